@@ -1,10 +1,15 @@
 // What clients may do at a task, and how much of it.
+#include "tests/serialization/example_messages.hpp"
 #include "tests/support/secure_cluster.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/access_control.hpp"
+#include "troupe/actors/observer.hpp"
+#include "troupe/actors/peer_account.hpp"
 #include "troupe/serialization/tls/token.hpp"
 
 #include <atomic>
 #include <future>
+#include <set>
 
 namespace troupe::test::client_access_test {
 
@@ -15,7 +20,7 @@ using clock_type = std::chrono::steady_clock;
 
 TEST_CASE("a client may do at a task what its access list says, and is told what not") {
   watchdog watch;
-  secure_cluster here{R"({"clients": {"alice": {"may": ["register", "run", "reset"]},
+  secure_cluster here{R"({"clients": {"alice": {"may": ["register", "run", "reset", "drain"]},
                                       "bob": {"may": ["register", "run"]},
                                       "carol": {"may": ["register"]}, "dave": {"may": ["run"]}}})"};
   auto client_of = [&](const std::string& name) {
@@ -31,6 +36,13 @@ TEST_CASE("a client may do at a task what its access list says, and is told what
   CHECK(refused_reset.kind() == error_kind::failed_precondition);
   CHECK_THAT(refused_reset.message(), Contains("client 'bob' may not reset containers"));
   CHECK(bob->devices(soon()));
+  auto drain_as = [&](const std::string& name) {
+    return (*observer::of(here.cluster, {.tls = here.authority.client(name)}))
+        ->drain({"worker", 0}, 5s);
+  };
+  auto refused_drain = drain_as("bob");
+  CHECK(refused_drain.kind() == error_kind::failed_precondition);
+  CHECK_THAT(refused_drain.message(), Contains("client 'bob' may not have the task drain"));
   CHECK_THAT(refused(*client_of("carol")).message(), Contains("client 'carol' may not run steps"));
   CHECK_THAT(refused(*client_of("dave")).message(),
              Contains("client 'dave' may not register graphs"));
@@ -38,6 +50,66 @@ TEST_CASE("a client may do at a task what its access list says, and is told what
              Contains("client 'eve' is not on the access list of this task"));
   // Programs of tasks have sessions, too.
   CHECK(run_all(*here.connect(here.authority.task("worker", 0)), small).empty());
+  CHECK(drain_as("alice"));
+}
+
+TEST_CASE("what a client may say is said: the rest is refused, and so will be what is added") {
+  auto allowed = [](const access_rights& rights) {
+    const peer_account who{"eve", rights};
+    std::set<std::string_view> found;
+    for (const auto& each : testing::example_messages())
+      if (may_ask(who, each, {"worker", 0}))
+        found.insert(name_of(each));
+    return found;
+  };
+  const std::set<std::string_view> anybody{"device_list_request", "state_list_request",
+                                           "inspect_request", "member_changes", "goodbye"};
+  auto and_also = [&](std::set<std::string_view> more) {
+    more.insert(anybody.begin(), anybody.end());
+    return more;
+  };
+  CHECK(allowed({}) == anybody);
+  CHECK(allowed({.registers = true}) == and_also({"register_graph", "deregister_graph"}));
+  CHECK(allowed({.runs = true}) ==
+        and_also({"run_step", "cancel_step", "settle_step", "positions_request"}));
+  CHECK(allowed({.resets = true}) == and_also({"container_reset"}));
+  CHECK(allowed({.drains = true}) == and_also({"drain_request"}));
+}
+
+TEST_CASE("clients say which list of tasks they have, and neither who the tasks are nor their numbers") {
+  const std::vector<certificate_name> client{certificate_name::of_client("c", "eve")},
+      task{certificate_name::of_task("c", {"worker", 0})},
+      foreign{certificate_name::of_client("c", "eve"), certificate_name::of_job("d", "worker")};
+  const message greeting = member_changes{{3, 4}, {3, 4}, {}},
+                none = member_changes{{0, 0}, {UINT64_MAX, 1}, {}},
+                some = member_changes{{3, 4}, {3, 5}, {{{"ps", 0}, 1, "h:1"}}},
+                grant = number_grant{{}, {"worker", 1}, 5};
+  for (const auto* proven : {&client, &foreign}) {
+    CHECK(may_say(*proven, greeting, "c"));
+    for (const auto* what : {&none, &some, &grant})
+      CHECK(may_say(*proven, *what, "c").kind() == error_kind::failed_precondition);
+  }
+  for (const auto* what : {&greeting, &none, &some, &grant})
+    CHECK(may_say(task, *what, "c"));
+}
+
+TEST_CASE("what a certificate names in other clusters gives no rights in this one") {
+  watchdog watch;
+  secure_cluster here{R"({"clients": {"admin": {"may": ["register", "run", "reset"]},
+                                      "alice": {"may": ["register", "run"]},
+                                      "bob": {"may": ["register", "run"]}}})"};
+  auto reset_with = [&](const std::vector<certificate_name>& names) {
+    auto client = here.connect(here.authority.issue(names));
+    CHECK(run_all(*client, text_case{small_text}).empty());
+    return client->reset("box", step_clock::now() + 5s);
+  };
+  auto as_task = reset_with({certificate_name::of_client("", "bob"),
+                             certificate_name::of_task("other", {"worker", 0})});
+  CHECK_THAT(as_task.message(), Contains("client 'bob' may not reset containers"));
+  auto as_admin = reset_with(
+      {certificate_name::of_client("other", "admin"), certificate_name::of_client("", "bob")});
+  CHECK_THAT(as_admin.message(), Contains("client 'bob' may not reset containers"));
+  CHECK(reset_with({certificate_name::of_client("", "admin")}));
 }
 
 TEST_CASE("a client without a certificate comes in by its token, and by no other") {
@@ -137,6 +209,25 @@ TEST_CASE("a client sends no more bytes at once than it may") {
   auto refused_feed = run_with(80'000).status();
   CHECK_THAT(refused_feed.message(), Contains("payloads of more than 300000 bytes"));
   step = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a client that may do nothing has no large tensors taken for it") {
+  watchdog watch;
+  secure_cluster here{R"({"clients": {"alice": {"may": ["register", "run"]},
+                                      "eve": {"may": []}}})"};
+  auto why_not = [&](int64_t count) {
+    graph nodes{library()};
+    auto values = *tensor::make(dtype::f32, shape{count});
+    std::ranges::fill(values.values<float>(), 1.0f);
+    auto* x = *nodes.add(
+        {.op = "Const", .attrs = {{"value", std::move(values)}, {"dtype", dtype::f32}}});
+    auto eve = here.connect(here.authority.client("eve"));
+    auto step = eve->prepare(nodes, {.fetches = {{x, 0}}}, step_clock::now() + 5s);
+    return (step ? eve->run(**step, {}, step_clock::now() + 5s).status() : step.status()).message();
+  };
+  CHECK_THAT(why_not(100'000), Contains("client 'eve' may not register graphs"));
+  CHECK_THAT(why_not(1'000'000), Contains("payloads of more than 1048576 bytes"));
+  CHECK(here.lives());
 }
 
 TEST_CASE("an access list without TLS is refused: it could not know who is who") {

@@ -1,6 +1,7 @@
 // Tasks that find each other by etcd: against a real server, where one is installed.
 #include "tests/support/catch.hpp"
 #include "tests/support/etcd_server.hpp"
+#include "tests/support/plain_socket.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
@@ -13,6 +14,10 @@
 
 #include <future>
 #include <set>
+#include <thread>
+
+#include <poll.h>
+#include <sys/socket.h>
 
 namespace troupe::test::etcd_test {
 
@@ -70,6 +75,97 @@ bool there_is_none() {
   return true;
 }
 
+// Answers as etcd 3.6 does, as far as one task needs it, and well or not as a test wants.
+class scripted_etcd {
+public:
+  scripted_etcd() : port_(free_ports(1)[0]) {
+    auto made = listen_at({"127.0.0.1", port_});
+    REQUIRE(made);
+    listening_ = std::move(made->first);
+    thread_ = std::jthread{[this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        pollfd wait{listening_.get(), POLLIN, 0};
+        if (::poll(&wait, 1, 20) != 1)
+          continue;
+        plain_connection one{::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+        serve(one);
+      }
+    }};
+  }
+  std::string url() const { return concat("http://127.0.0.1:", port_); }
+
+  // Still to come:
+  std::atomic<int> refused_puts{0}, refused_replacements{0}, refused_reads{0}, odd_reads{0};
+  // Have come:
+  std::atomic<int> puts{0}, replacements{0};
+  std::atomic<bool> forgets_lease{false};
+
+private:
+  void serve(plain_connection& to) {
+    std::string all;
+    char bytes[4096];
+    auto whole = [&] {
+      auto end = all.find("\r\n\r\n"), length = all.find("Content-Length: ");
+      return end != all.npos && length != all.npos &&
+             all.size() >= end + 4 + std::stoul(all.substr(length + 16));
+    };
+    while (!whole()) {
+      auto came = ::recv(to.descriptor(), bytes, sizeof bytes, 0);
+      if (came <= 0)
+        return;
+      all.append(bytes, static_cast<size_t>(came));
+    }
+    auto [status, body] = answer(all);
+    to.write(concat("HTTP/1.1 ", status, " x\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
+  }
+
+  std::pair<int, std::string> answer(const std::string& asked) {
+    static constexpr auto header = R"("header":{"cluster_id":"1","revision":"2"})";
+    static constexpr auto error =
+        R"({"code":14,"message":"etcdserver: request timed out","details":[]})";
+    auto is = [&](std::string_view path) { return asked.find(path) != asked.npos; };
+    auto due = [](std::atomic<int>& count) { return count > 0 && count-- > 0; };
+    auto entry = [&] { return concat(R"("kvs":[{"key":")", key_, R"(","value":")", value_,
+                                     R"(","lease":")", held_by_, R"("}])"); };
+    if (is("/v3/lease/grant"))
+      return {200, concat("{", header, R"(,"ID":")", ++lease_, R"(","TTL":"1"})")};
+    if (is("/v3/lease/keepalive"))
+      return {200, concat(R"({"result":{)", header, R"(,"ID":")", lease_, '"',
+                          forgets_lease.exchange(false) ? "" : R"(,"TTL":"1")", "}}")};
+    if (is("/v3/kv/range")) {
+      if (due(refused_reads))
+        return {503, error};
+      if (due(odd_reads))
+        return {200, error};
+      return {200, concat("{", header, value_.empty() ? "" : ",", value_.empty() ? "" : entry(),
+                          "}")};
+    }
+    if (!is("/v3/kv/txn"))
+      return {200, concat("{", header, "}")};
+    auto replaces = is(R"("target":"VALUE")");
+    ++(replaces ? replacements : puts);
+    if (due(replaces ? refused_replacements : refused_puts))
+      return {503, error};
+    if (!replaces && !value_.empty())
+      return {200, concat("{", header, R"(,"responses":[{"response_range":{)", header, ",",
+                          entry(), "}}]}")};
+    auto text_after = [&](std::string_view name) {
+      auto begin = asked.rfind(name) + name.size();
+      return asked.substr(begin, asked.find('"', begin) - begin);
+    };
+    key_ = text_after(R"("key":")");
+    value_ = text_after(R"("value":")");
+    held_by_ = text_after(R"("lease":")");
+    return {200, concat("{", header, R"(,"succeeded":true})")};
+  }
+
+  const uint16_t port_;
+  socket_handle listening_;
+  std::string key_, value_, held_by_;
+  int lease_ = 6;
+  std::jthread thread_; // last: it uses all else
+};
+
 std::unique_ptr<task> start(const std::string& text, const task_name& self) {
   auto cluster = find_cluster(text);
   INFO(cluster.status());
@@ -105,6 +201,61 @@ TEST_CASE("etcd that cannot be reached says nothing, in time") {
   auto stopped = claim(0, 1);
   stopped.give_up = [] { return true; };
   CHECK(source->announce(stopped).status().kind() == error_kind::cancelled);
+}
+
+TEST_CASE("an error of etcd's, as any version says it, is no answer") {
+  constexpr auto of_3_4 = R"({"error":"etcdserver: no leader","code":14})",
+                 of_3_6 = R"({"code":14,"message":"etcdserver: no leader","details":[]})",
+                 of_a_stream = R"({"error":{"grpc_code":14,"message":"etcdserver: no leader"}})";
+  for (const auto* answer : {of_3_4, of_3_6, of_a_stream}) {
+    INFO(answer);
+    for (const auto& outcome :
+         {parse_etcd_range(answer).status(), parse_etcd_lease(answer).status(),
+          parse_etcd_outcome(answer).status()}) {
+      CHECK(outcome.kind() == error_kind::unavailable);
+      CHECK(outcome.message().find("no leader") != std::string::npos);
+    }
+  }
+  CHECK(parse_etcd_range("{}").status().kind() == error_kind::data_loss);
+  CHECK(parse_etcd_outcome(R"({"result":{}})").status().kind() == error_kind::data_loss);
+  CHECK(parse_etcd_range(R"({"header":{}})")->empty());
+  CHECK(parse_etcd_lease(R"({"result":{"header":{},"ID":"7","TTL":"3"}})")->left == 3s);
+}
+
+TEST_CASE("a task stays in its place while etcd answers with errors, and its list stays") {
+  watchdog watch;
+  scripted_etcd server;
+  auto source = *make_etcd_source(server.url() + "/test", 1s);
+  std::atomic<bool> lost{false};
+  auto what = claim(0, 1);
+  what.on_lost = [&](const status&) { lost = true; };
+  auto kept = announce(source, what);
+  server.refused_puts = 3;
+  CHECK(soon([&] { return server.refused_puts == 0; }));
+  auto before = server.puts.load();
+  CHECK(soon([&] { return server.puts > before + 1; }));
+  CHECK(!lost);
+
+  server.refused_reads = 1;
+  auto read = source->read();
+  CHECK(read.status().kind() == error_kind::unavailable);
+  CHECK(read.status().message().find("request timed out") != std::string::npos);
+  server.odd_reads = 1;
+  CHECK(source->read().status().kind() == error_kind::unavailable);
+  CHECK(says(*source) == "/job:worker/task:0 127.0.0.1:1001");
+}
+
+TEST_CASE("a key that hangs on a lease of before is put onto the one that is kept") {
+  watchdog watch;
+  scripted_etcd server;
+  auto source = *make_etcd_source(server.url() + "/test", 1s);
+  auto kept = announce(source, claim(0, 1));
+  server.refused_replacements = 1;
+  server.forgets_lease = true; // another is taken, and nothing hangs on it yet
+  CHECK(soon([&] { return server.replacements == 2; }));
+  auto before = server.puts.load();
+  CHECK(soon([&] { return server.puts > before + 1; }));
+  CHECK(server.replacements == 2); // that was enough
 }
 
 TEST_CASE("tasks get numbers from etcd, each one alone") {

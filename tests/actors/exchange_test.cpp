@@ -161,6 +161,24 @@ double seconds_of_processor(pid_t process) {
 
 } // namespace
 
+TEST_CASE("what a peer has sent is dropped up to a bound, so that it cannot hold who cuts it off") {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  auto cut_off = make_socket_stream(ends[0]);
+  plain_connection peer{ends[1]};
+  const std::string bytes(16 * 1024, 'x');
+  size_t sent = 0;
+  for (ssize_t now = 0; now >= 0; sent += static_cast<size_t>(std::max<ssize_t>(now, 0)))
+    now = ::send(peer.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  REQUIRE(sent > 136 * 1024);
+  cut_off->drop_input();
+  char rest = 0;
+  CHECK(::recv(ends[0], &rest, 1, MSG_DONTWAIT) == 1);
+  for (int i = 0; i < 100; ++i) // what is less goes as a whole
+    cut_off->drop_input();
+  CHECK(::recv(ends[0], &rest, 1, MSG_DONTWAIT) < 0);
+}
+
 TEST_CASE("one connection more than allowed is refused in words, until another has ended") {
   watchdog watch;
   system_config config{1, true};

@@ -3,6 +3,10 @@
 #include "tests/support/plain_socket.hpp"
 #include "tests/support/secure_cluster.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/dial.hpp"
+#include "troupe/actors/tls_stream.hpp"
+#include "troupe/serialization/tls/tls.hpp"
+#include "troupe/serialization/tls/token.hpp"
 #include "troupe/serialization/wire/link.hpp"
 
 #include <arpa/inet.h>
@@ -121,6 +125,80 @@ TEST_CASE("a thousand half-open connections leave a task at work, with few descr
 TEST_CASE("so do ten thousand", "[slow]") {
   watchdog watch{300s};
   withstand_with_and_without_tls(allowed(10'000));
+}
+
+TEST_CASE("who has no certificate stays half-open until a token has come, and is told nothing") {
+  watchdog watch;
+  auto token = new_token();
+  secure_cluster here{concat(R"({"clients": {"alice": {"may": ["register", "run"]}},
+      "tokens": {"ci": {"sha256": ")",
+                             digest_of_token(token), R"(", "may": ["register", "run"]}}})")};
+  auto lives = [&] {
+    return here.lives() &&
+           run_all(*here.connect(here.authority.token(token)), text_case{small_text}).empty();
+  };
+  REQUIRE(lives());
+  auto anybody = tls_identity::load({.files = here.authority.token(new_token())});
+  REQUIRE(anybody);
+  auto before = footprint_of(::getpid()).descriptors;
+  std::atomic<bool> stop{false};
+  std::vector<std::unique_ptr<byte_stream>> silent;
+  for (size_t i = 0, count = allowed(500); i < count; ++i) {
+    auto made = dial_over_tls({"127.0.0.1", here.port()}, *anybody, task_name{"worker", 0},
+                              step_clock::now() + 10s, stop);
+    INFO(made.status());
+    REQUIRE(made);
+    silent.push_back(*std::move(made));
+  }
+  auto bound = before + most_half_open + at_once + 16;
+  for (auto end = clock_type::now() + 10s;
+       descriptors_beside(silent.size()) > bound && clock_type::now() < end;)
+    std::this_thread::sleep_for(10ms);
+  CHECK(descriptors_beside(silent.size()) <= bound);
+  CHECK(lives());
+  for (const auto& one : silent) {
+    char bytes[64];
+    iovec place{bytes, sizeof bytes};
+    CHECK(one->read({&place, 1}) <= 0);
+  }
+}
+
+TEST_CASE("a hello with a token is read whatever portions it comes in") {
+  watchdog watch;
+  auto token = new_token();
+  secure_cluster here{concat(R"({"tokens": {"ci": {"sha256": ")", digest_of_token(token),
+                             R"(", "may": ["register", "run"]}}})")};
+  auto anybody = tls_identity::load({.files = here.authority.token(token)});
+  REQUIRE(anybody);
+  std::atomic<bool> stop{false};
+  // What is answered to a hello that comes in two parts: the task's own, or a refusal.
+  auto answer_to = [&](const std::string& shown, size_t split) {
+    auto made = dial_over_tls({"127.0.0.1", here.port()}, *anybody, task_name{"worker", 0},
+                              step_clock::now() + 10s, stop);
+    REQUIRE(made);
+    link_options options;
+    options.self = {.software = "test", .role = "client", .job = {}, .incarnation = 5};
+    options.self.access_token = shown;
+    troupe::link peer{options, {}};
+    std::vector<char> bytes;
+    peer.fill(bytes, 1 << 20);
+    for (auto part : {std::span{bytes}.first(split), std::span{bytes}.subspan(split)}) {
+      iovec place{part.data(), part.size()};
+      REQUIRE((*made)->write({&place, 1}) == static_cast<ssize_t>(part.size()));
+      std::this_thread::sleep_for(2ms); // they come apart, mostly
+    }
+    std::string came(4096, ' ');
+    iovec place{came.data(), came.size()};
+    ssize_t size = -1;
+    for (auto end = clock_type::now() + 10s; size < 0 && clock_type::now() < end;)
+      size = (*made)->read({&place, 1});
+    came.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+    return came;
+  };
+  for (size_t split : {1, 31, 32, 33, 100})
+    CHECK(answer_to(token, split).find("worker") != std::string::npos);
+  CHECK(answer_to(new_token(), 40).find("not on the access list") != std::string::npos);
+  CHECK(answer_to("", 40).find("neither a certificate nor a token") != std::string::npos);
 }
 
 TEST_CASE("who sends a byte now and then has no more time than others") {

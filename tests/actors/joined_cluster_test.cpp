@@ -35,7 +35,7 @@ struct joined_world : actor_world {
 
   void start(const task_name& self, uint64_t incarnation, const std::string& address) {
     joined = std::make_unique<joined_cluster>(
-        join_options{.seeds = {"h:0", "h:9"}, .address = address, .times = {}}, self, incarnation,
+        join_options{.seeds = {"h:10", "h:9"}, .address = address, .times = {}}, self, incarnation,
         join_host{.learn = [this](task_addresses now) { learned.push_back(std::move(now)); },
                   .fail = [this](status why) { failed.push_back(std::move(why)); },
                   .now = [this] { return now(); }});
@@ -96,7 +96,7 @@ member_changes list_of(uint64_t term, std::vector<cluster_member> members) {
 
 TEST_CASE("a coordinator that has just started asks others what they know, and then tells all") {
   joined_world world;
-  world.start(first, 1000, "h:0");
+  world.start(first, 1000, "h:10");
   auto& member = world.meet(zero, 5);
   auto asked = member.all<member_changes>();
   REQUIRE(asked.size() == 1);
@@ -108,7 +108,7 @@ TEST_CASE("a coordinator that has just started asks others what they know, and t
   world.pass_and_tick(2s);
   REQUIRE(world.learned.size() == 1);
   CHECK(world.learned[0].tasks ==
-        std::map<task_name, std::string>{{first, "h:0"}, {one, "h:6"}, {zero, "h:5"}});
+        std::map<task_name, std::string>{{first, "h:10"}, {one, "h:6"}, {zero, "h:5"}});
   for (auto* each : {&member, &client}) {
     auto told = each->all<member_changes>();
     REQUIRE(told.size() == 2);
@@ -119,7 +119,7 @@ TEST_CASE("a coordinator that has just started asks others what they know, and t
 
 TEST_CASE("a coordinator answers claims, and tells of tasks that leave") {
   joined_world world;
-  world.start(first, 1000, "h:0");
+  world.start(first, 1000, "h:10");
   world.pass_and_tick(2s);
   auto& joiner = world.meet({}, 5);
   world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
@@ -143,10 +143,10 @@ TEST_CASE(
   auto& other = world.meet(first, 1000, true);
   REQUIRE(other.all<number_claim>().size() == 1);
   CHECK(other.all<number_claim>()[0].holds);
-  world.say(other, list_of(1000, {{first, 1000, "h:0"}, {zero, 5, "h:5"}}));
+  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}));
   CHECK(other.all<number_claim>().size() == 1);
   CHECK(world.learned.back().tasks.size() == 2);
-  world.say(other, list_of(1001, {{first, 1001, "h:0"}}));
+  world.say(other, list_of(1001, {{first, 1001, "h:10"}}));
   CHECK(other.all<number_claim>().size() == 2);
   world.say(other, number_grant{{}, zero, 5});
   CHECK(world.failed.empty());
@@ -157,7 +157,7 @@ TEST_CASE("a task whose number is another's ends, however it is told") {
   world.start(zero, 5, "h:5");
   auto& other = world.meet(first, 1000, true);
   SECTION("by the list") {
-    world.say(other, list_of(1000, {{first, 1000, "h:0"}, {zero, 6, "h:6"}}));
+    world.say(other, list_of(1000, {{first, 1000, "h:10"}, {zero, 6, "h:6"}}));
   }
   SECTION("by the answer to its claim") {
     world.say(other, number_grant{failure(error_kind::failed_precondition, "replaced"), zero, 6});
@@ -178,6 +178,50 @@ TEST_CASE("the first seed may be away, or not ready: that ends no task") {
   CHECK(world.failed.empty());
 }
 
+TEST_CASE("who is no task changes no list and no number, whatever it says that it knows") {
+  joined_world world;
+  const member_changes nobody{{0, 0}, {UINT64_MAX - 1, 1}, {}};
+  SECTION("of a task") {
+    world.start(zero, 5, "h:5");
+    auto& coordinator = world.meet(first, 1000, true);
+    world.say(coordinator, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}));
+    REQUIRE(world.learned.size() == 1);
+    auto& client = world.meet({}, 7);
+    auto heard = coordinator.heard.size();
+    world.say(client, nobody);
+    world.say(client, number_grant{failure(error_kind::failed_precondition, "end"), zero, 6});
+    world.say(world.meet(one, 6), // a task that was not asked
+              number_grant{failure(error_kind::failed_precondition, "end"), zero, 6});
+    CHECK(world.learned.size() == 1);
+    CHECK(coordinator.heard.size() == heard);
+    // No coordinator follows the last term that there could be, also not where a task says it.
+    world.say(coordinator, member_changes{{0, 0}, {UINT64_MAX, 1}, {}});
+    CHECK(world.learned.size() == 1);
+    auto longer = list_of(1001, {{first, 1001, "h:10"}, {zero, 5, "h:5"}, {one, 6, "h:6"}});
+    world.say(coordinator, longer);
+    CHECK(world.learned.back().tasks.size() == 3);
+  }
+  SECTION("of a coordinator") {
+    world.start(first, 1000, "h:10");
+    world.pass_and_tick(2s);
+    auto& client = world.meet({}, 7);
+    world.say(client, nobody);
+    world.say(client, list_of(2000, {{one, 6, "h:6"}}));
+    CHECK(world.learned.size() == 1);
+  }
+  CHECK(world.failed.empty());
+}
+
+TEST_CASE("a list with a member that cannot be one is no list") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {{"a job", 0}, 5, "h:5"}}));
+  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {one, 5, "nowhere"}}));
+  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {one, 5, std::string(600, 'h') + ":1"}}));
+  CHECK(world.learned.empty());
+}
+
 TEST_CASE("members pass on what they hear, and a stranger is no member") {
   joined_world world;
   world.start({}, 7, {}); // a client
@@ -185,7 +229,7 @@ TEST_CASE("members pass on what they hear, and a stranger is no member") {
   auto& behind = world.meet(one, 6);
   world.say(behind, member_changes{});
   CHECK(behind.all<member_changes>().size() == 1);
-  world.say(ahead, list_of(1000, {{first, 1000, "h:0"}, {one, 6, "h:6"}}));
+  world.say(ahead, list_of(1000, {{first, 1000, "h:10"}, {one, 6, "h:6"}}));
   REQUIRE(behind.all<member_changes>().size() == 2);
   CHECK(behind.all<member_changes>()[1].members.size() == 2);
   CHECK(ahead.all<member_changes>().size() == 1);

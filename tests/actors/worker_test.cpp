@@ -442,6 +442,99 @@ TEST_CASE("what a step took waits for the end of the whole step, which its conne
   CHECK(answers() == before);
 }
 
+// Somebody on an access list.
+connection_ptr client_named(const std::string& name, size_t programs = 0) {
+  auto made = worker_world::connect();
+  made->account = std::make_shared<peer_account>(
+      name, access_rights{.registers = true, .runs = true, .programs = programs});
+  return made;
+}
+
+TEST_CASE("a client ends no steps of others, and cannot take their session") {
+  worker_world world;
+  const text_case waits{queue}, other{"x = Add(i32(1), i32(2))\nfetch x"};
+  world.connection = client_named("alice");
+  auto bob = client_named("bob");
+  auto handle = world.register_from_peer(waits, 0), next = world.register_from_peer(other, 0);
+  world.from_peer(run_step{.request = 1, .handle = handle, .step = {0, 7}, .deadline_ms = 9'000});
+  REQUIRE(world.steps.size() == 1);
+
+  auto same = world.graph_of(other, 0), own = world.graph_of(other, 0);
+  world.from_peer(same, bob);
+  auto refused = std::get<register_reply>(world.sent.back()).outcome;
+  CHECK(refused.kind() == error_kind::failed_precondition);
+  CHECK(refused.message().find("client 'bob' names a session") != std::string::npos);
+  own.how.session = 5;
+  world.from_peer(own, bob);
+  auto bobs = std::get<register_reply>(world.sent.back());
+  REQUIRE(bobs.outcome);
+
+  world.from_peer(cancel_step{{0, 7}, failure(error_kind::cancelled, "of another")}, bob);
+  CHECK(world.steps.size() == 1);
+  world.from_peer(cancel_step{{0, 8}, failure(error_kind::cancelled, "of another")}, bob);
+  world.from_peer(settle_step{{0, 7}, 9}, bob);
+  CHECK(std::get<reply>(world.sent.back()).outcome.kind() == error_kind::failed_precondition);
+  CHECK(world.run_from_peer(next, 8));
+
+  // What bob cancels in advance takes little room, and none of others.
+  constexpr uint64_t many = 70'000;
+  for (uint64_t i = 0; i < many; ++i) {
+    world.from_peer(cancel_step{{i % 2 ? 5 : 1000 + i, i}, failure(error_kind::cancelled, "x")},
+                    bob);
+  }
+  CHECK(world.steps.sizes().early_steps == 0);
+  CHECK(world.run_from_peer(next, 9));
+  auto run_bobs = [&](uint64_t number) {
+    world.from_peer(
+        run_step{.request = 2, .handle = bobs.handle, .step = {5, number}, .deadline_ms = 1000},
+        bob);
+    return std::get<step_done>(world.sent.back()).outcome;
+  };
+  CHECK(run_bobs(many - 1).kind() == error_kind::cancelled);
+  CHECK(run_bobs(many + 1));
+  CHECK(bob->running == 0);
+
+  world.from_peer(cancel_step{{0, 7}, failure(error_kind::cancelled, "enough")});
+  CHECK(world.steps.size() == 0);
+  world.lose(*bob); // whose session another may have then
+  world.from_peer(own);
+  CHECK(std::get<register_reply>(world.sent.back()).outcome);
+}
+
+TEST_CASE("a client has no more graphs wait than it may register") {
+  worker_world world;
+  const text_case text{"x = Add(i32(1), i32(2))\nfetch x"};
+  world.connection = client_named("bob", 2);
+  auto what = world.graph_of(text, 0);
+  for (uint64_t i = 1; i <= 4; ++i) {
+    what.request = i;
+    caf::anon_send(world.worker, incoming{what, world.peer, world.connection});
+  }
+  world.run();
+  std::map<uint64_t, status> outcome;
+  for (const auto& each : world.sent)
+    outcome[std::get<register_reply>(each).request] = std::get<register_reply>(each).outcome;
+  REQUIRE(outcome.size() == 4);
+  CHECK(outcome[1]);
+  CHECK(outcome[2]);
+  for (uint64_t i : {3, 4})
+    CHECK(outcome[i].message().find("2 graphs that wait to be compiled") != std::string::npos);
+  CHECK(world.connection->registering == 0);
+  CHECK(world.connection->account->registering == 0);
+}
+
+TEST_CASE("positions are kept for a bounded number of sessions of one connection") {
+  worker_world world;
+  auto outcome_of = [&](uint64_t session) {
+    world.from_peer(positions_request{session, session, {{"a", "1 2 3"}}});
+    return std::get<positions_reply>(world.sent.back()).outcome;
+  };
+  for (uint64_t session = 1; session <= 64; ++session)
+    CHECK(outcome_of(session));
+  CHECK(outcome_of(65).kind() == error_kind::resource_exhausted);
+  CHECK(outcome_of(64));
+}
+
 TEST_CASE("a worker that ends answers what it was asked, and nothing runs any more") {
   worker_world world;
   text_case text{queue};

@@ -61,7 +61,7 @@ TEST_CASE("an access list that is not understood is refused with the key and the
   CHECK_THAT(why_not(R"({"clients": []})"), Contains("objects named clients and tokens"));
   CHECK_THAT(why_not(R"({"clients": {"a": {}}})"), Contains("client \"a\" must be an object"));
   CHECK_THAT(why_not(R"({"clients": {"a": {"may": ["write"]}}})"),
-             Contains("lists register, run and reset, got \"write\""));
+             Contains("lists register, run, reset and drain, got \"write\""));
   CHECK_THAT(why_not(R"({"clients": {"a": {"may": [1]}}})"), Contains("got 1"));
   CHECK_THAT(why_not(R"({"clients": {"a": {"may": [], "step": 1}}})"), Contains("has no \"step\""));
   CHECK_THAT(why_not(R"({"clients": {"a": {"may": [], "sha256": ""}}})"),

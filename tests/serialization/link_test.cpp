@@ -91,6 +91,10 @@ TEST_CASE("roles and versions that cannot work together are refused readably") {
   who.version = 7;
   CHECK_THAT(outcome_of(who).message(), Contains("(Troupe 9.9) speaks version 7"));
   who = good;
+  who.task = 65'536;
+  CHECK_THAT(outcome_of(who).message(), Contains("at most 65536 tasks"));
+  who.task = 65'535;
+  CHECK(outcome_of(who));
   who.role = "king";
   CHECK_THAT(outcome_of(who).message(), Contains("task or client, got 'king'"));
   who = good;

@@ -41,6 +41,31 @@ TEST_CASE("an envelope says how its message is delivered, and which payloads tra
   }
 }
 
+TEST_CASE("a payload that no tensor of its message is made of is damage, known before it is pulled "
+          "where none of that kind brings any") {
+  auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(20'000)});
+  REQUIRE(encoded);
+  REQUIRE(encoded->outside.size() == 1);
+  int early = 0, unused = 0;
+  for (size_t i = 0; i < encoded->bytes.size(); ++i)
+    for (int value = 0; value < 64; ++value) {
+      auto bytes = encoded->bytes;
+      bytes[i] = static_cast<std::byte>(value);
+      if (auto read = read_envelope(bytes); !read) {
+        early += read.status().message().find("brings no tensors") != std::string::npos;
+        continue;
+      }
+      auto decoded = decode(bytes, encoded->outside);
+      unused += !decoded && decoded.status().message().find("belongs to no tensor") !=
+                                std::string::npos;
+      const auto* push = decoded ? std::get_if<tensor_push>(&*decoded) : nullptr;
+      if (push)
+        CHECK(push->value.bytes() == 80'000);
+    }
+  CHECK(early > 0);
+  CHECK(unused > 0);
+}
+
 TEST_CASE("a tensor of up to 64 KiB travels within its message, a larger one beside it") {
   auto outside = [](int64_t elements) {
     auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(elements)});

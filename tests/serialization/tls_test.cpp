@@ -106,6 +106,23 @@ bool write(tls_session& to, std::string_view text) {
 
 } // namespace
 
+TEST_CASE("an end knows of the other only whom of its own cluster that names") {
+  test_authority authority;
+  auto client = identity_of({authority.issue({certificate_name::of_task("b", {"worker", 0}),
+                                              certificate_name::of_client("a", "alice"),
+                                              certificate_name::of_client("b", "admin")}),
+                             "a"});
+  auto server = identity_of({authority.issue({certificate_name::of_job("b", "ps"),
+                                              certificate_name::of_task("a", {"worker", 0})}),
+                             "a",
+                             {{"worker", 0}}});
+  two_ends ends{client, server};
+  ends.shake_hands();
+  REQUIRE(ends.of_called);
+  CHECK(list_of(ends.called->peer()) == "troupe://a/client:alice");
+  CHECK(list_of(ends.caller->peer()) == "troupe://a/job:worker/task:0");
+}
+
 TEST_CASE("two ends of one authority believe each other, and bytes arrive as they were") {
   usual_ends here;
   auto& ends = here.ends;

@@ -45,6 +45,11 @@ public:
 
   bool takes_tokens() override { return current()->has_tokens(); }
 
+  status check_token(const hello& who) override {
+    auto found = known(*current(), who, {});
+    return found ? status{} : std::move(found.status());
+  }
+
   result<std::shared_ptr<peer_account>>
   admit(const hello& who, const std::vector<certificate_name>& proven) override {
     if (who.access_token.empty() && std::ranges::any_of(proven, is_task))
@@ -136,11 +141,18 @@ status check_claim(const hello& who, const std::vector<certificate_name>& proven
 
 status may_say(const std::vector<certificate_name>& proven, const message& what,
                const std::string& cluster) {
-  // Clients hear who the tasks are, and tell nothing of it.
-  if (const auto* list = std::get_if<member_changes>(&what))
-    return list->members.empty() || std::ranges::any_of(proven, is_task)
+  auto is_task_here = [&](const auto& one) { return one.cluster == cluster && is_task(one); };
+  auto only_tasks = [&](const char* say) {
+    return std::ranges::any_of(proven, is_task_here)
                ? status{}
-               : failure(error_kind::failed_precondition, "clients do not say who the tasks are");
+               : failure(error_kind::failed_precondition, "clients do not ", say);
+  };
+  // Clients hear who the tasks are, say which list they have, and tell nothing of it.
+  if (const auto* list = std::get_if<member_changes>(&what))
+    return list->since == list->epoch && list->members.empty() ? status{}
+                                                               : only_tasks("say who the tasks are");
+  if (std::holds_alternative<number_grant>(what))
+    return only_tasks("give out numbers");
   const auto* claim = std::get_if<number_claim>(&what);
   auto of_that_job = [&](const auto& one) {
     return one.cluster == cluster && one.job == claim->job &&
@@ -153,23 +165,28 @@ status may_say(const std::vector<certificate_name>& proven, const message& what,
 }
 
 status may_ask(const peer_account& who, const message& what, const task_name& of) {
-  auto refused = [&](const char* right) {
-    return failure(error_kind::failed_precondition, "client '", who.name, "' may not ", right,
-                   "; the access list of ", of, " says so");
+  const auto& may = who.rights;
+  auto need = [&](bool right, const auto&... words) {
+    return right ? status{}
+                 : failure(error_kind::failed_precondition, "client '", who.name, "' may not ",
+                           words..., "; the access list of ", of, " says so");
   };
+  // What is not named here is refused: kinds that are added, and answers, which tasks give.
   return std::visit(
       [&]<class What>(const What&) -> status {
         constexpr auto is = []<class... Kinds> { return (std::is_same_v<What, Kinds> || ...); };
-        if (is.template operator()<register_graph, deregister_graph>() && !who.rights.registers)
-          return refused("register graphs");
-        if (is.template operator()<run_step, cancel_step, settle_step, positions_request>() &&
-            !who.rights.runs)
-          return refused("run steps");
-        if (is.template operator()<container_reset>() && !who.rights.resets)
-          return refused("reset containers");
-        if (is.template operator()<tensor_push>())
-          return refused("send tensors of steps, as tasks do");
-        return {};
+        if (is.template operator()<register_graph, deregister_graph>())
+          return need(may.registers, "register graphs");
+        if (is.template operator()<run_step, cancel_step, settle_step, positions_request>())
+          return need(may.runs, "run steps");
+        if (is.template operator()<container_reset>())
+          return need(may.resets, "reset containers");
+        if (is.template operator()<drain_request>())
+          return need(may.drains, "have the task drain");
+        if (is.template operator()<device_list_request, state_list_request, inspect_request,
+                                   member_changes, goodbye>())
+          return {};
+        return need(false, "say ", name_of(what), ", as tasks do");
       },
       what);
 }
@@ -184,6 +201,8 @@ std::optional<message> answer_of_refused(const message& what, status why) {
   if (auto* one = std::get_if<container_reset>(&what))
     return reply{one->request, std::move(why)};
   if (auto* one = std::get_if<settle_step>(&what))
+    return reply{one->request, std::move(why)};
+  if (auto* one = std::get_if<drain_request>(&what))
     return reply{one->request, std::move(why)};
   if (std::holds_alternative<number_claim>(what))
     return number_grant{.outcome = std::move(why)};

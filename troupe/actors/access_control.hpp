@@ -24,6 +24,8 @@ public:
 
   /// Whether peers without a certificate are to be let in, to show a token.
   virtual bool takes_tokens() = 0;
+  /// Says why a peer that shows no certificate, but has introduced itself, is not let in.
+  virtual status check_token(const hello& who) = 0;
   /// The account of a client that has introduced itself, with one connection more. Nothing for a
   /// task, which may do all. Fails with failed_precondition for those that may not come in, with
   /// resource_exhausted for one connection too many.

@@ -1,5 +1,6 @@
 #include "troupe/actors/byte_stream.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <netinet/in.h>
@@ -9,6 +10,9 @@
 
 namespace troupe {
 namespace {
+
+// Who goes on sending must not hold the thread; what it is told may then be lost on its way.
+constexpr size_t most_dropped = 128 * 1024;
 
 class socket_stream final : public byte_stream {
 public:
@@ -35,12 +39,55 @@ public:
   void end() override { ::shutdown(socket_, SHUT_RDWR); }
   void drop_input() override {
     char rest[4096];
-    while (::recv(socket_, rest, sizeof rest, MSG_DONTWAIT) > 0)
-      ;
+    ssize_t came = 1;
+    for (size_t total = 0; came > 0 && total < most_dropped; total += sizeof rest)
+      came = ::recv(socket_, rest, sizeof rest, MSG_DONTWAIT);
   }
 
 private:
   const int socket_;
+};
+
+// Gives some bytes again that were read.
+class replayed_stream final : public byte_stream {
+public:
+  replayed_stream(std::vector<std::byte> first, std::unique_ptr<byte_stream> rest)
+      : first_(std::move(first)), under_(std::move(rest)) {}
+
+  int id() const noexcept override { return under_->id(); }
+  ssize_t read(std::span<const iovec> places) override {
+    if (given_ == first_.size())
+      return under_->read(places);
+    auto before = given_;
+    for (const auto& place : places) {
+      auto part = std::min(place.iov_len, first_.size() - given_);
+      std::memcpy(place.iov_base, first_.data() + given_, part);
+      given_ += part;
+    }
+    auto came = static_cast<ssize_t>(given_ - before);
+    if (given_ == first_.size()) {
+      first_ = {};
+      given_ = 0;
+    }
+    return came;
+  }
+  ssize_t write(std::span<const iovec> pieces) override { return under_->write(pieces); }
+  void end_writing() override { under_->end_writing(); }
+  void end() override { under_->end(); }
+  void drop_input() override { under_->drop_input(); }
+  int socket() const noexcept override { return under_->socket(); }
+  bool holds_input() const noexcept override {
+    return given_ < first_.size() || under_->holds_input();
+  }
+  bool holds_output() const noexcept override { return under_->holds_output(); }
+  status why_failed(int error) const override { return under_->why_failed(error); }
+  const std::vector<certificate_name>* names() const noexcept override { return under_->names(); }
+
+private:
+  // The reading thread's own:
+  std::vector<std::byte> first_;
+  size_t given_ = 0;
+  const std::unique_ptr<byte_stream> under_;
 };
 
 } // namespace
@@ -51,6 +98,11 @@ status byte_stream::why_failed(int error) const {
 
 std::unique_ptr<byte_stream> make_socket_stream(int socket) {
   return std::make_unique<socket_stream>(socket);
+}
+
+std::unique_ptr<byte_stream> make_replayed_stream(std::vector<std::byte> first,
+                                                  std::unique_ptr<byte_stream> rest) {
+  return std::make_unique<replayed_stream>(std::move(first), std::move(rest));
 }
 
 } // namespace troupe

@@ -24,7 +24,7 @@ public:
   virtual ssize_t write(std::span<const iovec> pieces) = 0;
   virtual void end_writing() = 0; ///< the peer reads what was written, and the end
   virtual void end() = 0;         ///< both directions: the next read finds the end
-  virtual void drop_input() = 0;  ///< what was not read
+  virtual void drop_input() = 0;  ///< what was not read, or a bounded part of it
   virtual int socket() const noexcept { return -1; } ///< where it is one
 
   /// Says whether read() has something to give that its socket does not tell of any more. On the
@@ -40,5 +40,8 @@ public:
 };
 
 std::unique_ptr<byte_stream> make_socket_stream(int socket);
+/// Gives these bytes, and then what the other gives.
+std::unique_ptr<byte_stream> make_replayed_stream(std::vector<std::byte> first,
+                                                  std::unique_ptr<byte_stream> rest);
 
 } // namespace troupe

@@ -208,28 +208,43 @@ private:
   }
 
   // A lease that has ended, while this process or the service was not there, is followed by another.
+  // An error says nothing of it: until its time is over, it may live.
   status renew() {
-    auto answer = service_->ask("/v3/lease/keepalive", etcd_keep_alive(lease_));
-    if (!answer)
-      return std::move(answer.status());
-    auto lease = parse_etcd_lease(*answer);
+    auto lease = keep_alive();
+    auto now = step_clock::now();
     auto lives = lease && lease->left.count() > 0;
-    if (!lives)
+    if (!lease && now < lease_taken_ + time_to_live_)
+      return std::move(lease.status());
+    if (lives)
+      lease_taken_ = now;
+    else
       TROUPE_TRY(take_lease());
     entry_.lease = lease_;
     // Also where the lease lives, another may be in our place.
     TROUPE_ASSIGN(auto outcome, put(entry_, ""));
     if (outcome.done)
       return {};
-    if (!outcome.there.empty() && outcome.there[0].value == entry_.value) {
-      if (lives)
+    if (is_ours(outcome)) {
+      if (outcome.there[0].lease == lease_)
         return {};
-      TROUPE_ASSIGN(outcome, put(entry_, entry_.value));
+      TROUPE_ASSIGN(outcome, put(entry_, entry_.value)); // it hangs on a lease of before
       if (outcome.done)
         return {};
     }
+    if (outcome.there.empty() || is_ours(outcome))
+      return failure(error_kind::unavailable, "etcd says neither that ", granted_.task,
+                     " is announced nor what is there");
     return failure(error_kind::failed_precondition, granted_.task, " with the incarnation ",
                    granted_.incarnation, " has been replaced, as etcd says; end the old process");
+  }
+
+  result<etcd_lease> keep_alive() const {
+    TROUPE_ASSIGN(auto answer, service_->ask("/v3/lease/keepalive", etcd_keep_alive(lease_)));
+    return parse_etcd_lease(answer);
+  }
+
+  bool is_ours(const etcd_outcome& what) const {
+    return !what.there.empty() && what.there[0].value == entry_.value;
   }
 
   const service_ptr service_;
@@ -239,7 +254,7 @@ private:
   number_grant granted_;
   etcd_entry entry_;
   int64_t lease_ = 0;
-  step_clock::time_point lease_taken_;
+  step_clock::time_point lease_taken_; // or when it was last known to live
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;

@@ -46,6 +46,8 @@ constexpr uint64_t least_borrowed = 256 * 1024;
 constexpr size_t most_borrowed = 2 * 1024 * 1024;
 // What is larger would not stay in the cache of the loop's memory.
 constexpr uint64_t max_cached = uint64_t{256} << 20;
+// Payloads of a client, as long as all that could bring some is refused when it has come.
+constexpr uint64_t most_without_rights = 1024 * 1024;
 
 // A question of another actor, to be answered once.
 struct question {
@@ -81,8 +83,12 @@ public:
     // Whoever this belongs to ends it, even when it lies idle with a lost peer.
     for (const auto& one : watched())
       one->get()->attach(caf::default_attachable::make_monitor(one->get()->address(), address()));
-    loop_->add(stream_->id(), *this, options_.peer_timeout / ticks_per_timeout,
+    auto id = stream_->id(); // soon it may have ended
+    auto holds_input = stream_->holds_input();
+    loop_->add(id, *this, options_.peer_timeout / ticks_per_timeout,
                std::make_shared<caf::actor>(as_actor()));
+    if (holds_input) // of which the socket does not tell
+      loop_->call_soon(id);
     tick(home_system().clock().now());
   }
 
@@ -439,8 +445,11 @@ private:
                   options_.access->admit(who, proven ? *proven : std::vector<certificate_name>{}));
     if (!account)
       return {};
-    if (account->rights.bytes > 0)
-      link_.limit_input(account->rights.bytes);
+    const auto& may = account->rights;
+    if (may.bytes > 0)
+      link_.limit_input(may.bytes);
+    if (!may.registers && !may.runs) // nothing that it may send brings tensors
+      link_.limit_input(most_without_rights);
     std::lock_guard guard{mutex_};
     peer_ = concat("client '", account->name, "' ", who.incarnation);
     if (ending_)

@@ -14,6 +14,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -79,6 +80,7 @@ public:
 private:
   result<handshake_state> go_on(std::span<std::byte> scratch);
   result<handshake_state> wait_for_hello(std::span<std::byte> scratch);
+  result<handshake_state> wait_for_token(std::span<std::byte> scratch);
   result<std::span<const std::byte>> look(std::span<std::byte> scratch);
   byte_stream& stream() { return tls_ ? *tls_ : *plain_; }
 
@@ -88,6 +90,8 @@ private:
   std::unique_ptr<byte_stream> plain_; // until its first bytes have come
   std::unique_ptr<tls_stream> tls_;
   size_t wanted_ = 0; // bytes of a hello
+  bool shaken_ = false;         // over TLS
+  std::vector<std::byte> said_; // over TLS, by a peer without a certificate
   bool over_ = false, passes_ = false, wants_writable_ = false;
 };
 
@@ -225,6 +229,56 @@ result<handshake_state> waiting_connection::wait_for_hello(std::span<std::byte> 
   return needed > 0 ? handshake_state::needs_input : handshake_state::done;
 }
 
+struct hello_sink final : frame_sink {
+  status on_message(std::span<const std::byte> body, uint64_t) override {
+    TROUPE_ASSIGN(auto what, decode(body));
+    if (auto* one = std::get_if<hello>(&what))
+      found = std::move(*one);
+    return {};
+  }
+  result<std::byte*> chunk_target(uint64_t, size_t) override { return invalid("no chunk"); }
+  status on_chunk(uint64_t, size_t) override { return {}; }
+  std::optional<hello> found;
+};
+
+// The hello in a frame that is there as a whole.
+result<hello> read_hello(std::span<const std::byte> bytes) {
+  hello_sink sink;
+  frame_reader reader{longest_hello};
+  TROUPE_TRY(reader.feed(bytes, sink));
+  if (!sink.found)
+    return invalid("the peer's first message must be hello");
+  return *std::move(sink.found);
+}
+
+// Over TLS without a certificate: whoever it is says so in its hello, of which nothing is made
+// before. What follows it stays in the stream.
+result<handshake_state> waiting_connection::wait_for_token(std::span<std::byte> scratch) {
+  while (auto needed = missing_of_hello(said_)) {
+    iovec place{scratch.data(), std::min(scratch.size(), needed - said_.size())};
+    auto came = tls_->read({&place, 1});
+    if (came < 0 && errno == EINTR)
+      continue;
+    if (came < 0 && errno == EAGAIN)
+      return handshake_state::needs_input;
+    if (came == 0)
+      return failure(error_kind::unavailable, "it ended before its hello");
+    if (came < 0)
+      return tls_->why_failed(errno);
+    said_.insert(said_.end(), scratch.begin(), scratch.begin() + came);
+    if (!begins_as_frame(said_))
+      return failure(error_kind::invalid_argument, "it does not speak Troupe's protocol");
+  }
+  auto who = read_hello(said_);
+  auto fine = who ? of_->options().access->check_token(*who) : who.status();
+  if (fine)
+    return handshake_state::done;
+  auto bytes = refusal_frame(fine);
+  iovec place{bytes.data(), bytes.size()};
+  [[maybe_unused]] auto sent = tls_->write({&place, 1});
+  return fine;
+}
+
 result<handshake_state> waiting_connection::go_on(std::span<std::byte> scratch) {
   const auto& options = of_->options();
   if (!options.tls)
@@ -244,7 +298,14 @@ result<handshake_state> waiting_connection::go_on(std::span<std::byte> scratch) 
     tls_ = answer_over_tls(std::move(plain_), options.tls,
                            options.access && options.access->takes_tokens());
   }
-  return tls_->shake_hands();
+  if (!shaken_) {
+    TROUPE_ASSIGN(auto state, tls_->shake_hands());
+    if (state != handshake_state::done)
+      return state;
+    shaken_ = true;
+  }
+  const auto* proven = tls_->names();
+  return proven && !proven->empty() ? handshake_state::done : wait_for_token(scratch);
 }
 
 size_t waiting_connection::ready(bool, bool, std::span<std::byte> scratch) {
@@ -287,7 +348,9 @@ void waiting_connection::drop(const status& why) {
 void waiting_connection::removed() {
   of_->leave(*this);
   if (passes_)
-    return tls_ ? of_->pass(std::move(tls_)) : of_->pass(std::move(plain_));
+    return !tls_          ? of_->pass(std::move(plain_))
+           : said_.empty() ? of_->pass(std::move(tls_))
+                           : of_->pass(make_replayed_stream(std::move(said_), std::move(tls_)));
   stream().drop_input(); // what was not read would make the other end lose what was written
   plain_.reset();
   tls_.reset();

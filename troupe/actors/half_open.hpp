@@ -21,8 +21,9 @@ struct half_open_options {
   std::shared_ptr<access_control> access = {}; ///< may let clients in that show a token
   size_t max = 256;                            ///< the oldest goes for one more
   std::chrono::milliseconds patience{10'000};  ///< from when it came
-  /// A connection over TLS to a peer that is believed, or one whose hello has come, and nothing of
-  /// it was read. On the loop's thread.
+  /// A connection over TLS to a peer that is believed by its certificate, or by the token of its
+  /// hello, or one without TLS whose hello has come; all that it has sent is there to be read. On
+  /// the loop's thread.
   std::function<void(std::unique_ptr<byte_stream>)> on_ready;
   /// Who was not let in, and why. On the loop's thread.
   std::function<void(const std::string& peer, const status& why)> on_refused = {};

@@ -16,6 +16,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 
 constexpr uint64_t max_answer = 16 << 20;
+constexpr size_t max_shown = 300;
 
 result<std::string> exchange_one(socket_handle socket, const address& to, std::string_view target,
                                  std::string body, std::chrono::milliseconds patience) {
@@ -42,6 +43,9 @@ result<std::string> exchange_one(socket_handle socket, const address& to, std::s
   io.run();
   if (outcome)
     return failure(error_kind::unavailable, to_string(to), ": ", outcome.message());
+  if (auto how = answer.get().result_int(); how != 200)
+    return failure(error_kind::unavailable, to_string(to), " has answered with status ", how, ": ",
+                   answer.get().body().substr(0, max_shown));
   return std::move(answer.get().body());
 }
 

@@ -10,8 +10,9 @@ namespace troupe {
 
 struct address;
 
-/// Posts JSON and returns what is answered, also where the answer is an error of the service's.
-/// Fails with unavailable, within the patience. Blocks the thread.
+/// Posts JSON and returns what is answered. Fails with unavailable, within the patience; also where
+/// the service answers with another status than 200: then the error says what it said. Blocks the
+/// thread.
 result<std::string> http_post(const address& to, std::string_view target, std::string body,
                               std::chrono::milliseconds patience);
 

@@ -66,6 +66,7 @@ struct state {
         if (handle(events[static_cast<size_t>(i)]) > much_at_once)
           batch.write(); // it took some time
       batch.write();
+      take_called();
       for (auto socket : std::exchange(again, {})) {
         call(socket, false, false);
         batch.write();
@@ -74,6 +75,15 @@ struct state {
       if (clock::now() >= next_tick)
         tick();
     }
+  }
+
+  void take_called() {
+    if (!called.load(std::memory_order_acquire))
+      return;
+    std::lock_guard guard{mutex};
+    called.store(false, std::memory_order_relaxed);
+    again.insert(again.end(), to_call.begin(), to_call.end());
+    to_call.clear();
   }
 
   int wait(std::span<epoll_event> events) {
@@ -155,11 +165,12 @@ struct state {
   const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
   const int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::atomic<bool> stopped{false};
+  std::atomic<bool> called{false}; // there is one in to_call
   cpu_allocator::owner memory;
 
   std::mutex mutex;
   std::map<int, entry> entries;
-  std::vector<int> to_remove;
+  std::vector<int> to_remove, to_call;
 
   // The thread's own:
   clock::time_point next_tick{};
@@ -195,6 +206,7 @@ public:
   void want_writable(int socket, bool wanted) override;
   void remove(int socket) override;
   void call_again(int socket) override { state_->again.push_back(socket); }
+  void call_soon(int socket) override;
   allocator& memory() noexcept override { return *state_->memory; }
 
 private:
@@ -219,6 +231,15 @@ void epoll_loop::want_writable(int socket, bool wanted) {
   event.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
   event.data.fd = socket;
   ::epoll_ctl(state_->epoll, EPOLL_CTL_MOD, socket, &event);
+}
+
+void epoll_loop::call_soon(int socket) {
+  {
+    std::lock_guard guard{state_->mutex};
+    state_->to_call.push_back(socket);
+    state_->called.store(true, std::memory_order_release);
+  }
+  state_->rouse();
 }
 
 void epoll_loop::remove(int socket) {

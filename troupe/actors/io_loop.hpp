@@ -40,6 +40,9 @@ public:
   /// Has the handler called again soon, after others, whatever its socket does. On the loop's
   /// thread.
   virtual void call_again(int) {}
+  /// The same, on any thread: for one that was just added, and has input that its socket does not
+  /// tell of.
+  virtual void call_soon(int) {}
 
   /// Of what comes: large payloads of one step lie where those of the last have lain. What is
   /// cached goes when little comes any more.

@@ -4,6 +4,8 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -15,6 +17,13 @@ status check(const number_claim& what) {
     return invalid("'", what.job.substr(0, max_address), "' at '",
                    what.address.substr(0, max_address), "' is no task that could join");
   return {};
+}
+
+bool is_understood(const member_changes& what) {
+  return std::ranges::all_of(what.members, [](const auto& one) {
+    return is_job_name(one.task.job) && one.address.size() <= max_address &&
+           is_address(one.address);
+  });
 }
 
 } // namespace
@@ -96,13 +105,16 @@ bool joined_cluster::take(const incoming& what) {
   else if (const auto* claim = std::get_if<number_claim>(&what.content))
     take_claim(it->second, *claim);
   else if (const auto* grant = std::get_if<number_grant>(&what.content))
-    take_grant(*grant);
+    take_grant(it->second, *grant);
   else
     return false;
   return true;
 }
 
+// Clients say which list they have, and nothing that would change it.
 void joined_cluster::take_changes(peer& from, const member_changes& what) {
+  if ((!from.task && !list_gossip::is_greeting(what)) || !is_understood(what))
+    return;
   if (!decides_) {
     auto heard = gossip_.hear(from.id, what, copy_);
     if (heard.answer)
@@ -139,8 +151,10 @@ void joined_cluster::take_claim(peer& from, const number_claim& what) {
   publish();
 }
 
-void joined_cluster::take_grant(const number_grant& what) {
-  if (options_.address.empty() || what.outcome.kind() == error_kind::unavailable)
+// Only who is asked has an answer.
+void joined_cluster::take_grant(const peer& from, const number_grant& what) {
+  if (!from.is_first || decides_ || options_.address.empty() ||
+      what.outcome.kind() == error_kind::unavailable)
     return; // it is said again with the next list
   if (!what.outcome)
     return host_.fail(what.outcome);

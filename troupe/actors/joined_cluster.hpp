@@ -52,7 +52,7 @@ private:
   void send(const peer& to, message what);
   void take_changes(peer& from, const member_changes& what);
   void take_claim(peer& from, const number_claim& what);
-  void take_grant(const number_grant& what);
+  void take_grant(const peer& from, const number_grant& what);
   void claim_own(const peer& first);
   void publish();
   bool speaks() const; // its list is for others

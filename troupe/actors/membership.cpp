@@ -410,6 +410,8 @@ void lost(membership_self self, const peer_gone& what) {
                                                                         : error_kind::unavailable,
                      task, " at ", one.address, ": ", what.why.message()));
     }
+  if (self->state.joined) // whoever calls is a member while it does
+    std::erase_if(self->state.members, [](const auto& entry) { return is_of_no_use(entry.second); });
 }
 
 status why_not_there(const membership_state& state, const task_name& task, const member& one) {

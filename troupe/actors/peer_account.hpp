@@ -14,6 +14,7 @@ struct peer_account {
   const std::string name; ///< of the client
   const access_rights rights;
   std::atomic<size_t> connections{0}, programs{0}, steps{0};
+  std::atomic<size_t> registering{0}; ///< graphs that wait to be compiled
 };
 
 /// Counts one more where there may be one more.

@@ -1,16 +1,40 @@
 // A connection to another process, as whoever it brings requests to knows it.
 #pragma once
 #include "troupe/actors/peer_account.hpp"
+#include "troupe/runtime/types/step_id.hpp"
 
 #include <caf/actor_addr.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace troupe {
+
+/// Steps that were cancelled before they came: the latest ones. Any thread may call.
+class early_cancels {
+public:
+  static constexpr size_t most = 1024;
+  void add(step_id step) {
+    std::lock_guard guard{mutex_};
+    if (steps_.size() >= most)
+      steps_.pop_front();
+    steps_.push_back(step);
+  }
+  /// Says whether it was one of them, which is then forgotten.
+  bool take(step_id step) {
+    std::lock_guard guard{mutex_};
+    return std::erase(steps_, step) > 0;
+  }
+
+private:
+  std::mutex mutex_;
+  std::deque<step_id> steps_;
+};
 
 /// What comes by a connection belongs to it, and goes with it: two connections of one peer, before
 /// and after a loss, are two.
@@ -25,6 +49,7 @@ struct peer_connection {
   std::atomic<uint64_t> received{0};  ///< bytes, those read out of its memory among them
   std::atomic<uint64_t> sent{0};
   std::shared_ptr<peer_account> account = {}; ///< of a client that is on an access list
+  early_cancels cancelled = {};               ///< of such a client
 
   /// A step has ended, or, where what it was given depends on others, is settled.
   void end_step() noexcept {

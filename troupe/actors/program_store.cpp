@@ -8,6 +8,8 @@ namespace troupe {
 namespace {
 
 constexpr size_t max_programs = 65'536; // of one owner
+// Of one connection: a session has one connection to a task.
+constexpr size_t max_sessions_of_client = 64, max_awaited = 64;
 
 } // namespace
 
@@ -19,15 +21,56 @@ result<uint64_t> program_store::add(program_ptr what, const connection_ptr& owne
   if (count >= max_programs)
     return failure(error_kind::resource_exhausted, owner->peer, " has registered ", max_programs,
                    " graphs, as many as may be; let go of steps that are not needed");
+  TROUPE_TRY(hold_session(what->session(), *owner));
   if (auto* account = owner->account.get();
       account && !take_one(account->programs, account->rights.programs))
     return failure(error_kind::resource_exhausted, "client '", account->name, "' has registered ",
                    account->rights.programs,
                    " graphs, as many as it may; let go of steps that are not needed");
   ++count;
+  ++owners_[owner.get()].sessions[what->session()];
   auto handle = next_handle_++;
   programs_.emplace(handle, kept{std::move(what), owner, linked});
   return handle;
+}
+
+// Ids of steps are no secrets: who sees them must not be able to end them, or to begin them first.
+status program_store::hold_session(uint64_t session, const peer_connection& owner) {
+  auto& those = owners_[&owner].sessions;
+  if (those.contains(session))
+    return {};
+  const auto& account = owner.account;
+  if (auto it = sessions_.find(session); it != sessions_.end() && account) {
+    const auto* other = it->second.account.get();
+    if (!other || other->name != account->name)
+      return failure(error_kind::failed_precondition, "client '", account->name,
+                     "' names a session on ", self_, " that is another's");
+  }
+  if (account && those.size() >= max_sessions_of_client) {
+    auto unused = std::ranges::find(those, size_t{0}, [](const auto& one) { return one.second; });
+    if (unused == those.end())
+      return failure(error_kind::resource_exhausted, owner.peer, " has graphs of ",
+                     max_sessions_of_client, " sessions on ", self_, ", as many as may be");
+    let_go(unused->first);
+    those.erase(unused);
+  }
+  auto& held = sessions_[session];
+  if (held.connections++ == 0)
+    held.account = account;
+  those.emplace(session, 0);
+  return {};
+}
+
+void program_store::let_go(uint64_t session) {
+  auto it = sessions_.find(session);
+  if (it != sessions_.end() && --it->second.connections == 0)
+    sessions_.erase(it);
+}
+
+bool program_store::has_session(uint64_t session, const peer_connection& owner) const {
+  std::lock_guard guard{mutex_};
+  auto it = owners_.find(&owner);
+  return it != owners_.end() && it->second.sessions.contains(session);
 }
 
 bool program_store::link(uint64_t handle, const std::vector<peer_link>& peers) {
@@ -77,6 +120,12 @@ void program_store::erase(uint64_t handle, const peer_connection& owner) {
   programs_.erase(it);
   auto& of = owners_[&owner];
   --of.programs;
+  // Steps of what a client lets go may still run, and be cancelled.
+  if (auto of_session = of.sessions.find(last->session());
+      of_session != of.sessions.end() && --of_session->second == 0 && !owner.account) {
+    let_go(of_session->first);
+    of.sessions.erase(of_session);
+  }
   std::erase_if(of.dropped, [](const auto& one) { return one.expired(); });
   of.dropped.push_back(last);
   if (owner.account)
@@ -97,6 +146,8 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
   if (auto it = owners_.find(&owner); it != owners_.end()) {
     states = std::move(it->second);
     owners_.erase(it);
+    for (const auto& [session, count] : states.sessions)
+      let_go(session);
   }
   if (owner.account)
     owner.account->programs -= dropped.size();
@@ -119,6 +170,7 @@ void program_store::clear() {
   std::lock_guard guard{mutex_};
   std::swap(programs, programs_);
   std::swap(owners, owners_);
+  sessions_.clear();
 }
 
 std::shared_ptr<kernel_states>
@@ -145,8 +197,12 @@ result<kernel_positions> program_store::positions(const connection_ptr& owner, u
     if (owner->gone) // nothing comes of it
       return kernel_positions{};
     auto& of = owners_[owner.get()];
-    if (!go_on_from.empty())
+    if (!go_on_from.empty()) {
+      if (!of.awaited.contains(session) && of.awaited.size() >= max_awaited)
+        return failure(error_kind::resource_exhausted, self_, " keeps positions of ", max_awaited,
+                       " sessions of ", owner->peer, ", as many as may be");
       of.awaited[session] = go_on_from;
+    }
     for (const auto& [key, states] : of.states)
       if (key.first == session)
         all.push_back(states);

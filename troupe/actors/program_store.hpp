@@ -18,11 +18,16 @@ public:
   explicit program_store(std::string self) : self_(std::move(self)) {}
 
   /// Keeps a program and returns its handle. It may run once it is linked: when all tasks that it
-  /// sends to are reached. Fails when its owner is gone, or has too many.
+  /// sends to are reached. Fails when its owner is gone, or has too many, or may not do everything
+  /// and names a session that another has programs of.
   result<uint64_t> add(program_ptr what, const connection_ptr& owner, bool linked);
   /// The tasks that it sends to are reached. Returns false when the program has been dropped
   /// meanwhile.
   bool link(uint64_t handle, const std::vector<peer_link>& peers);
+
+  /// Says whether that owner has registered programs of a session; until its connection ends, no
+  /// client on an access list may do so but it.
+  bool has_session(uint64_t session, const peer_connection& owner) const;
 
   /// Finds a program of that owner that may run.
   result<program_ptr> find(uint64_t handle, const peer_connection& owner) const;
@@ -41,6 +46,7 @@ public:
   std::shared_ptr<kernel_states> states_of(const connection_ptr& owner, uint64_t session,
                                            const std::string& device);
   /// Has what they keep go on from these positions, if there are any, and says where it stands.
+  /// Fails with resource_exhausted where they would be kept for too many sessions.
   result<kernel_positions> positions(const connection_ptr& owner, uint64_t session,
                                      const kernel_positions& go_on_from);
 
@@ -70,12 +76,20 @@ private:
     std::vector<std::weak_ptr<task_program>> dropped = {}; // that something still held then
     std::map<std::pair<uint64_t, std::string>, std::shared_ptr<kernel_states>> states;
     std::map<uint64_t, kernel_positions> awaited; // by session: of nodes that have not been seen
+    std::map<uint64_t, size_t> sessions;          // and how many programs of each there are
   };
+  struct holder { // of a session
+    std::shared_ptr<peer_account> account; // none: one who may do everything
+    size_t connections = 0;
+  };
+  status hold_session(uint64_t session, const peer_connection& owner);
+  void let_go(uint64_t session);
 
   const std::string self_;
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, kept> programs_;
   std::map<const peer_connection*, owned> owners_;
+  std::unordered_map<uint64_t, holder> sessions_;
   uint64_t next_handle_ = 1;
 };
 

@@ -43,15 +43,35 @@ bool step_server::serve(message& what, const connection_ptr& owner, const caf::a
   } else if (auto* run = std::get_if<run_step>(&what)) {
     serve_run(std::move(*run), owner, from, unit);
   } else if (auto* cancel = std::get_if<cancel_step>(&what)) {
-    if (!unsettled_->settle(cancel->step, true))
-      steps_->abort(cancel->step, std::move(cancel->why), unit);
+    serve_cancel(std::move(*cancel), *owner, unit);
   } else if (auto* settled = std::get_if<settle_step>(&what)) {
-    caf::anon_send(from, outgoing{reply{settled->request, settle(settled->step)}});
+    caf::anon_send(from, outgoing{reply{settled->request, serve_settle(*settled, *owner)}});
   } else {
     return false;
   }
   become_busy();
   return true;
+}
+
+// Who may not do everything ends no steps of others, and what it cancels before it comes takes room
+// of its own connection alone.
+void step_server::serve_cancel(cancel_step&& what, peer_connection& owner,
+                               caf::execution_unit* unit) {
+  if (owner.account && !programs_.has_session(what.step.session, owner))
+    return;
+  if (unsettled_->settle(what.step, true))
+    return;
+  if (!owner.account)
+    steps_->abort(what.step, std::move(what.why), unit);
+  else if (!steps_->abort_if_come(what.step, std::move(what.why), unit))
+    owner.cancelled.add(what.step);
+}
+
+status step_server::serve_settle(const settle_step& what, const peer_connection& owner) {
+  if (owner.account && !programs_.has_session(what.step.session, owner))
+    return failure(error_kind::failed_precondition, owner.peer, " has no programs of the session ",
+                   hex_of(what.step.session), " on ", name_);
+  return settle(what.step);
 }
 
 status step_server::settle(step_id step) {
@@ -102,6 +122,11 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   if ((*program)->session() != what.step.session)
     return refuse(
         invalid(name_, ": program ", what.handle, " is of another session than step ", what.step));
+  if (owner->account && owner->cancelled.take(what.step)) {
+    if (steps_->announce(what.step)) // what came for it goes
+      steps_->end(what.step, true);
+    return refuse(failure(error_kind::cancelled, "it was cancelled before it came"));
+  }
   if (owner->running.fetch_add(1, std::memory_order_relaxed) >= max_running) {
     owner->running.fetch_sub(1, std::memory_order_relaxed);
     return refuse(failure(error_kind::resource_exhausted, owner->peer, " has ", max_running,

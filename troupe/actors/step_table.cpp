@@ -113,6 +113,16 @@ void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
                                   invalid("a tensor came twice for the key ", what.key), unit);
 }
 
+bool step_table::abort_if_come(step_id step, status why, caf::execution_unit* unit) {
+  {
+    std::lock_guard guard{mutex_};
+    if (!steps_.has_come(step))
+      return false;
+  }
+  abort(step, std::move(why), unit); // which does nothing where it has ended meanwhile
+  return true;
+}
+
 void step_table::abort(step_id step, status why, caf::execution_unit* unit) {
   watchers told;
   auto in = [&] {

@@ -36,6 +36,8 @@ public:
   void push(tensor_push&& what, caf::execution_unit* unit);
   /// Fails a step, also one that has not come yet.
   void abort(step_id step, status why, caf::execution_unit* unit);
+  /// Fails a step that has come; returns false where it has not.
+  bool abort_if_come(step_id step, status why, caf::execution_unit* unit);
   /// Fails the steps whose deadlines have passed, and forgets what came for steps that never did.
   void expire(step_clock::time_point now, const task_name& self, caf::execution_unit* unit);
   /// Fails all steps that exchange tensors with that incarnation of a task.

@@ -248,11 +248,21 @@ void serve_register(worker_self self, register_graph&& what, const incoming& fro
     return reply(0, failure(error_kind::resource_exhausted, max_registering, " graphs of ",
                             from.owner->peer, " wait to be compiled already"));
   }
+  // Those that wait have all their constants, and count when they are compiled.
+  if (auto* account = from.owner->account.get();
+      account && !take_one(account->registering, account->rights.programs)) {
+    from.owner->registering.fetch_sub(1, std::memory_order_relaxed);
+    return reply(0, failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
+                            account->rights.programs,
+                            " graphs that wait to be compiled, as many as it may register"));
+  }
   auto graphs = std::make_shared<register_graph>(std::move(what));
   register_programs(
       self, [=, compiler = self->state.compiler] { return compiler->read(*graphs); }, from.owner,
       [=, owner = from.owner](const result<registered>& done) {
         owner->registering.fetch_sub(1, std::memory_order_relaxed);
+        if (owner->account)
+          owner->account->registering.fetch_sub(1, std::memory_order_relaxed);
         log_registration(*self->state.server, *owner, done);
         if (done)
           reply(done->handle, {});

@@ -1,6 +1,12 @@
 #include "troupe/runtime/cluster/member_list.hpp"
 
 namespace troupe {
+namespace {
+
+// Behind the last one none could follow.
+constexpr uint64_t last_term = UINT64_MAX - 1;
+
+} // namespace
 
 std::string_view to_string(presence what) noexcept {
   switch (what) {
@@ -28,7 +34,7 @@ member_changes member_list::changes_since(const list_epoch& since) const {
 }
 
 member_list::taken member_list::take(const member_changes& what) {
-  if (what.epoch <= epoch_)
+  if (what.epoch <= epoch_ || what.epoch.term > last_term)
     return taken::old;
   auto whole = what.since == list_epoch{};
   if (!whole && (what.since.term != epoch_.term || what.epoch.term != epoch_.term ||

@@ -198,6 +198,8 @@ public:
   }
 
   bool runs(step_id step) const { return running_.contains(step); }
+  /// Says whether it runs, or has ended.
+  bool has_come(step_id step) const { return runs(step) || ended(step); }
   /// Says whether it runs, or something has come for it.
   bool awaits(step_id step) const {
     auto it = early_.find(step);

@@ -37,7 +37,14 @@ result<json> parse(std::string_view answer) {
   if (auto it = root.find("error"); it != root.end())
     return failure(error_kind::unavailable, "etcd: ",
                    it->is_string() ? it->get<std::string>() : it->dump());
-  return root;
+  // All that etcd says well has a header. Since 3.6 its errors have a code and a message.
+  auto within = root.find("result");
+  if (root.contains("header") ||
+      (within != root.end() && within->is_object() && within->contains("header")))
+    return root;
+  if (auto it = root.find("message"); it != root.end() && it->is_string())
+    return failure(error_kind::unavailable, "etcd: ", it->get<std::string>());
+  return damaged("it has no header");
 }
 
 // The gateway writes 64 bits as text, and leaves out what is 0.

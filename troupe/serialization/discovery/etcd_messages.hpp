@@ -15,6 +15,9 @@ struct etcd_entry {
   int64_t lease = 0; ///< 0: it stays
 };
 
+/// All that parses answers fails with unavailable for an error of etcd's, with data_loss for what is
+/// no answer.
+
 /// For /v3/kv/range: all keys with that prefix, as the whole service has them, or as the one that is
 /// asked does. Answered by entries.
 std::string etcd_range(std::string_view prefix, bool may_be_late);

@@ -52,8 +52,10 @@ status read_rights(const json& from, const std::string& key, const std::string& 
       to.runs = true;
     else if (one == "reset")
       to.resets = true;
+    else if (one == "drain")
+      to.drains = true;
     else
-      return invalid(key, R"(: "may" lists register, run and reset, got )", shown(one));
+      return invalid(key, R"(: "may" lists register, run, reset and drain, got )", shown(one));
   auto count = [&](const char* name, auto& limit) -> status {
     auto found = from.find(name);
     if (found == from.end())

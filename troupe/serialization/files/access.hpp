@@ -15,6 +15,7 @@ struct access_rights {
   bool registers = false; ///< graphs: whose ops can do what the task's user can
   bool runs = false;      ///< steps of graphs that were registered
   bool resets = false;    ///< containers, of all clients
+  bool drains = false;    ///< the task: it takes nothing new, and ends
   /// At once, over all connections of a client to a task; 0: as much as there may be anyway.
   size_t connections = 0, programs = 0, steps = 0;
   uint64_t bytes = 0; ///< of payloads that are on their way to the task, by one connection
@@ -31,7 +32,7 @@ class access_list {
 public:
   /// Reads JSON such as
   ///
-  ///     {"clients": {"alice": {"may": ["register", "run", "reset"]},
+  ///     {"clients": {"alice": {"may": ["register", "run", "reset", "drain"]},
   ///                  "*": {"may": ["run"], "connections": 2, "steps": 10}},
   ///      "tokens": {"ci": {"sha256": "9f86…", "may": ["register", "run"], "bytes": 1000000}}}
   ///

@@ -348,8 +348,10 @@ public:
                              : std::ranges::any_of(names_, [&](const auto& one) {
                                  return one.cluster == options_->cluster;
                                });
-      if (named)
+      if (named) { // what it is elsewhere gives it no rights here
+        std::erase_if(names_, [&](const auto& one) { return one.cluster != options_->cluster; });
         return true;
+      }
       auto wanted = expected_
                         ? concat("not ", certificate_name::of_task(options_->cluster, *expected_))
                         : concat("and none of the cluster '", options_->cluster, "'");

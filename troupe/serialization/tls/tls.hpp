@@ -39,7 +39,7 @@ public:
   /// failed_precondition when one end does not believe the other, with unavailable when it ends
   /// before. What output() has is to be sent in all cases: it may tell the other end why.
   virtual result<bool> shake_hands() = 0;
-  /// Whom the other end's certificate names, after the handshake.
+  /// Whom of our cluster the other end's certificate names, after the handshake.
   virtual const std::vector<certificate_name>& peer() const noexcept = 0;
 
   /// As ::read, with EPROTO where failed() says more.

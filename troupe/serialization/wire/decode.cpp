@@ -66,7 +66,11 @@ public:
       if (sizes[i] != outside_[i].bytes())
         return damaged_message("payload ", i, " must have ", sizes[i], " bytes, has ",
                                outside_[i].bytes());
-    return body(from);
+    TROUPE_ASSIGN(auto made, body(from));
+    for (size_t i = 0; i < used_.size(); ++i)
+      if (!used_[i])
+        return damaged_message("payload ", i, " belongs to no tensor");
+    return made;
   }
 
 private:
@@ -371,6 +375,20 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
         made.order = delivery::free;
         break;
       }
+      case wire::Envelope::REGISTER_REPLY:
+      case wire::Envelope::SETTLE_STEP:
+      case wire::Envelope::REPLY:
+      case wire::Envelope::DEVICE_LIST_REQUEST:
+      case wire::Envelope::DEVICE_LIST_REPLY:
+      case wire::Envelope::STATE_LIST_REQUEST:
+      case wire::Envelope::NUMBER_CLAIM:
+      case wire::Envelope::NUMBER_GRANT:
+      case wire::Envelope::INSPECT_REQUEST:
+      case wire::Envelope::DRAIN_REQUEST:
+        made.order = delivery::free;
+        if (from.getOutside().size() > 0) // before it is pulled
+          return damaged_message("a message of a kind that brings no tensors announces payloads");
+        break;
       default: made.order = delivery::free; break;
     }
     for (auto size : from.getOutside())

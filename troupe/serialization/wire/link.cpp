@@ -35,6 +35,9 @@ status check(const hello& peer) {
     return invalid("the peer's role must be task or client, got '", peer.role, "'");
   if (peer.role == "task" && (peer.job.empty() || peer.task < 0))
     return invalid("the peer does not say which task it is");
+  if (peer.role == "task" && peer.task >= max_tasks_of_job)
+    return invalid("the peer says that it is ", describe(&peer), "; a job has at most ",
+                   max_tasks_of_job, " tasks");
   if (peer.max_message < shortest_limit)
     return invalid("the peer accepts no message of more than ", peer.max_message, " bytes");
   return {};
