@@ -28,6 +28,7 @@
 #include "troupe/api/train/input_statistics.hpp"
 #include "troupe/api/train/lbfgs.hpp"
 #include "troupe/api/train/learning_rate.hpp"
+#include "troupe/api/train/living_tasks.hpp"
 #include "troupe/api/train/loss_scale.hpp"
 #include "troupe/api/train/moving_average.hpp"
 #include "troupe/api/train/optimizers.hpp"

@@ -9,6 +9,7 @@
 #include "troupe/api/library.hpp"
 
 #include <future>
+#include <optional>
 #include <set>
 
 namespace troupe::test::join_test {
@@ -76,6 +77,11 @@ y = Mul(x, i32(5)) @"/job:worker/task:1"
 fetch y = i32(15)
 )";
 
+const char* on_two = R"(
+x = Add(i32(1), i32(2)) @"/job:worker/task:2"
+fetch x = i32(3)
+)";
+
 std::set<task_name> tasks_of(client& of) {
   std::set<task_name> found;
   if (auto devices = of.devices(clock_type::now() + 5s))
@@ -101,7 +107,7 @@ TEST_CASE("tasks that join get numbers and find each other, in whatever order th
   CHECK(tasks_of(*client) == std::set<task_name>{ps, {"worker", 0}, {"worker", 1}});
 }
 
-TEST_CASE("who knows the second seed only learns all tasks, but gets no number there") {
+TEST_CASE("who knows the second seed only learns all tasks, and is told where to get a number") {
   watchdog watch;
   auto first_at = free_address(), second_at = free_address();
   auto seeds = concat(first_at, ',', second_at);
@@ -112,10 +118,9 @@ TEST_CASE("who knows the second seed only learns all tasks, but gets no number t
   CHECK(soon([&] {
     return tasks_of(*client) == std::set<task_name>{ps, {"ps", 1}, {"worker", 0}};
   }));
-  auto refused = try_to_join(second_at, any);
-  REQUIRE(!refused);
-  CHECK(refused.status().message().find("gives out no numbers") != std::string::npos);
-  CHECK(refused.status().message().find(first_at) != std::string::npos);
+  auto other = join(second_at, any);
+  CHECK(other->self() == task_name{"worker", 1});
+  CHECK(soon([&] { return tasks_of(*client).size() == 4; }));
 }
 
 TEST_CASE("a number is given again when its task has said goodbye, or is back at its address") {
@@ -158,6 +163,33 @@ TEST_CASE("while the task that gives out numbers is away none is given, and all 
   CHECK(two->self() == task_name{"worker", 2}); // the others have their numbers still
   CHECK(run_all(*client, text) == "");
   CHECK(soon([&] { return tasks_of(*client).size() == 4; }));
+}
+
+TEST_CASE(
+    "another member gives out numbers when the task that does is killed, until that is back") {
+  watchdog watch;
+  std::vector<std::string> at;
+  for (auto port : free_ports(6))
+    at.push_back(concat("127.0.0.1:", port));
+  auto seeds = concat(at[0], ',', at[1]);
+  std::optional<task_process> first{std::in_place, seeds, ps, at[0]};
+  task_process zero{seeds, {"worker", 0}, at[1]}, one{seeds, any, at[2]};
+  auto client = connect_by(seeds);
+  text_case text{over_two};
+  REQUIRE(run_all(*client, text) == "");
+  first->kill();
+  CHECK(run_all(*client, text) == "");
+  task_process two{seeds, any, at[3]}; // returns when it has a number
+  CHECK(run_all(*client, text_case{on_two}) == "");
+  CHECK(run_all(*client, text) == "");
+  first.emplace(seeds, ps, at[0]);
+  CHECK(soon([&] { return tasks_of(*client).contains(ps); }));
+  task_process three{at[0], any, at[4]}; // by the first address alone
+  CHECK(soon([&] {
+    return tasks_of(*client) ==
+           std::set<task_name>{ps, {"worker", 0}, {"worker", 1}, {"worker", 2}, {"worker", 3}};
+  }));
+  CHECK(run_all(*client, text) == "");
 }
 
 TEST_CASE("a task that waits for a number stops when it is told to, and says why it has none") {

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const task_name first{"ps", 0}, zero{"worker", 0}, one{"worker", 1};
+const task_name first{"ps", 0}, zero{"worker", 0}, one{"worker", 1}, two{"worker", 2};
 
 // Another process, as the one that is looked at sees it.
 struct stand_in {
@@ -30,6 +30,8 @@ struct stand_in {
 struct joined_world : actor_world {
   std::vector<task_addresses> learned;
   std::vector<status> failed;
+  std::vector<std::string> kept, told;
+  std::vector<std::pair<task_name, std::function<void(uint64_t)>>> probed;
   std::list<stand_in> others;
   std::unique_ptr<joined_cluster> joined;
 
@@ -38,7 +40,18 @@ struct joined_world : actor_world {
         join_options{.seeds = {"h:10", "h:9"}, .address = address, .times = {}}, self, incarnation,
         join_host{.learn = [this](task_addresses now) { learned.push_back(std::move(now)); },
                   .fail = [this](status why) { failed.push_back(std::move(why)); },
-                  .now = [this] { return now(); }});
+                  .reach =
+                      [this](const task_name& task, std::function<void(uint64_t)> then) {
+                        probed.emplace_back(task, std::move(then));
+                      },
+                  .now = [this] { return now(); },
+                  .keep =
+                      [this](const std::string& to) {
+                        if (kept.empty() || kept.back() != to)
+                          kept.push_back(to);
+                      },
+                  .tell = [this](std::string_view event,
+                                 const std::string&) { told.emplace_back(event); }});
   }
   ~joined_world() {
     for (auto& each : others)
@@ -84,9 +97,10 @@ struct joined_world : actor_world {
 };
 
 // What a coordinator of another life has said.
-member_changes list_of(uint64_t term, std::vector<cluster_member> members) {
+member_changes list_of(uint64_t term, std::vector<cluster_member> members,
+                       const task_name& coordinator = {}) {
   member_list made;
-  made.begin_term(term);
+  made.begin_term(term, coordinator);
   for (auto& each : members)
     made.put(std::move(each));
   return made.changes_since({});
@@ -238,7 +252,225 @@ TEST_CASE("members pass on what they hear, and a stranger is no member") {
   CHECK(!world.joined->take({member_changes{}, {}, std::make_shared<peer_connection>()}));
   // No task but the coordinator gives out numbers.
   world.say(behind, number_claim{"worker", -1, 8, "h:8"});
-  CHECK(behind.all<number_grant>()[0].outcome.kind() == error_kind::failed_precondition);
+  CHECK(behind.all<number_grant>()[0].outcome.kind() == error_kind::unavailable);
+}
+
+TEST_CASE("a coordinator asks other members about one that it does not hear") {
+  joined_world world;
+  world.start(first, 1000, "h:0");
+  world.pass_and_tick(2s);
+  auto& joiner = world.meet({}, 5);
+  world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
+  world.say(joiner, number_claim{"worker", -1, 6, "h:6"});
+  auto& there = world.meet(zero, 5);
+  auto& away = world.meet(one, 6);
+  world.lose(away);
+  world.pass_and_tick(1500ms);
+  auto asked = there.all<probe_request>();
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].task == one);
+  CHECK(asked[0].incarnation == 6);
+  CHECK(joiner.all<probe_request>().empty());
+  world.say(there, probe_answer{one, 6, true});
+  world.pass_and_tick(35s);
+  CHECK(world.learned.back().tasks.contains(one));
+  world.say(there, probe_answer{one, 6, false});
+  world.pass_and_tick(500ms);
+  CHECK(!world.learned.back().tasks.contains(one));
+}
+
+TEST_CASE("a member that is asked looks, and says what it found, unless it was late itself") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  world.say(other, list_of(1000, {{zero, 5, "h:5"}, {one, 6, "h:6", presence::unreachable}}));
+  world.say(other, probe_request{one, 7}); // of which it knows nothing
+  CHECK(world.probed.empty());
+  for (auto found : {6u, 0u, 7u}) {
+    world.joined->tick();
+    world.say(other, probe_request{one, 6});
+    REQUIRE(world.probed.size() == 1);
+    CHECK(world.probed[0].first == one);
+    world.probed[0].second(found);
+    world.probed.clear();
+    world.run();
+    auto said = other.all<probe_answer>();
+    REQUIRE(!said.empty());
+    CHECK(said.back().reached == (found == 6));
+  }
+  CHECK(other.all<probe_answer>().size() == 3);
+  world.say(other, probe_request{one, 6});
+  world.advance(5s); // it stood still, and cannot have heard anything
+  world.probed[0].second(0);
+  world.run();
+  CHECK(other.all<probe_answer>().size() == 3);
+  world.joined->tick();
+  world.say(other, probe_request{one, 6});
+  world.advance(5s);
+  world.joined->tick();
+  world.probed[1].second(0);
+  world.run();
+  CHECK(other.all<probe_answer>().size() == 3);
+}
+
+TEST_CASE("a member is not asked more than it can do at once") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  world.say(other, list_of(1000, {{zero, 5, "h:5"}, {one, 6, "h:6"}}));
+  for (int i = 0; i < 100; ++i)
+    world.say(other, probe_request{one, 6});
+  CHECK(world.probed.size() == 16);
+}
+
+TEST_CASE("who has a connection to a member that is said to be gone objects") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  world.meet(one, 6);
+  auto gone = cluster_member{one, 6, "h:6", presence::gone};
+  world.say(other, list_of(1000, {{zero, 5, "h:5"}, gone}));
+  REQUIRE(other.all<probe_answer>().size() == 1);
+  CHECK(other.all<probe_answer>()[0].task == one);
+  CHECK(other.all<probe_answer>()[0].reached);
+  gone.incarnation = 7; // another one
+  world.say(other, list_of(1001, {{zero, 5, "h:5"}, gone}));
+  CHECK(other.all<probe_answer>().size() == 1);
+}
+
+TEST_CASE("who is asked for a number and does not decide says where to ask") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  world.say(other, list_of(1000, {{first, 1000, "h:0"}, {zero, 5, "h:5"}}, first));
+  auto& joiner = world.meet({}, 8);
+  world.say(joiner, number_claim{"worker", -1, 8, "h:8"});
+  auto grants = joiner.all<number_grant>();
+  REQUIRE(grants.size() == 1);
+  CHECK(grants[0].outcome.kind() == error_kind::unavailable);
+  CHECK(grants[0].ask == "h:0");
+  CHECK(world.kept == std::vector<std::string>{"h:0"});
+}
+
+TEST_CASE("a member that is elected decides, until the first seed is back") {
+  joined_world world;
+  world.start(zero, 5, "h:5");
+  auto& other = world.meet(first, 1000, true);
+  auto members = std::vector<cluster_member>{
+      {first, 1000, "h:0"}, {zero, 5, "h:5"}, {one, 6, "h:6"}, {two, 7, "h:7"}};
+  world.say(other, list_of(1000, members, first));
+  auto& second = world.meet(one, 6);
+  auto& third = world.meet(two, 7);
+  auto& joiner = world.meet({}, 8);
+  world.pass_and_tick(20s);
+  CHECK(world.probed.empty());
+  world.lose(other);
+  world.pass_and_tick(9s);
+  CHECK(world.probed.empty());
+  world.pass_and_tick(2s);
+  REQUIRE(world.probed.size() == 2);
+  for (auto& [task, then] : std::exchange(world.probed, {}))
+    then(task == one ? 6 : 7);
+  world.run();
+  REQUIRE(second.all<vote_request>().size() == 1);
+  auto asked = second.all<vote_request>()[0];
+  CHECK(asked.term == 1001);
+  world.say(second, vote{1001, true});
+  world.say(joiner, number_claim{"worker", -1, 8, "h:8"});
+  CHECK(joiner.all<number_grant>()[0].outcome.message().find("is not heard") != std::string::npos);
+  world.say(third, vote{1001, true});                              // three of four
+  CHECK(third.all<member_changes>().back().epoch == list_epoch{}); // what do you know?
+  world.pass_and_tick(2s);
+  CHECK(second.all<member_changes>().back().epoch == list_epoch{});
+  world.say(second, list_of(1000, members, first)); // which is nothing new
+  auto told = second.all<member_changes>().back();
+  CHECK(told.epoch.term == 1001);
+  CHECK(told.coordinator == zero);
+  world.say(joiner, number_claim{"worker", -1, 8, "h:8"});
+  CHECK(joiner.all<number_grant>()[1].task == task_name{"worker", 3});
+  // The one that is back has a term that is the time.
+  auto& back = world.meet(first, 2000, true);
+  members[0].incarnation = 2000;
+  world.say(back, list_of(2000, members, first));
+  world.say(joiner, number_claim{"worker", -1, 9, "h:9"});
+  CHECK(joiner.all<number_grant>()[2].ask == "h:0");
+  CHECK(world.failed.empty());
+  CHECK(world.told == std::vector<std::string>{"coordinator_silent", "coordinator_elected",
+                                               "coordinator_replaced"});
+}
+
+TEST_CASE("a member votes once, and only while it does not hear the coordinator") {
+  joined_world world;
+  world.start(one, 6, "h:6");
+  auto& other = world.meet(first, 1000, true);
+  auto list = list_of(1000, {{first, 1000, "h:0"}, {zero, 5, "h:5"}, {one, 6, "h:6"}}, first);
+  world.say(other, list);
+  auto& asks = world.meet(zero, 5);
+  auto& stranger = world.meet({}, 8);
+  world.pass_and_tick(10s);
+  world.say(asks, vote_request{1001, list.epoch});
+  CHECK(!asks.all<vote>().back().granted);
+  world.lose(other);
+  world.pass_and_tick(6s);
+  world.say(stranger, vote_request{1001, list.epoch});
+  CHECK(stranger.all<vote>().empty());
+  world.say(asks, vote_request{1001, list.epoch});
+  CHECK(asks.all<vote>().back().granted);
+  world.say(asks, vote_request{1001, list.epoch});
+  CHECK(!asks.all<vote>().back().granted);
+}
+
+TEST_CASE(
+    "a coordinator that was replaced while it was cut off is a member, if its number is its own") {
+  joined_world world;
+  world.start(first, 1000, "h:0");
+  world.pass_and_tick(2s);
+  auto& member = world.meet(zero, 5);
+  SECTION("it is") {
+    world.say(member,
+              list_of(1001, {{first, 1000, "h:0", presence::unreachable}, {zero, 5, "h:5"}}, zero));
+    CHECK(world.failed.empty());
+    CHECK(member.all<number_claim>().size() == 1);
+    CHECK(world.kept == std::vector<std::string>{"h:5"});
+  }
+  SECTION("it is not") {
+    world.say(member, list_of(1001, {{first, 1005, "h:9"}, {zero, 5, "h:5"}}, zero));
+    REQUIRE(world.failed.size() == 1);
+    CHECK(world.failed[0].kind() == error_kind::failed_precondition);
+  }
+}
+
+TEST_CASE("who follows an elected coordinator at its address is told to decide") {
+  joined_world world;
+  world.start(one, 6, "h:6");
+  auto& other = world.meet(zero, 5);
+  auto list = list_of(1001, {{zero, 5, "h:5"}, {one, 6, "h:6"}}, zero);
+  world.say(other, list);
+  auto& joiner = world.meet({}, 9);
+  world.say(joiner, number_claim{"worker", -1, 9, "h:5"});
+  CHECK(!joiner.all<number_grant>().back().outcome);
+  world.lose(other);
+  world.say(joiner, number_claim{"worker", -1, 9, "h:5"});
+  auto made = joiner.all<number_grant>().back();
+  REQUIRE(made.outcome);
+  CHECK(made.task == zero);
+  CHECK(made.incarnation == 9);
+  CHECK(made.ask == "h:5");
+  // There it is heard only once it has said so itself.
+  world.meet(zero, 9);
+  world.pass_and_tick(13s);
+  CHECK(world.told == std::vector<std::string>{"coordinator_silent"});
+}
+
+TEST_CASE("a coordinator calls members that are not connected to it") {
+  joined_world world;
+  world.start(first, 1000, "h:0");
+  world.pass_and_tick(2s);
+  auto& joiner = world.meet({}, 5);
+  world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
+  world.pass_and_tick(7s);
+  REQUIRE(!world.probed.empty());
+  CHECK(world.probed[0].first == zero);
 }
 
 } // namespace troupe::test::joined_cluster_test

@@ -100,9 +100,13 @@ struct printer {
     all(value.task, value.incarnation, value.address, to_string(value.state), value.changed);
   }
   void one(const list_epoch& value) { all(value.term, value.change); }
-  void operator()(const member_changes& m) { all(m.since, m.epoch, m.members); }
+  void operator()(const member_changes& m) { all(m.since, m.epoch, m.members, m.coordinator); }
   void operator()(const number_claim& m) { all(m.job, m.task, m.incarnation, m.address, m.holds); }
-  void operator()(const number_grant& m) { all(m.outcome, m.task, m.incarnation); }
+  void operator()(const probe_request& m) { all(m.task, m.incarnation); }
+  void operator()(const probe_answer& m) { all(m.task, m.incarnation, m.reached); }
+  void operator()(const vote_request& m) { all(m.term, m.has); }
+  void operator()(const vote& m) { all(m.term, m.granted); }
+  void operator()(const number_grant& m) { all(m.outcome, m.task, m.incarnation, m.ask); }
   void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }
 };
 

@@ -80,13 +80,18 @@ inline std::vector<message> example_messages() {
       member_changes{{1, 2},
                      {1, 4},
                      {{{"ps", 0}, 35, "h:1", presence::unreachable, 3},
-                      {{"worker", 65'535}, 36, "[::1]:2", presence::gone, 4}}},
+                      {{"worker", 65'535}, 36, "[::1]:2", presence::gone, 4}},
+                     {"ps", 3}},
       number_claim{"worker", -1, 37, "h:3", true},
-      number_grant{failure(error_kind::unavailable, "not yet"), {"worker", 4}, 38},
+      number_grant{failure(error_kind::unavailable, "not yet"), {"worker", 4}, 38, "h:4"},
       inspect_request{35, "/job:a/task:0", 36, "step"},
       inspect_reply{37, failure(error_kind::not_found, "gone"),
                     tensor::vector<uint8_t>({'{', '}'})},
       drain_request{38},
+      probe_request{{"worker", 5}, 39},
+      probe_answer{{"worker", 6}, 40, true},
+      vote_request{41, {42, 43}},
+      vote{44, true},
   };
 }
 

@@ -344,11 +344,28 @@ TEST_CASE("silence is answered with a ping, and then with unavailable") {
   CHECK(a.it.idle());
   CHECK(b.got.empty());
 
-  REQUIRE(a.it.tick(now += 9s).ok());
+  for (int i = 0; i < 3; ++i)
+    REQUIRE(a.it.tick(now += 3s).ok());
   auto outcome = a.it.tick(now += 1s);
   CHECK(outcome.kind() == error_kind::unavailable);
   CHECK(outcome.message() == "nothing was heard from /job:worker/task:0 for 10000 ms");
   CHECK(a.it.receive({}).kind() == error_kind::unavailable);
+}
+
+TEST_CASE("an end that stood still does not count that time against its peer, for ever though") {
+  using namespace std::chrono_literals;
+  auto now = std::chrono::steady_clock::time_point{} + 1h;
+  peer_end a{options_of("task")}, b{options_of("task")};
+  REQUIRE(a.it.tick(now).ok());
+  REQUIRE(exchange(a, b).ok());
+  for (int i = 0; i < 3; ++i)
+    REQUIRE(a.it.tick(now += 1600ms).ok());
+  REQUIRE(a.it.tick(now += 60s).ok()); // its process was stopped
+  REQUIRE(exchange(a, b).ok());        // what it finds then
+  REQUIRE(a.it.tick(now += 1600ms).ok());
+  for (int i = 0; i < 6; ++i) // a peer that is silent is given up all the same: a sixth counts
+    REQUIRE(a.it.tick(now += 6s).ok());
+  CHECK(a.it.tick(now += 6s).kind() == error_kind::unavailable);
 }
 
 TEST_CASE("a peer that is long at reading a message is heard meanwhile") {

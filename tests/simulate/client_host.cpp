@@ -7,6 +7,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe::simulate {
 
@@ -70,7 +71,20 @@ void client_host::open() {
   options.programs.max_concurrent = static_cast<size_t>(core_.with.max_concurrent);
   options.peer_timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
   auto ways = network_.ways(*process_);
-  auto made = spawn_cluster_session(process_->system(), cluster_, options, nullptr, &ways);
+  held_.clear();
+  told_lost_.clear();
+  options.on_state_lost = [this](const std::string& task) {
+    for (size_t i = 0; i < tasks_.size(); ++i)
+      if (to_string(tasks_[i]->name()) == task)
+        told_lost_.insert(static_cast<int>(i));
+    return core_.with.recovers != 0;
+  };
+  cluster_access cluster{cluster_};
+  if (core_.with.joined) {
+    cluster.known.tasks.clear();
+    cluster.seeds = tasks_[0]->seeds();
+  }
+  auto made = spawn_cluster_session(process_->system(), cluster, options, nullptr, &ways);
   session_ = *made;
   core_.tell(name(), "open", "session ", session_.id());
   auto generation = ++generation_;
@@ -272,6 +286,9 @@ void client_host::ended(size_t which, run_record& run, const status& why,
   run.answered = core_.now;
   if (!why.ok()) {
     ++failed_;
+    if (!core_.with.recovers)
+      for (auto one : tasks_named_in(why))
+        told_lost_.insert(one);
     if (is_end_of_queue(run, why))
       return;
     return check_error(why, run.processes, run.issued, run.deadline,
@@ -281,6 +298,7 @@ void client_host::ended(size_t which, run_record& run, const status& why,
   proven_[which] = run.issued;
   ++succeeded_;
   ledger_.succeeded(run);
+  check_state(run);
   if (fetches.empty())
     return;
   auto value = *fetches.front().data<int64_t>();
@@ -293,6 +311,18 @@ void client_host::ended(size_t which, run_record& run, const status& why,
   else if (value != of.expected(run.number))
     core_.violated("a step computes what its graph says", to_string(run.kind), ' ', run.number,
                    " gave ", value, ", not ", of.expected(run.number));
+}
+
+// A session that wants to restore state is asked before any step uses a task that has lost it; else
+// an error has named the task.
+void client_host::check_state(const run_record& run) {
+  auto it = run.ran_on.find(static_cast<size_t>(run.server));
+  if (run.server < 0 || it == run.ran_on.end() || it->second < held_[run.server])
+    return;
+  auto before = std::exchange(held_[run.server], it->second);
+  if (before != 0 && before != it->second && told_lost_.erase(run.server) == 0)
+    core_.violated("no step uses a task that has lost its state before that was told", name(), ": ",
+                   to_string(run.kind), ' ', run.number);
 }
 
 // A queue of the client's own container is closed by itself, and reset with the container.
@@ -317,15 +347,17 @@ std::vector<int> client_host::tasks_named_in(const status& why) const {
 }
 
 // Errors have a cause that was injected, and name where it was.
-void client_host::check_error(const status& why, const std::vector<int>& processes,
+// Where tasks are known by others, trouble of any may be the cause.
+void client_host::check_error(const status& why, const std::vector<int>& took_part,
                               time_point issued, time_point deadline, const std::string& what,
                               bool may_wait, time_point proven) {
   if (closing_)
     return;
   auto timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
   auto named = tasks_named_in(why);
+  auto processes = core_.with.joined ? everybody() : took_part;
   // The client itself may have been cut off.
-  auto blamed = named;
+  auto blamed = core_.with.joined ? everybody() : named;
   blamed.push_back(layout_.client(number_));
   auto wrong = [&](std::string_view promise) {
     core_.violated(promise, name(), ": ", what, ": ", first_line(why));
@@ -356,6 +388,10 @@ void client_host::check_error(const status& why, const std::vector<int>& process
           !core_.had_fault(lost, processes, issued - 2 * timeout - 5s, core_.now))
         return wrong("a step is in time where nothing is lost");
       break;
+    case error_kind::not_found:
+      if (!core_.with.joined || !core_.had_fault(lost, blamed, since, core_.now))
+        return wrong("a task is not known only where something was lost");
+      break;
     case error_kind::resource_exhausted:
       if (!core_.had_fault({fault_kind::shortage, fault_kind::buggify}, named, issued, core_.now))
         return wrong("memory is short only where it was made short");
@@ -367,7 +403,10 @@ void client_host::check_error(const status& why, const std::vector<int>& process
     default: return wrong("users see the injected cause alone");
   }
   auto takes_part = [&](int one) { return std::ranges::find(processes, one) != processes.end(); };
-  if (why.kind() != error_kind::deadline_exceeded && std::ranges::none_of(named, takes_part))
+  auto knows_none =
+      core_.with.joined && why.message().find("no task of the cluster") != why.message().npos;
+  if (why.kind() != error_kind::deadline_exceeded && !knows_none &&
+      std::ranges::none_of(named, takes_part))
     wrong("errors name a task that takes part");
 }
 
@@ -381,7 +420,7 @@ void client_host::list_devices(on_end then) {
         answered(wait);
         if (!why.ok())
           check_error(why, everybody(), issued, issued, "devices", true, issued);
-        else if (all.size() != tasks_.size())
+        else if (core_.with.joined ? all.empty() : all.size() != tasks_.size())
           core_.violated("each task lists its devices", name(), " heard of ", all.size());
         then(why);
       });

@@ -42,6 +42,7 @@ private:
   void start_run(size_t which, time_point deadline, on_end then, uint64_t again);
   void prepare(size_t which, time_point deadline, on_end then);
   void reset(on_end then);
+  void check_state(const run_record& run);
   void list_devices(on_end then);
   void ended(size_t which, run_record& run, const status& why, const std::vector<tensor>& fetches);
   std::vector<int> tasks_named_in(const status& why) const;
@@ -75,6 +76,8 @@ private:
   caf::actor session_;
   std::map<size_t, std::shared_ptr<prepared_step>> prepared_;
   std::map<size_t, time_point> proven_; // when a step was begun that has succeeded since
+  std::map<int, uint64_t> held_;        // incarnations of servers that steps have succeeded on
+  std::set<int> told_lost_;             // servers of which the session has been told since
   std::map<uint64_t, wait> waits_;
   uint64_t next_wait_ = 1, generation_ = 0;
   int busy_ = 0;

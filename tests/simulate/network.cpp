@@ -109,10 +109,6 @@ void network::attempt(uint64_t which) {
   if (it == calls_.end())
     return;
   auto& one = it->second;
-  if (*one.stop) {
-    calls_.erase(it);
-    return;
-  }
   auto& to = places_[one.address];
   auto from = one.from->index();
   auto answer = [&] {
@@ -120,6 +116,10 @@ void network::attempt(uint64_t which) {
     caf::anon_send(one.reply, std::move(one.what));
     calls_.erase(it);
   };
+  if (*one.stop) {
+    one.what.outcome = failure(error_kind::cancelled, "nobody waits any more");
+    return answer();
+  }
   if (to.at && !to.silent && !blocked(from, to.host) && !blocked(to.host, from)) {
     auto id = next_++;
     auto& made = wires_[id];

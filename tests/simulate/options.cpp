@@ -38,6 +38,9 @@ constexpr option_entry entries[] = {
     {"buggify", &options::buggify, 0, "rare events in the product's code"},
     {"huge", &options::huge, 0, "permille of steps that train, tensors of megabytes"},
     {"reductions", &options::reductions, 0, "all tasks reduce a tensor in some steps"},
+    {"recovers", &options::recovers, 0, "sessions restore what tasks have lost"},
+    {"joined", &options::joined, 0, "addresses known of a cluster that tasks join; 0: all"},
+    {"moves", &options::moves, 0, "permille of starts of tasks that join, at another address"},
 };
 
 } // namespace
@@ -81,6 +84,9 @@ options options::draw(uint64_t seed) {
   made.huge = chance.permille(200) ? chance.between(1, 500) : 0;
   made.splits = chance.permille(300) ? chance.between(1, 8) : 0;
   made.reductions = chance.permille(400);
+  made.recovers = chance.permille(300);
+  made.joined = chance.permille(300) ? chance.between(1, 3) : 0;
+  made.moves = made.joined && chance.permille(500) ? chance.between(1, 600) : 0;
   return made;
 }
 

@@ -18,6 +18,8 @@ constexpr int64_t active_permille = 250, acting_permille = 100;
 
 probes::probes(core& of) : core_(of), chance_(of.with.seed, "probes") {
   running_simulation = this;
+  if (all().size() > 64)
+    core_.violated("there is a bit for each place that is marked", all().size(), " places");
   for (const auto* one : all())
     active_[one->name] = chance_.permille(active_permille);
 }

@@ -1,6 +1,8 @@
 #include "tests/simulate/task_host.hpp"
 
 #include "tests/simulate/ledger.hpp"
+#include "troupe/actors/claim_number.hpp"
+#include "troupe/actors/errors.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/system.hpp"
@@ -11,13 +13,27 @@
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace troupe::simulate {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 // What a task may take to end.
 constexpr std::chrono::seconds end_patience{2};
-// A membership wakes now and then.
-constexpr size_t own_timers = 0;
+// A membership that keeps a list wakes now and then; and who has claimed a number would have given
+// up at some time.
+constexpr size_t timers_of_joined = 2;
+// A cluster that is joined, with the patience of a minute of faults.
+constexpr coordinator_options member_times{
+    .settle = 2s, .unreachable_after = 1s, .gone_after = 4s, .alone_after = 8s, .probe_every = 1s};
+constexpr succession_options vote_times{
+    .doubts_after = 1s, .asks_after = 2s, .turn = 400ms, .again = 2s};
+// How long others may not know yet that it is there.
+constexpr duration spread_time = 3s;
 
 struct listener_state {
   explicit listener_state() {}
@@ -50,7 +66,7 @@ caf::behavior listener_behavior(caf::stateful_actor<listener_state>* self, netwo
 task_host::task_host(core& of, network& in, ledger& book, const cluster_spec& cluster,
                      task_name self, size_t index)
     : core_(of), network_(in), ledger_(book), cluster_(cluster), self_(std::move(self)),
-      index_(index) {}
+      index_(index), chance_(of.with.seed, concat("task ", index)) {}
 
 std::unique_ptr<task_host> task_host::split(size_t host) {
   auto old = std::make_unique<task_host>(core_, network_, ledger_, cluster_, self_, index_);
@@ -61,33 +77,103 @@ std::unique_ptr<task_host> task_host::split(size_t host) {
   std::swap(old->listener_, listener_);
   std::swap(old->membership_, membership_);
   std::swap(old->worker_, worker_);
+  std::swap(old->life_, life_);
+  std::swap(old->address_, address_);
+  *old->life_ = old.get();
+  old->goes_on_ = false;
   old->set_short_of_memory(false); // its shortage ends with that of its successor, or before
   network_.move(*old->process_, concat(to_string(self_), " old ", ++splits_), host);
   return old;
 }
 
+std::chrono::milliseconds task_host::peer_timeout() const {
+  return std::chrono::milliseconds{core_.with.peer_timeout_ms};
+}
+
+std::vector<std::string> task_host::seeds() const {
+  std::vector<std::string> made;
+  for (const auto& [task, address] : task_addresses{cluster_}.tasks)
+    made.push_back(address);
+  std::ranges::reverse(made); // workers first
+  made.resize(std::min(made.size(), static_cast<size_t>(core_.with.joined)));
+  return made;
+}
+
 void task_host::start() {
   incarnation_ =
       new_incarnation(std::chrono::system_clock::time_point{core_.now.time_since_epoch()});
-  ledger_.started(index_, incarnation_);
   process_ = std::make_unique<process>(to_string(self_), index_, network_);
+  follows_coordinator_ = false;
   process_->enter(core_.now);
   process_->loop()->ticks = looks_for_silence;
+  life_ = std::make_shared<task_host*>(this);
+  address_ = *address_of(cluster_, self_);
+  if (!core_.with.joined)
+    return serve();
+  joins_ = core_.begin_fault({fault_kind::crash, static_cast<int>(index_), -1, core_.now});
+  auto known = seeds();
+  if (known.front() == address_)
+    return serve();
+  if (std::ranges::find(known, address_) == known.end() && chance_.permille(core_.with.moves))
+    address_ = concat(address_.substr(0, address_.find(':')), '.', ++moves_, ":1");
+  claim();
+}
+
+// As troupe::task does before it serves.
+void task_host::claim() {
+  auto& system = process_->system();
+  core_.tell(process_->name(), "joins", "at ", address_);
+  claimant_ = spawn_claimant(system, {.seeds = seeds(),
+                                      .what = {self_.job, self_.task, incarnation_, address_},
+                                      .cluster = cluster_.name,
+                                      .patience = 1h,
+                                      .peer_timeout = peer_timeout(),
+                                      .ways = network_.ways(*process_)});
+  auto settle = [this, life = life_](result<number_grant> what) {
+    core_.after({}, [life, what = std::move(what)] {
+      auto* self = *life;
+      if (!self)
+        return;
+      if (!what)
+        return self->ended(what.status());
+      self->process_->enter(self->core_.now);
+      caf::anon_send_exit(std::exchange(self->claimant_, nullptr), caf::exit_reason::user_shutdown);
+      self->incarnation_ = what->incarnation;
+      self->follows_coordinator_ = what->ask == self->address_;
+      self->serve();
+    });
+  };
+  system.spawn([=, claimant = claimant_](caf::event_based_actor* self) {
+    self->request(claimant, caf::infinite, await_number_atom::value)
+        .then([=](const number_grant& what) { settle(what); },
+              [=](const caf::error& why) { settle(from_caf(why)); });
+  });
+}
+
+void task_host::serve() {
+  ledger_.started(index_, incarnation_);
   devices_.push_back(std::make_shared<simulated_device>(core_, index_, incarnation_));
   auto& system = process_->system();
   server_ = std::make_shared<step_server>(self_, incarnation_, clock_of(system));
   auto known = std::make_shared<incarnations>();
-  std::chrono::milliseconds peer_timeout{core_.with.peer_timeout_ms};
-  membership_ = spawn_membership(system, {.cluster = cluster_,
+  cluster_access cluster{cluster_};
+  join_options join;
+  if (core_.with.joined) {
+    cluster.known.tasks.clear();
+    cluster.seeds = seeds();
+    join = {seeds(), address_, member_times, vote_times, follows_coordinator_};
+  }
+  membership_ = spawn_membership(system, {.cluster = std::move(cluster),
                                           .role = "task",
                                           .self = self_,
                                           .incarnation = incarnation_,
-                                          .peer_timeout = peer_timeout,
+                                          .peer_timeout = peer_timeout(),
                                           .owner = {},
                                           .server = server_,
                                           .known = known,
                                           .ways = network_.ways(*process_),
-                                          .own_thread = true});
+                                          .own_thread = true,
+                                          .join = std::move(join)});
   // Regions are not cut for what a message costs here: that takes real time.
   worker_options worker{.ops = &ledger::ops(),
                         .devices = {devices_.back()},
@@ -102,17 +188,55 @@ void task_host::start() {
   exchange.self.job = self_.job;
   exchange.self.task = self_.task;
   exchange.self.incarnation = incarnation_;
-  exchange.address = *address_of(cluster_, self_);
+  exchange.address = address_;
   exchange.owner = worker_;
   exchange.opener = membership_.address();
   exchange.server = server_;
   exchange.self.cluster = cluster_.name;
-  exchange.peer_timeout = peer_timeout;
+  exchange.peer_timeout = peer_timeout();
   exchange.known = known;
   listener_ = system.spawn(listener_behavior, &network_, process_.get(),
                            std::make_shared<exchange_options>(std::move(exchange)));
-  network_.listen(*address_of(cluster_, self_), *process_, listener_);
+  network_.listen(address_, *process_, listener_);
   core_.tell(process_->name(), "start", "incarnation ", incarnation_);
+  supervise();
+  if (joins_)
+    core_.after(spread_time,
+                [this, which = *std::exchange(joins_, std::nullopt)] { core_.end_fault(which); });
+}
+
+// A membership ends by itself where another process has the number.
+void task_host::supervise() {
+  process_->system().spawn(
+      [=, this, life = life_, whom = membership_](caf::event_based_actor* self) {
+        self->monitor(whom);
+        self->set_down_handler([=, this](const caf::down_msg& what) {
+          if (what.reason != caf::exit_reason::user_shutdown)
+            core_.after({}, [life, why = from_caf(what.reason)] {
+              if (*life)
+                (*life)->ended(why);
+            });
+          self->quit();
+        });
+        self->set_default_handler(caf::drop);
+        return caf::behavior{[](caf::unit_t) {}};
+      });
+}
+
+// As what watches over a process does: another one follows.
+void task_host::ended(const status& why) {
+  core_.tell(process_->name(), "ends", why.message());
+  if (!core_.with.joined ||
+      (why.kind() != error_kind::failed_precondition && why.kind() != error_kind::already_exists))
+    core_.violated("a task ends by itself only where another has its number", process_->name(),
+                   ": ", why.message());
+  core_.begin_fault({fault_kind::crash, static_cast<int>(index_), -1, core_.now, core_.now + 1s});
+  stop(network::leaving::crashed);
+  if (goes_on_)
+    core_.after(1s, [this] {
+      if (!runs())
+        start();
+    });
 }
 
 void task_host::stop(network::leaving how) {
@@ -123,10 +247,15 @@ void task_host::stop(network::leaving how) {
   if (how != network::leaving::orderly)
     network_.leave(*process_, how);
   process_->enter(core_.now);
-  for (auto& one : {listener_, membership_, worker_})
-    caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
-  server_->close(failure(error_kind::unavailable, "the task shuts down"));
-  listener_ = membership_ = worker_ = nullptr;
+  *std::exchange(life_, nullptr) = nullptr;
+  if (joins_)
+    core_.end_fault(*std::exchange(joins_, std::nullopt));
+  for (auto& one : {claimant_, listener_, membership_, worker_})
+    if (one)
+      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  if (server_)
+    server_->close(failure(error_kind::unavailable, "the task shuts down"));
+  claimant_ = listener_ = membership_ = worker_ = nullptr;
   auto took = process_->finish(core_.now);
   network_.leave(*process_, how);
   if (process_->actors() > 0)
@@ -145,6 +274,8 @@ void task_host::stop(network::leaving how) {
     core_.violated("nothing of a task is left when it has ended", to_string(self_),
                    " leaves its server of steps");
   server_.reset();
+  if (devices_.empty())
+    return;
   if (auto live = devices_.back()->memory().live; live != 0)
     core_.violated("a task that has ended holds no memory", to_string(self_), " has ", live,
                    " allocations");
@@ -156,11 +287,13 @@ void task_host::set_short_of_memory(bool on) {
 }
 
 void task_host::check_idle() {
+  if (!server_)
+    return core_.violated("a task has a number when faults are over", to_string(self_));
   if (server_->steps().size() > 0)
     core_.violated("an idle task runs no step", process_->name(), " has ", server_->steps().size());
   if (auto live = process_->loop()->live(); live != 0)
     core_.violated("an idle task holds no payload", process_->name(), " has ", live);
-  if (process_->timers() > own_timers)
+  if (process_->timers() > (core_.with.joined ? timers_of_joined : 0))
     core_.violated("an idle task waits for nothing", process_->name(), " has ", process_->timers(),
                    " timers");
 }

@@ -20,7 +20,11 @@ public:
   /// start() begins its successor.
   std::unique_ptr<task_host> split(size_t host);
   bool runs() const noexcept { return process_ != nullptr; }
+  /// It has a number; in a cluster that is joined, that takes a while.
+  bool serves() const noexcept { return server_ != nullptr; }
   process* running() noexcept { return process_.get(); }
+  /// What is known of a cluster that is joined.
+  std::vector<std::string> seeds() const;
   uint64_t incarnation() const noexcept { return incarnation_; }
   const task_name& name() const noexcept { return self_; }
   void set_short_of_memory(bool on);
@@ -29,18 +33,30 @@ public:
   bool looks_for_silence = true; ///< else a defect is planted, to be found
 
 private:
+  void claim();
+  void serve();
+  void supervise();
+  void ended(const status& why);
+  std::chrono::milliseconds peer_timeout() const;
+
   core& core_;
   network& network_;
   ledger& ledger_;
   const cluster_spec& cluster_;
   task_name self_;
   size_t index_;
-  uint64_t splits_ = 0;
+  dice chance_;
+  uint64_t splits_ = 0, moves_ = 0;
+  std::string address_;
+  bool follows_coordinator_ = false;
+  bool goes_on_ = true;              // another process follows one that ends by itself
+  std::shared_ptr<task_host*> life_; // of the process, whichever host it has
+  std::optional<size_t> joins_;      // the fault that it has no number yet
   uint64_t incarnation_ = 0;
   std::vector<std::shared_ptr<simulated_device>> devices_; // of all incarnations
   std::unique_ptr<process> process_;
   std::shared_ptr<step_server> server_;
-  caf::actor listener_, membership_, worker_;
+  caf::actor claimant_, listener_, membership_, worker_;
 };
 
 } // namespace troupe::simulate

@@ -261,7 +261,7 @@ void world::split() {
   auto all = chance_.permille(400);
   auto cut_off = chance_.between(duration{0}, duration{20s}), lives = chance_.between(1s, 40s),
        gap = chance_.between(duration{0}, chance_.permille(500) ? duration{100ms} : 8s);
-  if (!task.runs() || task.running()->wakes() > core_.now)
+  if (!task.serves() || task.running()->wakes() > core_.now)
     return;
   auto host = static_cast<size_t>(layout_.processes()) + ++splits_;
   core_.tell(task.running()->name(), "is cut off", "and lives on as host ", host);

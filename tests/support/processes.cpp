@@ -99,18 +99,28 @@ std::unique_ptr<client> connect_to(const cluster_spec& cluster,
 
 task_process::task_process(const cluster_spec& cluster, const task_name& self,
                            std::chrono::milliseconds peer_timeout) {
+  start(self, {to_json(cluster), std::to_string(peer_timeout.count())});
+}
+
+task_process::task_process(const std::string& seeds, const task_name& self,
+                           const std::string& listen, std::chrono::milliseconds peer_timeout) {
+  start(self, {concat("join:", seeds), std::to_string(peer_timeout.count()), listen});
+}
+
+void task_process::start(const task_name& self, std::vector<std::string> arguments) {
   int out[2];
   if (::pipe2(out, O_CLOEXEC) != 0)
     throw std::runtime_error{"no pipe"};
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, out[1], STDOUT_FILENO);
-  auto json = to_json(cluster), number = std::to_string(self.task),
-       timeout = std::to_string(peer_timeout.count());
-  std::string program = cluster_task_program, job = self.job;
-  char* arguments[] = {program.data(), job.data(),     number.data(),
-                       json.data(),    timeout.data(), nullptr};
-  int problem = ::posix_spawn(&pid_, program.c_str(), &files, nullptr, arguments, environ);
+  std::string program = cluster_task_program;
+  arguments.insert(arguments.begin(), {program, self.job, std::to_string(self.task)});
+  std::vector<char*> words;
+  for (auto& one : arguments)
+    words.push_back(one.data());
+  words.push_back(nullptr);
+  int problem = ::posix_spawn(&pid_, program.c_str(), &files, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   ::close(out[1]);
   std::string line;

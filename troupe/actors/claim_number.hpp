@@ -7,11 +7,12 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
 struct claim_options {
-  std::string first; ///< the address of the task that gives out numbers
+  std::vector<std::string> seeds; ///< addresses; the task at the first gives out numbers, as a rule
   number_claim what;
   std::string cluster; ///< its name, if it has one
   std::chrono::milliseconds patience{300'000}; ///< with a task that is not there, or not yet ready
@@ -20,8 +21,8 @@ struct claim_options {
   membership_ways ways;
 };
 
-/// Blocks until the number is given or refused, or the patience is over. Calls again and again:
-/// tasks may start in any order.
+/// Blocks until the number is given or refused, or the patience is over, which it says. Calls one
+/// address after the other, and the one that it is referred to: tasks may start in any order.
 result<number_grant> claim_number(caf::actor_system& system, claim_options options);
 
 /// The same without waiting, for tests. Answered by number_grant, or an error; ends then.

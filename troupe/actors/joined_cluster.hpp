@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
@@ -20,7 +21,14 @@ namespace troupe {
 struct join_host {
   std::function<void(task_addresses)> learn; ///< who is in the cluster now
   std::function<void(status)> fail;          ///< this process must end
+  /// Looks whether that task answers, and says which incarnation of it does; 0 where none does. In
+  /// bounded time.
+  std::function<void(const task_name&, std::function<void(uint64_t)>)> reach;
   std::function<cluster_coordinator::time_point()> now;
+  /// Keeps a connection to that address, in the place of the last one, as to a seed.
+  std::function<void(const std::string&)> keep = {};
+  /// What its operators should know.
+  std::function<void(std::string_view event, std::string text)> tell = {};
 };
 
 /// All on the thread of the membership.
@@ -53,8 +61,24 @@ private:
   void take_changes(peer& from, const member_changes& what);
   void take_claim(peer& from, const number_claim& what);
   void take_grant(const peer& from, const number_grant& what);
-  void claim_own(const peer& first);
+  number_grant refer(const number_claim& what) const;
+  void take_probe(peer& from, const probe_request& what);
+  void take_answer(const peer& from, const probe_answer& what);
+  void take_vote_request(const peer& from, const vote_request& what);
+  void take_vote(const peer& from, const vote& what);
+  void ask_others();
+  void call_others();
+  void object();
+  void stand();
+  void decide(uint64_t term);
+  void step_down(const member_changes& later);
+  void claim_own(const peer& to);
   void publish();
+  void look_for_oneself();
+  bool is_coordinator(const peer& which) const;
+  bool hears_coordinator() const;
+  void send_to(const task_name& task, const message& what);
+  void tell(std::string_view event, std::string text) const;
   bool speaks() const; // its list is for others
 
   join_options options_;
@@ -62,12 +86,18 @@ private:
   uint64_t incarnation_;
   join_host host_;
   std::optional<cluster_coordinator> decides_;
+  bool was_elected_ = false; // or follows one that was; else it is the first seed
+  succession succession_;
   member_list copy_;
   list_gossip gossip_;
   std::map<const peer_connection*, peer> peers_;
   std::map<list_gossip::peer, peer*> by_id_;
   list_gossip::peer next_peer_ = 1;
   list_epoch published_;
+  size_t probing_ = 0;
+  bool told_of_silence_ = false;
+  cluster_coordinator::time_point ticked_, called_;
+  cluster_coordinator::time_point late_at_; // when this process was last not there
 };
 
 } // namespace troupe

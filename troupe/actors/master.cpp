@@ -168,8 +168,8 @@ void ask_all(master_self self, const std::string& only,
       std::erase_if(tasks, [&](const auto& one) { return to_string(one) != only; });
     if (!tasks.empty())
       return ask_tasks<Answer>(self, tasks, soon(self), then, question...);
-    then({failure(error_kind::not_found, only.empty() ? "no task is known yet"
-                                                      : concat("there is no task ", only))});
+    then({failure(error_kind::not_found,
+                  only.empty() ? "no task is known yet" : concat("there is no task ", only))});
   });
 }
 
@@ -229,8 +229,12 @@ void ask_devices(master_self self, const prepare_request& what,
 
 void learn_devices(master_self self, const prepare_request& what,
                    const std::function<void(status)>& then) {
-  self->state.awaits->wait_for(*what.of->nodes, what.deadline,
-                               [=] { ask_devices(self, what, then); });
+  self->state.awaits->wait_for(*what.of->nodes, what.deadline, [=] {
+    if (const auto& known = self->state.options; known.may_change && known.devices.empty())
+      then(failure(error_kind::unavailable, "no task of the cluster is known yet"));
+    else
+      ask_devices(self, what, then);
+  });
 }
 
 void tasks_changed(master_self self, const tasks_known& now) {
@@ -271,9 +275,8 @@ struct preparation {
 
 bool has_state(const std::vector<partition>& parts) {
   return std::ranges::any_of(parts, [](const partition& part) {
-    return std::ranges::any_of(part.nodes->nodes(), [](const auto& node) {
-      return node->op().makes != resource::none;
-    });
+    return std::ranges::any_of(part.nodes->nodes(),
+                               [](const auto& node) { return node->op().makes != resource::none; });
   });
 }
 

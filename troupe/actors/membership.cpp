@@ -1,6 +1,5 @@
 #include "troupe/actors/membership.hpp"
 
-#include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/exchange.hpp"
@@ -9,13 +8,11 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
-#include "troupe/actors/tls_stream.hpp"
 
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 #include "troupe/runtime/version.hpp"
 #include "troupe/serialization/discovery/cluster_view.hpp"
-#include "troupe/serialization/tls/tls.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -56,7 +53,7 @@ using joined_tick_atom = caf::atom_constant<caf::atom("jointick")>;
 constexpr std::chrono::milliseconds pause_between_calls{100};
 // A host that is switched off does not answer: what comes back there is called within that time.
 constexpr std::chrono::milliseconds longest_call_to_seed{1000};
-constexpr std::chrono::milliseconds joined_tick{500};
+constexpr std::chrono::milliseconds joined_tick{500}, longest_probe{3000};
 // How long a call is waited for before the task is called from here. It compiles meanwhile, as its
 // caller does.
 constexpr std::chrono::milliseconds patience_with_caller{1000};
@@ -95,6 +92,8 @@ struct member {
 
 struct seed {
   std::string address;
+  bool wanted = true; // else it was the coordinator's, and is no seed
+  bool calling = false;
   caf::actor exchange = {}; // none while there is no connection
   std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
 };
@@ -267,10 +266,13 @@ caf::actor open(membership_self self, dialed& what, std::optional<task_name> exp
   return options.ways.open(self->system(), what, std::move(exchange));
 }
 
-// -- seeds of a cluster that is joined: a connection to each, as long as this process lives
+// -- seeds of a cluster that is joined, and its coordinator: a connection to each
 
 void dial_seed(membership_self self, size_t which) {
   auto& one = self->state.seeds[which];
+  one.calling = one.wanted;
+  if (!one.wanted)
+    return;
   dialed call{.to = {{}, static_cast<int>(which)},
               .deadline = self->clock().now() + longest_call_to_seed,
               .outcome = {},
@@ -287,6 +289,7 @@ void seed_connected(membership_self self, dialed& what) {
     return;
   }
   auto& one = self->state.seeds[which];
+  one.calling = false;
   one.exchange = open(self, what, {});
   self->monitor(one.exchange);
 }
@@ -296,8 +299,38 @@ void seed_lost(membership_self self, const caf::down_msg& what) {
   for (size_t i = 0; i < seeds.size(); ++i)
     if (seeds[i].exchange && seeds[i].exchange.address() == what.source) {
       seeds[i].exchange = nullptr;
+      seeds[i].calling = true;
       self->delayed_send(self, pause_between_calls, call_seed{i});
     }
+}
+
+// As to a seed, until another is to be kept.
+void keep(membership_self self, const std::string& address) {
+  auto& state = self->state;
+  const auto& fixed = state.options.join.seeds;
+  for (auto& one : state.seeds)
+    one.wanted = one.address == address || std::ranges::find(fixed, one.address) != fixed.end();
+  if (address == state.options.join.address)
+    return;
+  auto it = std::ranges::find(state.seeds, address, &seed::address);
+  auto which = static_cast<size_t>(it - state.seeds.begin());
+  if (it == state.seeds.end())
+    state.seeds.push_back({.address = address});
+  if (auto& one = state.seeds[which]; !one.exchange && !one.calling)
+    dial_seed(self, which);
+}
+
+// A link that is there counts: its heartbeat says so.
+void reach(membership_self self, const task_name& task, const std::function<void(uint64_t)>& then) {
+  auto until = self->clock().now() + longest_probe;
+  self->request(caf::actor_cast<caf::actor>(self), 2 * longest_probe, connect_request{task, until})
+      .then([=](const peer_link& found) { then(found.incarnation); },
+            [=](const caf::error&) { then(0); });
+}
+
+void tell(membership_self self, std::string_view event, const std::string& text) {
+  if (auto* server = self->state.options.server.get())
+    server->log().write(log_level::warning, std::string{event}, {{"text", text}});
 }
 
 void join(membership_self self) {
@@ -305,9 +338,14 @@ void join(membership_self self) {
   auto& options = state.options;
   state.joined = std::make_unique<joined_cluster>(
       options.join, options.self, options.incarnation,
-      join_host{.learn = [=](task_addresses now) { take_addresses(self, std::move(now)); },
-                .fail = [=](const status& why) { self->quit(to_caf(why)); },
-                .now = [=] { return self->clock().now(); }});
+      join_host{
+          .learn = [=](task_addresses now) { take_addresses(self, std::move(now)); },
+          .fail = [=](const status& why) { self->quit(to_caf(why)); },
+          .reach = [=](const task_name& task,
+                       const std::function<void(uint64_t)>& then) { reach(self, task, then); },
+          .now = [=] { return self->clock().now(); },
+          .keep = [=](const std::string& address) { keep(self, address); },
+          .tell = [=](std::string_view event, std::string text) { tell(self, event, text); }});
   for (const auto& address : options.join.seeds)
     if (address != options.join.address)
       state.seeds.push_back({.address = address});
@@ -328,6 +366,7 @@ void connected(membership_self self, dialed& what) {
     return;
   }
   if (what.address != one.address || (stopped && *stopped)) {
+    TROUPE_REACHED("a task has another address while it is called");
     if (wants_call(one))
       start_dialing(self, what.to, one);
     return;
@@ -353,8 +392,9 @@ void introduced(membership_self self, const peer_ready& what) {
   auto& state = self->state;
   if (state.joined) {
     state.joined->connected(what);
-    if (!state.seeds.empty() && what.via && state.seeds[0].exchange &&
-        state.seeds[0].exchange.address() == what.via->exchange)
+    const auto* first = state.seeds.empty() ? nullptr : &state.seeds[0];
+    if (first && what.via && first->exchange && first->address == state.options.join.seeds[0] &&
+        first->exchange.address() == what.via->exchange)
       state.joined->reached_first(what.via);
   }
   if (who.role != "task")
@@ -499,52 +539,7 @@ void read_on_a_thread(caf::actor_system& system, std::shared_ptr<address_source>
   });
 }
 
-// On a thread of its own.
-status reach(dialed& call, const std::string& text, const connection_trust& trust,
-             const std::atomic<bool>& stop) {
-  TROUPE_ASSIGN(auto at, address::parse(text));
-  if (trust.tls) {
-    TROUPE_ASSIGN(call.access_token, trust.tls->token());
-    auto expected = call.to.job.empty() ? std::nullopt : std::optional{call.to}; // of a seed
-    TROUPE_ASSIGN(auto stream, dial_over_tls(at, trust.tls, expected, call.deadline, stop));
-    call.stream = std::make_shared<std::unique_ptr<byte_stream>>(std::move(stream));
-    return {};
-  }
-  if (!trust.insecure && !is_loopback(at.host))
-    return failure(error_kind::failed_precondition, text,
-                   " is another machine, and there is no encryption; give a certificate, a key and "
-                   "an authority, or allow it with insecure");
-  TROUPE_ASSIGN(auto socket, dial(at, call.deadline, stop));
-  call.socket = std::make_shared<socket_handle>(std::move(socket));
-  return {};
-}
-
 } // namespace
-
-membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust) {
-  return {.dial =
-              [trust = std::move(trust)](
-                  caf::actor_system& system, dialed call, const std::string& text,
-                  const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
-                system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
-                  auto news = call;
-                  auto outcome =
-                      guarded("connecting", [&] { return reach(news, text, trust, *stop); });
-                  if (!outcome)
-                    news.outcome =
-                        std::move(outcome).within(news.to.job.empty() ? text : to_string(news.to));
-                  dialer->send(reply, std::move(news));
-                });
-              },
-          .open =
-              [loop = std::move(loop)](caf::actor_system& system, dialed& what,
-                                       exchange_options options) {
-                options.loop = loop;
-                return what.stream
-                           ? spawn_exchange(system, std::move(*what.stream), std::move(options))
-                           : spawn_exchange(system, what.socket->release(), std::move(options));
-              }};
-}
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
   if (!options.ways.open)

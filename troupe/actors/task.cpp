@@ -139,15 +139,15 @@ public:
     }
     exchange.on_warning = options.on_warning;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
-    supervisor_ = spawn_supervisor(system_,
-                                   {{concat("the worker of ", options.self), worker_},
-                                    {concat("the membership of ", options.self), membership_},
-                                    {concat("the listener of ", options.self), listener_}},
-                                   [server = server_, fail](const status& why) {
-                                     server->log().write(log_level::error, "task_failed",
-                                                         {{"why", why.message()}});
-                                     fail->call(why);
-                                   });
+    supervisor_ = spawn_supervisor(
+        system_,
+        {{concat("the worker of ", options.self), worker_},
+         {concat("the membership of ", options.self), membership_},
+         {concat("the listener of ", options.self), listener_}},
+        [server = server_, fail](const status& why) {
+          server->log().write(log_level::error, "task_failed", {{"why", why.message()}});
+          fail->call(why);
+        });
     if (!options.http.empty())
       TROUPE_TRY(open_operator_port(options, std::move(inspector)));
     server_->log().write(log_level::info, "task_started",
@@ -210,7 +210,8 @@ private:
     TROUPE_ASSIGN(auto address, advertised(options, at));
     join_options made{.seeds = options.cluster.seeds,
                       .address = std::move(address),
-                      .times = options.member_times};
+                      .times = options.member_times,
+                      .succession = options.vote_times};
     if (made.coordinates()) {
       if (options.self.task < 0)
         return invalid("the task at ", made.address,
@@ -224,7 +225,7 @@ private:
                                                    .cluster = options.cluster.known.cluster,
                                                    .on_warning = options.on_warning}));
     }
-    claim_options claim{.first = made.seeds.front(),
+    claim_options claim{.seeds = made.seeds,
                         .what = {options.self.job, options.self.task, incarnation_, made.address},
                         .cluster = options.cluster.known.cluster,
                         .patience = options.join_patience,
@@ -234,6 +235,7 @@ private:
     TROUPE_ASSIGN(auto granted, claim_number(system_, std::move(claim)));
     options.self = granted.task;
     incarnation_ = granted.incarnation;
+    made.follows_coordinator = granted.ask == made.address;
     return made;
   }
 
@@ -307,9 +309,10 @@ result<std::unique_ptr<task>> task::start(task_options options) {
   TROUPE_ASSIGN(auto at, address::parse(listen));
   if (!is_loopback(at.host) && options.tls.none()) {
     if (!options.insecure)
-      return failure(error_kind::failed_precondition, options.self, " would listen at ", listen,
-                     " without encryption; give it a certificate, a key and an authority, listen on "
-                     "loopback, or allow it with --insecure");
+      return failure(
+          error_kind::failed_precondition, options.self, " would listen at ", listen,
+          " without encryption; give it a certificate, a key and an authority, listen on "
+          "loopback, or allow it with --insecure");
     options.on_warning(concat(options.self, " listens at ", listen,
                               " without encryption: all who reach it control it"));
   }

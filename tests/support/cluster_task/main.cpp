@@ -1,8 +1,10 @@
 // One task of a cluster as a process of its own, for tests that kill, stop and restart it:
-// cluster_task JOB TASK CLUSTER_JSON PEER_TIMEOUT_MS. Prints "ready PORT"; ends with its parent.
-// As the job "client" it is no task, but gives the queue 'begun' on task 0 an element, and waits
-// for one of the queue 'q' there; its task 1 takes an element of 'q', puts it into 'begun' on task
-// 1, and waits there in the same step for what does not come.
+// cluster_task JOB TASK CLUSTER_JSON PEER_TIMEOUT_MS, or JOB TASK join:SEEDS PEER_TIMEOUT_MS
+// LISTEN. Prints "ready PORT"; ends with its parent. As the job "client" it is no task, but gives
+// the queue 'begun' on task 0 an element, and waits for one of the queue 'q' there; its task 1
+// takes an element of 'q', puts it into 'begun' on task 1, and waits there in the same step for
+// what does not come.
+#include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/troupe.hpp"
@@ -15,6 +17,7 @@
 #include <sys/prctl.h>
 
 using namespace troupe;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -55,26 +58,32 @@ int wait_with_an_element(const cluster_spec& cluster) {
 
 int main(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (argc != 5)
+  if (argc != 5 && argc != 6)
     return 2;
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
-  auto cluster = parse_cluster(argv[3]);
+  if (std::string_view{argv[1]} == "client") {
+    auto spec = parse_cluster(argv[3]);
+    if (!spec)
+      return 3;
+    return std::atoi(argv[2]) == 0 ? wait_for_an_element(*spec) : wait_with_an_element(*spec);
+  }
+  auto cluster = find_cluster(argv[3]);
   if (!cluster)
     return 3;
-  if (std::string_view{argv[1]} == "client")
-    return std::atoi(argv[2]) == 0 ? wait_for_an_element(*cluster) : wait_with_an_element(*cluster);
-  auto running =
-      task::start({.ops = &library(),
-                   .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
-                   .cluster = *cluster,
-                   .self = {argv[1], std::atoi(argv[2])},
-                   .listen = {},
-                   .insecure = false,
-                   .inter_op_threads = 2,
-                   .peer_timeout = std::chrono::milliseconds{std::atoi(argv[4])}});
+  auto running = task::start(
+      {.ops = &library(),
+       .make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); },
+       .cluster = *cluster,
+       .self = {argv[1], std::atoi(argv[2])},
+       .listen = argc == 6 ? argv[5] : "",
+       .insecure = false,
+       .inter_op_threads = 2,
+       .peer_timeout = std::chrono::milliseconds{std::atoi(argv[4])},
+       .member_times = {.settle = 300ms, .unreachable_after = 200ms, .gone_after = 60s},
+       .vote_times = {.doubts_after = 500ms, .asks_after = 1s, .turn = 300ms, .again = 1s}});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 4;

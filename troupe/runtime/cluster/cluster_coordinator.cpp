@@ -7,19 +7,39 @@ namespace {
 
 number_grant refused(status why) { return {.outcome = std::move(why)}; }
 
-// A process that comes back to an address has the place of the one that was there.
-bool may_follow(const cluster_member& holder, const number_claim& what) {
-  return !holder.holds_number() || holder.address == what.address;
-}
-
 } // namespace
 
-cluster_coordinator::cluster_coordinator(const task_name& self, uint64_t incarnation, const std::string& address,
-                         const coordinator_options& options, time_point now)
-    : options_(options), self_(self), settled_(now + options.settle), next_(settled_) {
-  list_.begin_term(incarnation);
+cluster_coordinator::cluster_coordinator(const task_name& self, uint64_t incarnation,
+                                         const std::string& address,
+                                         const coordinator_options& options, time_point now)
+    : options_(options), self_(self), settled_(now + options.settle), ticked_(now),
+      alone_since_(now) {
+  list_.begin_term(incarnation, self);
   list_.put({self, incarnation, address});
   confirmed_.insert(self);
+}
+
+cluster_coordinator::cluster_coordinator(const task_name& self, member_list former, uint64_t term,
+                                         bool left, const coordinator_options& options,
+                                         time_point now)
+    : options_(options), self_(self), settled_(now + options.settle), ticked_(now),
+      alone_since_(now), list_(std::move(former)), heard_(list_.epoch()) {
+  auto before = list_.coordinator();
+  list_.begin_term(term, self);
+  confirmed_.insert(self);
+  if (left)
+    set(before, presence::left);
+  for (const auto& [task, one] : list_.members())
+    expect(one, now);
+}
+
+// A process that comes back to an address has the place of the one that was there.
+bool cluster_coordinator::may_follow(const cluster_member& holder, const number_claim& what) const {
+  return is_free(holder) || holder.address == what.address;
+}
+
+bool cluster_coordinator::is_free(const cluster_member& which) const {
+  return !which.holds_number() && which.address != reserved_;
 }
 
 number_grant cluster_coordinator::claim(const number_claim& what, time_point now) {
@@ -40,7 +60,7 @@ number_grant cluster_coordinator::claim_any(const number_claim& what, time_point
     // Its answer was lost; or a process has followed another at its address.
     if (one.address == what.address && it->first != self_)
       same = &one;
-    if (!has_hole && (it->first.task > next || !one.holds_number())) {
+    if (!has_hole && (it->first.task > next || is_free(one))) {
       free = std::min(next, it->first.task);
       has_hole = true;
     }
@@ -80,7 +100,8 @@ number_grant cluster_coordinator::claim_that(const number_claim& what, time_poin
                          task, " is at ", holder->address, ", and ", to_string(holder->state)));
 }
 
-number_grant cluster_coordinator::grant(const number_claim& what, const task_name& task, time_point now) {
+number_grant cluster_coordinator::grant(const number_claim& what, const task_name& task,
+                                        time_point now) {
   cluster_member made{task, what.incarnation, what.address};
   if (const auto* before = list_.find(task)) {
     auto asks_again = claimed_.contains(task) && claimed_[task] == what.incarnation &&
@@ -110,7 +131,7 @@ status cluster_coordinator::hear(const member_list& former, time_point now) {
       return failure(error_kind::failed_precondition, self_,
                      " has been replaced: another process has decided who is in the cluster since "
                      "this one did");
-    list_.begin_term(epoch.term + 1); // the clock goes behind
+    list_.begin_term(epoch.term + 1, self_); // the clock goes behind
   }
   if (epoch <= heard_)
     return {};
@@ -132,7 +153,7 @@ void cluster_coordinator::connected(const task_name& task, uint64_t incarnation)
   const auto* one = list_.find(task);
   if (!one || one->incarnation != incarnation)
     return;
-  away_since_.erase(task);
+  away_.erase(task);
   if (one->state != presence::here)
     set(task, presence::here);
 }
@@ -151,32 +172,80 @@ void cluster_coordinator::left(const task_name& task, uint64_t incarnation) {
   const auto* one = list_.find(task);
   if (!one || one->incarnation != incarnation || task == self_)
     return;
-  away_since_.erase(task);
+  away_.erase(task);
   set(task, presence::left);
 }
 
-cluster_coordinator::time_point cluster_coordinator::tick(time_point now) {
-  if (auto late = now - next_; late > options_.unreachable_after)
-    for (auto& [task, since] : away_since_)
-      since = std::min(now, since + late);
-  next_ = settled(now) ? time_point::max() : settled_;
-  std::erase_if(away_since_, [&](const auto& entry) {
-    const auto& [task, since] = entry;
-    const auto* one = list_.find(task);
-    if (since + options_.gone_after <= now) {
+void cluster_coordinator::tick(time_point now) {
+  if (auto late = now - ticked_ - options_.longest_pause; late.count() > 0)
+    for (auto& [task, one] : away_)
+      for (auto* each : {&one.since, &one.unheard, &one.asked})
+        *each += late;
+  ticked_ = now;
+  if (!connections_.empty())
+    alone_since_ = now;
+  std::erase_if(away_, [&](const auto& entry) {
+    const auto& [task, one] = entry;
+    auto alone = std::max(alone_since_, one.since) + options_.alone_after <= now;
+    if (alone || (one.denied && one.unheard + options_.gone_after <= now)) {
       set(task, presence::gone);
       return true;
     }
-    if (since + options_.unreachable_after <= now) {
-      if (one->state == presence::here)
-        set(task, presence::unreachable);
-      next_ = std::min(next_, since + options_.gone_after);
-    } else {
-      next_ = std::min(next_, since + options_.unreachable_after);
-    }
+    if (one.since + options_.unreachable_after <= now && list_.find(task)->state == presence::here)
+      set(task, presence::unreachable);
     return false;
   });
-  return next_;
+}
+
+std::vector<cluster_coordinator::probe> cluster_coordinator::probes(time_point now) {
+  std::vector<probe> made;
+  for (auto& [task, one] : away_) {
+    if (one.since + options_.unreachable_after > now || one.asked + options_.probe_every > now)
+      continue;
+    one.asked = now;
+    // In turn, from the one behind the last that was asked.
+    auto begin = list_.members().upper_bound(last_asked_);
+    size_t asked = 0;
+    for (auto it = begin; asked < options_.probers;) {
+      if (it == list_.members().end())
+        it = list_.members().begin();
+      else if (const auto& by = it->second; connections_.contains({by.task, by.incarnation})) {
+        made.push_back({by.task, {task, list_.find(task)->incarnation}});
+        last_asked_ = by.task;
+        ++asked;
+        ++it;
+      } else {
+        ++it;
+      }
+      if (it == begin)
+        break;
+    }
+  }
+  return made;
+}
+
+std::vector<task_name> cluster_coordinator::unreachable() const {
+  std::vector<task_name> found;
+  for (const auto& [task, one] : list_.members())
+    if (one.state == presence::unreachable)
+      found.push_back(task);
+  return found;
+}
+
+void cluster_coordinator::hear(const probe_answer& what, time_point now) {
+  const auto* one = list_.find(what.task);
+  if (!one || one->incarnation != what.incarnation || what.task == self_)
+    return;
+  if (what.reached && one->state == presence::gone) {
+    set(what.task, presence::unreachable);
+    expect(*list_.find(what.task), now);
+  }
+  auto it = away_.find(what.task);
+  if (it == away_.end())
+    return;
+  if (what.reached)
+    it->second.unheard = now;
+  it->second.denied = !what.reached;
 }
 
 void cluster_coordinator::set(const task_name& task, presence state) {
@@ -190,10 +259,9 @@ void cluster_coordinator::set(const task_name& task, presence state) {
 void cluster_coordinator::expect(const cluster_member& which, time_point now) {
   if (which.task == self_ || !which.holds_number() ||
       connections_.contains({which.task, which.incarnation}))
-    away_since_.erase(which.task);
+    away_.erase(which.task);
   else
-    away_since_.try_emplace(which.task, now);
-  next_ = std::min(next_, now + options_.unreachable_after);
+    away_.try_emplace(which.task, absence{now, now, now - options_.probe_every});
 }
 
 } // namespace troupe

@@ -26,7 +26,7 @@ const cluster_member* member_list::find(const task_name& task) const {
 member_changes member_list::changes_since(const list_epoch& since) const {
   // What another coordinator has decided may differ anywhere.
   auto whole = since.term != epoch_.term || since > epoch_;
-  member_changes made{whole ? list_epoch{} : since, epoch_};
+  member_changes made{whole ? list_epoch{} : since, epoch_, {}, coordinator_};
   for (const auto& [task, one] : members_)
     if (whole || one.changed > since.change)
       made.members.push_back(one);
@@ -37,19 +37,21 @@ member_list::taken member_list::take(const member_changes& what) {
   if (what.epoch <= epoch_ || what.epoch.term > last_term)
     return taken::old;
   auto whole = what.since == list_epoch{};
-  if (!whole && (what.since.term != epoch_.term || what.epoch.term != epoch_.term ||
-                 what.since > epoch_))
+  if (!whole &&
+      (what.since.term != epoch_.term || what.epoch.term != epoch_.term || what.since > epoch_))
     return taken::gap;
   if (whole)
     members_.clear();
   for (const auto& one : what.members)
     members_[one.task] = one;
   epoch_ = what.epoch;
+  coordinator_ = what.coordinator;
   return taken::news;
 }
 
-void member_list::begin_term(uint64_t term) {
+void member_list::begin_term(uint64_t term, const task_name& coordinator) {
   epoch_ = {term, 1};
+  coordinator_ = coordinator;
   for (auto& [task, one] : members_)
     one.changed = 1;
 }

@@ -45,6 +45,7 @@ struct cluster_member {
 struct member_changes {
   list_epoch since, epoch;
   std::vector<cluster_member> members = {};
+  task_name coordinator = {}; ///< who has decided so; of a greeting: no task
 };
 
 inline constexpr int max_tasks_of_job = 65'536;
@@ -62,11 +63,39 @@ struct number_grant {
   status outcome; ///< unavailable: ask again
   task_name task = {};
   uint64_t incarnation = 0; ///< with which it holds the number; may be greater than it said
+  /// The address of the coordinator, where another task was asked. Its own: it is the coordinator.
+  std::string ask = {};
+};
+
+/// Asks a member whether it can reach another one, which the coordinator does not hear.
+struct probe_request {
+  task_name task;
+  uint64_t incarnation = 0;
+};
+
+/// Says whether it could; also unasked, of a member that is said to be gone.
+struct probe_answer {
+  task_name task;
+  uint64_t incarnation = 0;
+  bool reached = false;
+};
+
+/// A member asks whether it may take the place of a coordinator that it does not hear.
+struct vote_request {
+  uint64_t term = 0; ///< in which it would decide
+  list_epoch has;    ///< its list
+};
+
+struct vote {
+  uint64_t term = 0; ///< the greatest that this member has heard of
+  bool granted = false;
 };
 
 class member_list {
 public:
   const list_epoch& epoch() const noexcept { return epoch_; }
+  /// Who decides it, as far as is known; no job: unknown.
+  const task_name& coordinator() const noexcept { return coordinator_; }
   const std::map<task_name, cluster_member>& members() const noexcept { return members_; }
   const cluster_member* find(const task_name& task) const;
 
@@ -79,12 +108,13 @@ public:
   // -- of a coordinator
 
   /// Another task decides from now on.
-  void begin_term(uint64_t term);
+  void begin_term(uint64_t term, const task_name& coordinator = {});
   /// Notes how a member is now.
   void put(cluster_member what);
 
 private:
   list_epoch epoch_;
+  task_name coordinator_;
   std::map<task_name, cluster_member> members_;
 };
 

@@ -185,7 +185,8 @@ private:
         auto in = from.getNumberGrant();
         return message{number_grant{status_of(in.getOutcome()),
                                     {text_of(in.getJob()), in.getTask()},
-                                    in.getIncarnation()}};
+                                    in.getIncarnation(),
+                                    text_of(in.getAsk())}};
       }
       case wire::Envelope::INSPECT_REQUEST: {
         auto in = from.getInspectRequest();
@@ -200,6 +201,23 @@ private:
         return message{inspect_reply{in.getRequest(), status_of(in.getOutcome()), std::move(tree)}};
       }
       case wire::Envelope::DRAIN_REQUEST: return message{drain_request{from.getDrainRequest()}};
+      case wire::Envelope::PROBE_REQUEST: {
+        auto in = from.getProbeRequest();
+        return message{probe_request{{text_of(in.getJob()), in.getTask()}, in.getIncarnation()}};
+      }
+      case wire::Envelope::PROBE_ANSWER: {
+        auto in = from.getProbeAnswer();
+        return message{probe_answer{
+            {text_of(in.getJob()), in.getTask()}, in.getIncarnation(), in.getReached()}};
+      }
+      case wire::Envelope::VOTE_REQUEST: {
+        auto in = from.getVoteRequest();
+        return message{vote_request{in.getTerm(), read(in.getHas())}};
+      }
+      case wire::Envelope::VOTE: {
+        auto in = from.getVote();
+        return message{vote{in.getTerm(), in.getGranted()}};
+      }
     }
     return damaged_message("its kind is unknown");
   }
@@ -286,7 +304,12 @@ private:
   }
 
   result<message> read(wire::MemberChanges::Reader in) {
-    member_changes made{read(in.getSince()), read(in.getEpoch())};
+    member_changes made{read(in.getSince()),
+                        read(in.getEpoch()),
+                        {},
+                        {text_of(in.getCoordinatorJob()), in.getCoordinatorTask()}};
+    if (made.coordinator.job.empty())
+      made.coordinator = {};
     TROUPE_ASSIGN(auto texts, read(in.getTexts()));
     TROUPE_ASSIGN(auto numbers, read(in.getNumbers()));
     if (texts.empty() && numbers.empty())

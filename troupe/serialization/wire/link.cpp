@@ -250,11 +250,23 @@ struct link::state final : link_receiver {
     return {};
   }
 
+  // Who was not there to listen, because its process or its machine stood still, has heard nothing
+  // and knows nothing: that time counts against the peer as if it had not been late.
+  void doubt_oneself(clock::time_point now) {
+    auto gap = now - last_tick;
+    if (ticked && gap > options.timeout / 2) {
+      first_tick += gap - options.timeout / 6;
+      last_heard += gap - options.timeout / 6;
+    }
+    last_tick = now;
+  }
+
   status tick(clock::time_point now) {
     std::unique_lock lock{mutex};
     TROUPE_TRY(status{failed});
     if (!ticked)
       first_tick = now;
+    doubt_oneself(now);
     if (heard || !ticked)
       last_heard = now;
     if (written || !ticked)
@@ -301,7 +313,7 @@ struct link::state final : link_receiver {
   bool heard = false;
   bool written = false;
   bool ticked = false;
-  clock::time_point first_tick, last_heard, last_written, last_asked;
+  clock::time_point first_tick, last_tick, last_heard, last_written, last_asked;
   uint64_t nonce = 0;
 };
 

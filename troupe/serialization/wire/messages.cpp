@@ -48,6 +48,10 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "inspect_request",
     "inspect_reply",
     "drain_request",
+    "probe_request",
+    "probe_answer",
+    "vote_request",
+    "vote",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -264,6 +268,8 @@ public:
     auto to = to_.initMemberChanges();
     write(to.initSince(), what.since);
     write(to.initEpoch(), what.epoch);
+    to.setCoordinatorJob(as_text(what.coordinator.job));
+    to.setCoordinatorTask(what.coordinator.task);
     if (what.members.empty())
       return;
     auto count = static_cast<int64_t>(what.members.size());
@@ -299,6 +305,31 @@ public:
     to.setJob(as_text(what.task.job));
     to.setTask(what.task.task);
     to.setIncarnation(what.incarnation);
+    to.setAsk(as_text(what.ask));
+  }
+
+  void operator()(const probe_request& what) {
+    auto to = to_.initProbeRequest();
+    to.setJob(as_text(what.task.job));
+    to.setTask(what.task.task);
+    to.setIncarnation(what.incarnation);
+  }
+  void operator()(const probe_answer& what) {
+    auto to = to_.initProbeAnswer();
+    to.setJob(as_text(what.task.job));
+    to.setTask(what.task.task);
+    to.setIncarnation(what.incarnation);
+    to.setReached(what.reached);
+  }
+  void operator()(const vote_request& what) {
+    auto to = to_.initVoteRequest();
+    to.setTerm(what.term);
+    write(to.initHas(), what.has);
+  }
+  void operator()(const vote& what) {
+    auto to = to_.initVote();
+    to.setTerm(what.term);
+    to.setGranted(what.granted);
   }
 
 private:
@@ -383,7 +414,10 @@ std::string_view name_of(const message& what) noexcept { return names[what.index
 
 bool is_for_membership(const message& what) noexcept {
   return std::holds_alternative<member_changes>(what) ||
-         std::holds_alternative<number_claim>(what) || std::holds_alternative<number_grant>(what);
+         std::holds_alternative<number_claim>(what) || std::holds_alternative<number_grant>(what) ||
+         std::holds_alternative<probe_request>(what) ||
+         std::holds_alternative<probe_answer>(what) || std::holds_alternative<vote_request>(what) ||
+         std::holds_alternative<vote>(what);
 }
 
 delivery delivery_of(const message& what) noexcept {

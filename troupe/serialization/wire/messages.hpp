@@ -267,9 +267,10 @@ struct drain_request {
   uint64_t request = 0;
 };
 
-/// member_changes, number_claim and number_grant (runtime/cluster/member_list.hpp) go between the
-/// memberships of processes of one cluster: the first either way, a claim to the task that gives out
-/// numbers, and a grant back.
+/// member_changes, number_claim, number_grant, probe_request, probe_answer, vote_request and vote
+/// (runtime/cluster/member_list.hpp) go between the memberships of processes of one cluster: the
+/// first either way, a claim to the coordinator, and a grant back; the coordinator asks with
+/// probes, and a member that would be coordinator for votes, and both are answered.
 
 using message =
     std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
@@ -277,7 +278,7 @@ using message =
                  reply, device_list_request, device_list_reply, unwanted, withdrawn, borrow, lent,
                  returned, settle_step, state_list_request, state_list_reply, positions_request,
                  positions_reply, member_changes, number_claim, number_grant, inspect_request,
-                 inspect_reply, drain_request>;
+                 inspect_reply, drain_request, probe_request, probe_answer, vote_request, vote>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;

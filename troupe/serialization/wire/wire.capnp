@@ -113,6 +113,10 @@ struct Envelope {
     inspectRequest @31 :InspectRequest;
     inspectReply @32 :InspectReply;
     drainRequest @33 :UInt64;
+    probeRequest @34 :Probe;
+    probeAnswer @35 :Probe;
+    voteRequest @36 :VoteRequest;
+    vote @37 :Vote;
   }
 }
 
@@ -292,6 +296,8 @@ struct MemberChanges {
   epoch @1 :ListEpoch;
   texts @2 :Tensor;            # strings [n, 2]: jobs and addresses
   numbers @3 :Tensor;          # u64 [n, 4]: task, incarnation, presence, changed
+  coordinatorJob @4 :Text;     # empty in a greeting
+  coordinatorTask @5 :Int32;
 }
 
 struct NumberClaim {
@@ -307,6 +313,24 @@ struct NumberGrant {
   job @1 :Text;
   task @2 :Int32;
   incarnation @3 :UInt64;
+  ask @4 :Text;                # the coordinator's address, of a task that is none
+}
+
+struct VoteRequest {
+  term @0 :UInt64;
+  has @1 :ListEpoch;
+}
+
+struct Vote {
+  term @0 :UInt64;
+  granted @1 :Bool;
+}
+
+struct Probe {
+  job @0 :Text;
+  task @1 :Int32;
+  incarnation @2 :UInt64;
+  reached @3 :Bool;            # of an answer
 }
 
 # ---- statistics of a step on one task

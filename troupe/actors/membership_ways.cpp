@@ -1,0 +1,64 @@
+#include "troupe/actors/membership.hpp"
+
+#include "troupe/actors/byte_stream.hpp"
+#include "troupe/actors/dial.hpp"
+#include "troupe/actors/exchange.hpp"
+#include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/tls_stream.hpp"
+#include "troupe/runtime/types/guarded.hpp"
+#include "troupe/serialization/tls/tls.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+
+namespace troupe {
+namespace {
+
+// On a thread of its own.
+status reach(dialed& call, const std::string& text, const connection_trust& trust,
+             const std::atomic<bool>& stop) {
+  TROUPE_ASSIGN(auto at, address::parse(text));
+  if (trust.tls) {
+    TROUPE_ASSIGN(call.access_token, trust.tls->token());
+    auto expected = call.to.job.empty() ? std::nullopt : std::optional{call.to}; // of a seed
+    TROUPE_ASSIGN(auto stream, dial_over_tls(at, trust.tls, expected, call.deadline, stop));
+    call.stream = std::make_shared<std::unique_ptr<byte_stream>>(std::move(stream));
+    return {};
+  }
+  if (!trust.insecure && !is_loopback(at.host))
+    return failure(error_kind::failed_precondition, text,
+                   " is another machine, and there is no encryption; give a certificate, a key and "
+                   "an authority, or allow it with insecure");
+  TROUPE_ASSIGN(auto socket, dial(at, call.deadline, stop));
+  call.socket = std::make_shared<socket_handle>(std::move(socket));
+  return {};
+}
+
+} // namespace
+
+membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust) {
+  return {.dial =
+              [trust = std::move(trust)](
+                  caf::actor_system& system, dialed call, const std::string& text,
+                  const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
+                system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
+                  auto news = call;
+                  auto outcome =
+                      guarded("connecting", [&] { return reach(news, text, trust, *stop); });
+                  if (!outcome)
+                    news.outcome =
+                        std::move(outcome).within(news.to.job.empty() ? text : to_string(news.to));
+                  dialer->send(reply, std::move(news));
+                });
+              },
+          .open =
+              [loop = std::move(loop)](caf::actor_system& system, dialed& what,
+                                       exchange_options options) {
+                options.loop = loop;
+                return what.stream
+                           ? spawn_exchange(system, std::move(*what.stream), std::move(options))
+                           : spawn_exchange(system, what.socket->release(), std::move(options));
+              }};
+}
+
+} // namespace troupe
