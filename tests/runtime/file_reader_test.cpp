@@ -243,15 +243,15 @@ TEST_CASE("what is no state of a reader is refused, and changes nothing") {
   world.disk.put("a", "1\n2\n3");
   world.offer("a");
   CHECK(world.read() == "a:1=1");
-  for (std::string bytes :
-       {"\x08", "\x08\x01\x10\x02", "\x22\x05xy", "\x09\x01",
-        "\x7a\x03"
-        "0 0",
-        "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\xff\xff",
-        // A record of a file that was not begun, and one that is cut off.
-        std::string{"\x8a\x01\x03\x01\x00\x00", 6}, std::string{"\x8a\x01\x02\x00\x01", 5},
-        // Numbers that could not be counted on.
-        "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"})
+  for (const auto& bytes : std::vector<std::string>{
+           "\x08", "\x08\x01\x10\x02", "\x22\x05xy", "\x09\x01",
+           "\x7a\x03"
+           "0 0",
+           "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\xff\xff",
+           // A record of a file that was not begun, and one that is cut off.
+           std::string{"\x8a\x01\x03\x01\x00\x00", 6}, std::string{"\x8a\x01\x02\x00\x01", 5},
+           // Numbers that could not be counted on.
+           "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"})
     CHECK(world.reader.restore(bytes, world.done).kind() == error_kind::invalid_argument);
   CHECK(world.read() == "a:2=2");
   // A place that the file does not have: said by who reads.
