@@ -115,7 +115,7 @@ def make_cases(tf, threads):
             if not hasattr(mine, "run"):
                 mine.run = all_of[next(turns)]
             mine.run()
-        return measure.callers(step, count)
+        return measure.callers(step, count, 640)
 
     asked = np.random.default_rng(1).integers(0, ROWS, BATCH).astype(np.int32)
     cases = {}

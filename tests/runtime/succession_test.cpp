@@ -191,7 +191,7 @@ TEST_CASE("of members that stand at random, one is elected in a term, and one is
     std::vector<letter> post;
     std::map<uint64_t, task_name> elected;
     auto send = [&](int from, int to, std::variant<vote_request, vote> what) {
-      post.push_back({now + std::chrono::milliseconds{roll(3000)}, from, to, what});
+      post.push_back({now + std::chrono::milliseconds{roll(1500)}, from, to, what});
     };
     auto check = [&](member& one) {
       if (auto term = one.it.it.elected(list)) {
@@ -251,7 +251,7 @@ TEST_CASE("of members that stand at random, one is elected in a term, and one is
     if (workers > 3) // more than half are left, the coordinator counted in
       all[static_cast<size_t>(roll(workers))].alive = roll(2) == 0;
     elected.clear();
-    run(90s);
+    run(180s);
     CHECK(!elected.empty());
   }
   CHECK(elections > 400);

@@ -73,7 +73,7 @@ void client_host::open() {
   auto ways = network_.ways(*process_);
   held_.clear();
   told_lost_.clear();
-  options.on_state_lost = [this](const std::string& task) {
+  options.lost_state.lose = [this](const std::string& task) {
     for (size_t i = 0; i < tasks_.size(); ++i)
       if (to_string(tasks_[i]->name()) == task)
         told_lost_.insert(static_cast<int>(i));

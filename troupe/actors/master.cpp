@@ -369,6 +369,8 @@ void tell_moved(master_self self, const step_plan& plan) {
 caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
   auto answer = owe(self, self->make_response_promise<step_ptr>());
   learn_devices(self, what, [=](const status& silent) {
+    if (!silent.ok() && self->state.options.devices.empty())
+      return answer->fail(silent);
     auto how = prepare_by(self, what);
     leave_to(
         self, self->state.clerk,
