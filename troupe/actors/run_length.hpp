@@ -8,9 +8,9 @@
 
 namespace troupe {
 
-/// Judges by several runs, because a thread may be put off in the midst of a brief one: two long
-/// runs within 16 count, and as many brief ones take a long one back. Any thread may call; runs
-/// that end at the same time may be counted as one.
+/// Judges by several runs, because a thread may be put off in the midst of a brief one: behind a
+/// brief one, two long runs within 16 count, and 16 brief ones take a long one back. A first run is
+/// believed. Any thread may call; runs that end at the same time may be counted as one.
 class run_length {
 public:
   static constexpr std::chrono::microseconds not_brief{200};
@@ -25,7 +25,7 @@ public:
 
 private:
   static constexpr int once = 16, most = 4 * once;
-  std::atomic<int> score_ = 0;
+  std::atomic<int> score_ = 1;
 };
 
 } // namespace troupe
