@@ -257,7 +257,7 @@ TEST_CASE("members pass on what they hear, and a stranger is no member") {
 
 TEST_CASE("a coordinator asks other members about one that it does not hear") {
   joined_world world;
-  world.start(first, 1000, "h:0");
+  world.start(first, 1000, "h:10");
   world.pass_and_tick(2s);
   auto& joiner = world.meet({}, 5);
   world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
@@ -342,14 +342,14 @@ TEST_CASE("who is asked for a number and does not decide says where to ask") {
   joined_world world;
   world.start(zero, 5, "h:5");
   auto& other = world.meet(first, 1000, true);
-  world.say(other, list_of(1000, {{first, 1000, "h:0"}, {zero, 5, "h:5"}}, first));
+  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}, first));
   auto& joiner = world.meet({}, 8);
   world.say(joiner, number_claim{"worker", -1, 8, "h:8"});
   auto grants = joiner.all<number_grant>();
   REQUIRE(grants.size() == 1);
   CHECK(grants[0].outcome.kind() == error_kind::unavailable);
-  CHECK(grants[0].ask == "h:0");
-  CHECK(world.kept == std::vector<std::string>{"h:0"});
+  CHECK(grants[0].ask == "h:10");
+  CHECK(world.kept == std::vector<std::string>{"h:10"});
 }
 
 TEST_CASE("a member that is elected decides, until the first seed is back") {
@@ -357,7 +357,7 @@ TEST_CASE("a member that is elected decides, until the first seed is back") {
   world.start(zero, 5, "h:5");
   auto& other = world.meet(first, 1000, true);
   auto members = std::vector<cluster_member>{
-      {first, 1000, "h:0"}, {zero, 5, "h:5"}, {one, 6, "h:6"}, {two, 7, "h:7"}};
+      {first, 1000, "h:10"}, {zero, 5, "h:5"}, {one, 6, "h:6"}, {two, 7, "h:7"}};
   world.say(other, list_of(1000, members, first));
   auto& second = world.meet(one, 6);
   auto& third = world.meet(two, 7);
@@ -393,7 +393,7 @@ TEST_CASE("a member that is elected decides, until the first seed is back") {
   members[0].incarnation = 2000;
   world.say(back, list_of(2000, members, first));
   world.say(joiner, number_claim{"worker", -1, 9, "h:9"});
-  CHECK(joiner.all<number_grant>()[2].ask == "h:0");
+  CHECK(joiner.all<number_grant>()[2].ask == "h:10");
   CHECK(world.failed.empty());
   CHECK(world.told == std::vector<std::string>{"coordinator_silent", "coordinator_elected",
                                                "coordinator_replaced"});
@@ -403,7 +403,7 @@ TEST_CASE("a member votes once, and only while it does not hear the coordinator"
   joined_world world;
   world.start(one, 6, "h:6");
   auto& other = world.meet(first, 1000, true);
-  auto list = list_of(1000, {{first, 1000, "h:0"}, {zero, 5, "h:5"}, {one, 6, "h:6"}}, first);
+  auto list = list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}, {one, 6, "h:6"}}, first);
   world.say(other, list);
   auto& asks = world.meet(zero, 5);
   auto& stranger = world.meet({}, 8);
@@ -423,12 +423,13 @@ TEST_CASE("a member votes once, and only while it does not hear the coordinator"
 TEST_CASE(
     "a coordinator that was replaced while it was cut off is a member, if its number is its own") {
   joined_world world;
-  world.start(first, 1000, "h:0");
+  world.start(first, 1000, "h:10");
   world.pass_and_tick(2s);
   auto& member = world.meet(zero, 5);
   SECTION("it is") {
-    world.say(member,
-              list_of(1001, {{first, 1000, "h:0", presence::unreachable}, {zero, 5, "h:5"}}, zero));
+    world.say(
+        member,
+        list_of(1001, {{first, 1000, "h:10", presence::unreachable}, {zero, 5, "h:5"}}, zero));
     CHECK(world.failed.empty());
     CHECK(member.all<number_claim>().size() == 1);
     CHECK(world.kept == std::vector<std::string>{"h:5"});
@@ -464,7 +465,7 @@ TEST_CASE("who follows an elected coordinator at its address is told to decide")
 
 TEST_CASE("a coordinator calls members that are not connected to it") {
   joined_world world;
-  world.start(first, 1000, "h:0");
+  world.start(first, 1000, "h:10");
   world.pass_and_tick(2s);
   auto& joiner = world.meet({}, 5);
   world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
