@@ -427,8 +427,9 @@ TEST_CASE(
   world.pass_and_tick(2s);
   auto& member = world.meet(zero, 5);
   SECTION("it is") {
-    world.say(member,
-              list_of(1001, {{first, 1000, "h:10", presence::unreachable}, {zero, 5, "h:5"}}, zero));
+    world.say(
+        member,
+        list_of(1001, {{first, 1000, "h:10", presence::unreachable}, {zero, 5, "h:5"}}, zero));
     CHECK(world.failed.empty());
     CHECK(member.all<number_claim>().size() == 1);
     CHECK(world.kept == std::vector<std::string>{"h:5"});
