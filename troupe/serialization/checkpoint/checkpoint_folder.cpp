@@ -316,8 +316,16 @@ result<std::set<std::string>> checkpoint_folder::find_best(const checkpoint_rete
 status checkpoint_folder::retain(const checkpoint_retention& which) {
   if (which.newest <= 0)
     return {};
+  // The highest step is no substitute where `latest` is there and cannot be read: it may be that of
+  // a save that failed, and not survive a crash.
+  auto named = read_whole(*files_, path_of(std::string{latest_file}), 4096);
+  if (!named && !is_missing(named.status()))
+    return named.status();
   TROUPE_ASSIGN(auto all, list());
-  TROUPE_ASSIGN(auto newest, latest());
+  if (all.empty())
+    return {};
+  auto known = named && std::ranges::find(all, *named, &info::name) != all.end();
+  auto newest = known ? *named : all.back().name;
   // Those of higher steps are of an earlier run, which this one does not go on with.
   auto at = std::ranges::find(all, newest, &info::name);
   std::rotate(all.begin(), at == all.end() ? at : at + 1, all.end());
