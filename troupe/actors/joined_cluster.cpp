@@ -160,6 +160,10 @@ void joined_cluster::take_changes(peer& from, const member_changes& what) {
   auto former = what.epoch.term != 0 && what.epoch.term != list().epoch().term;
   if (former && list_gossip::is_greeting(what)) {
     TROUPE_REACHED("a member of a former life of the coordinator calls late");
+    if (!from.task) { // what a client knows is not asked for
+      gossip_.note(from.id, {});
+      return publish();
+    }
     if (speaks()) // else it was asked already
       send(from, list_gossip::greeting(list(), true));
     return;

@@ -415,6 +415,8 @@ void introduced(membership_self self, const peer_ready& what) {
     one.exchange = std::move(exchange);
   } else if (!one.exchange || one.ready) {
     return;
+  } else if (state.joined && what.via && one.exchange.address() != what.via->exchange) {
+    return; // of a seed
   }
   one.ready = true;
   one.last = {};
