@@ -412,6 +412,12 @@ void introduced(membership_self self, const peer_ready& what) {
     if (stays || !exchange || what.via->gone)
       return;
     TROUPE_REACHED("a task's own call serves as a link to it");
+    // Of a session: nothing that it has prepared may go on with the process that was replaced.
+    if (auto watcher = caf::actor_cast<caf::actor>(state.watcher); watcher && one.ready) {
+      self->send(watcher, link_lost{it->first, failure(error_kind::unavailable, it->first,
+                                                       " has been replaced by another process")});
+      self->send_exit(one.exchange, caf::exit_reason::user_shutdown);
+    }
     one.exchange = std::move(exchange);
   } else if (!one.exchange || one.ready) {
     return;
@@ -453,7 +459,8 @@ void lost(membership_self self, const peer_gone& what) {
                      task, " at ", one.address, ": ", what.why.message()));
     }
   if (self->state.joined) // whoever calls is a member while it does
-    std::erase_if(self->state.members, [](const auto& entry) { return is_of_no_use(entry.second); });
+    std::erase_if(self->state.members,
+                  [](const auto& entry) { return is_of_no_use(entry.second); });
 }
 
 status why_not_there(const membership_state& state, const task_name& task, const member& one) {
