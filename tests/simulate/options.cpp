@@ -87,10 +87,6 @@ options options::draw(uint64_t seed) {
   made.recovers = chance.permille(300);
   made.joined = chance.permille(300) ? chance.between(1, 3) : 0;
   made.moves = made.joined && chance.permille(500) ? chance.between(1, 600) : 0;
-  // TODO(limit): where tasks join, a client may go back to one that was replaced and lives on:
-  // --seed 251 --set splits=3.
-  if (made.joined)
-    made.splits = 0;
   return made;
 }
 
