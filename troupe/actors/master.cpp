@@ -158,6 +158,10 @@ step_clock::time_point soon(master_self self) {
   return self->clock().now() + self->state.options.patience;
 }
 
+status no_task_yet() {
+  return failure(error_kind::unavailable, "no task of the cluster is known yet");
+}
+
 // The same with all tasks, or that one, once any is known.
 template <class Answer, class... Question>
 void ask_all(master_self self, const std::string& only,
@@ -168,8 +172,7 @@ void ask_all(master_self self, const std::string& only,
       std::erase_if(tasks, [&](const auto& one) { return to_string(one) != only; });
     if (!tasks.empty())
       return ask_tasks<Answer>(self, tasks, soon(self), then, question...);
-    then({failure(error_kind::not_found,
-                  only.empty() ? "no task is known yet" : concat("there is no task ", only))});
+    then({only.empty() ? no_task_yet() : failure(error_kind::not_found, "there is no task ", only)});
   });
 }
 
@@ -231,7 +234,7 @@ void learn_devices(master_self self, const prepare_request& what,
                    const std::function<void(status)>& then) {
   self->state.awaits->wait_for(*what.of->nodes, what.deadline, [=] {
     if (const auto& known = self->state.options; known.may_change && known.devices.empty())
-      then(failure(error_kind::unavailable, "no task of the cluster is known yet"));
+      then(no_task_yet());
     else
       ask_devices(self, what, then);
   });
