@@ -45,10 +45,15 @@ status make_folder_durably(file_system& files, const std::string& path) {
 status replace_file(file_system& files, const std::string& path, std::string_view content,
                     std::string_view meanwhile) {
   auto made = concat(path, meanwhile);
-  {
+  auto written = [&]() -> status {
     TROUPE_ASSIGN(auto file, files.create(made));
     TROUPE_TRY(file->append(content));
-    TROUPE_TRY(file->sync());
+    return file->sync();
+  }();
+  if (!written) {
+    // What is not known to be on the disk is not written over: a later sync may say nothing of it.
+    (void)files.remove(made);
+    return written;
   }
   TROUPE_TRY(files.rename(made, path));
   return files.sync_folder(folder_of(path));
