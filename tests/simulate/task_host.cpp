@@ -77,6 +77,7 @@ std::unique_ptr<task_host> task_host::split(size_t host) {
   std::swap(old->listener_, listener_);
   std::swap(old->membership_, membership_);
   std::swap(old->worker_, worker_);
+  std::swap(old->watcher_, watcher_);
   std::swap(old->life_, life_);
   std::swap(old->address_, address_);
   *old->life_ = old.get();
@@ -205,9 +206,10 @@ void task_host::serve() {
                 [this, which = *std::exchange(joins_, std::nullopt)] { core_.end_fault(which); });
 }
 
-// A membership ends by itself where another process has the number.
+// A membership ends by itself where another process has the number. Without a handle to it, the
+// actor that waits for that would be gone at once.
 void task_host::supervise() {
-  process_->system().spawn(
+  watcher_ = process_->system().spawn(
       [=, this, life = life_, whom = membership_](caf::event_based_actor* self) {
         self->monitor(whom);
         self->set_down_handler([=, this](const caf::down_msg& what) {
@@ -255,7 +257,7 @@ void task_host::stop(network::leaving how) {
       caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
   if (server_)
     server_->close(failure(error_kind::unavailable, "the task shuts down"));
-  claimant_ = listener_ = membership_ = worker_ = nullptr;
+  claimant_ = listener_ = membership_ = worker_ = watcher_ = nullptr;
   auto took = process_->finish(core_.now);
   network_.leave(*process_, how);
   if (process_->actors() > 0)

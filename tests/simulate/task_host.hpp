@@ -56,7 +56,7 @@ private:
   std::vector<std::shared_ptr<simulated_device>> devices_; // of all incarnations
   std::unique_ptr<process> process_;
   std::shared_ptr<step_server> server_;
-  caf::actor claimant_, listener_, membership_, worker_;
+  caf::actor claimant_, listener_, membership_, worker_, watcher_;
 };
 
 } // namespace troupe::simulate
