@@ -186,8 +186,9 @@ TEST_CASE("all that there is can be reached from the root, and each part by its 
   auto s = session::connect(cluster);
   waiting_step of;
   of.g.variable(tensor::scalar(1.f), "hidden/weights");
+  auto* initializer = of.g.initializer(); // a graph that grows has its programs made anew
   s.run(of.put);
-  s.run(of.g.initializer());
+  s.run(initializer);
   auto root = look(*task, "/?depth=8");
   CHECK(root.kind == "cluster");
   std::set<std::string> kinds;

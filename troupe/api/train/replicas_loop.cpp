@@ -17,9 +17,10 @@ double loss_in(const tensor& value) {
 
 } // namespace
 
+// `cancelled` is what waits in a container that is reset.
 bool may_pass_for_replicas(const error& why) {
   return why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted ||
-         why.kind() == error_kind::deadline_exceeded ||
+         why.kind() == error_kind::deadline_exceeded || why.kind() == error_kind::cancelled ||
          why.kind() == error_kind::failed_precondition;
 }
 
@@ -286,8 +287,7 @@ replicas::state::loop::start(step& what, std::vector<tensor> feeds) {
 }
 
 // Nothing for a frozen task's step at the end of the run: it is left behind.
-std::optional<std::vector<tensor>> replicas::state::loop::await(member& mine,
-                                                                const outcome& what) {
+std::optional<std::vector<tensor>> replicas::state::loop::await(member& mine, const outcome& what) {
   lock_of_all lock{of_->mutex};
   auto ended = [&] { return what.has_value() || left_; };
   for (auto pause = quiet; !of_->changed.wait_for(lock, pause, ended);) {
