@@ -152,6 +152,16 @@ TEST_CASE("who takes the place of another is later than it, whatever its clock s
   CHECK(w.first.list().members().size() == 2);
 }
 
+TEST_CASE("who got its number of another coordinator follows what was at its address before") {
+  world w;
+  w.pass(2s);
+  w.granted(any(100, "h:7"));
+  CHECK(w.refused({"worker", 0, 200, "h:8", true}) == error_kind::failed_precondition);
+  CHECK(w.refused({"worker", 0, 99, "h:7", true}) == error_kind::failed_precondition);
+  CHECK(w.granted({"worker", 0, 200, "h:7", true}) == zero);
+  CHECK(w.first.list().find(zero)->incarnation == 200);
+}
+
 TEST_CASE("who comes back to an address gets the number that was there") {
   world w;
   w.pass(2s);

@@ -85,9 +85,11 @@ number_grant cluster_coordinator::claim_that(const number_claim& what, time_poin
   if (!holder || holder->incarnation == what.incarnation)
     return grant(what, task, now);
   if (what.holds) {
-    // It runs under a number: another that has it, or has had it since, is its successor.
+    // It runs under a number: another that has it, or has had it since, is its successor. What was
+    // at its own address before is not there any more.
     if (holder->incarnation > what.incarnation ||
-        (holder->state == presence::here && confirmed_.contains(task)))
+        (holder->state == presence::here && confirmed_.contains(task) &&
+         holder->address != what.address))
       return refused(failure(error_kind::failed_precondition, task, " with the incarnation ",
                              what.incarnation, " has been replaced by ", holder->incarnation,
                              " at ", holder->address, ": end the old process"));
