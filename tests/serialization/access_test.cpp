@@ -77,7 +77,7 @@ TEST_CASE("an access list that is not understood is refused with the key and the
                      R"("}, "b": {"may": [], "sha256": ")" + digest + "\"}}}"),
              Contains("has the sha256 of \"a\""));
   CHECK_THAT(why_not(R"({"clients": {"a": {"may": []}, "a": {"may": ["run"]}}})"),
-             Contains("\"a\" stands twice"));
+             Contains("has 'a' twice"));
   CHECK_THAT(why_not(std::string(10'000, '[')), Contains("list.json"));
   CHECK_THAT(why_not(R"({"clients": {"a": {"may": [[[[[[[[]]]]]]]]}}})"), Contains("nested"));
 }

@@ -45,7 +45,7 @@ TEST_CASE("a mistake in a cluster spec is named with file and key") {
   CHECK_THAT(error_of(R"({"a": "h:1"})"), Contains("job 'a' must be a list of addresses, got \"h"));
   CHECK_THAT(error_of(R"({"a": []})"), Contains("job 'a' must be a list"));
   CHECK_THAT(error_of(R"({"a/b": ["h:1"]})"), Contains("\"a/b\" is no name of a job"));
-  CHECK_THAT(error_of(R"({"a": ["h:1"], "a": ["h:2"]})"), Contains("the key \"a\" stands twice"));
+  CHECK_THAT(error_of(R"({"a": ["h:1"], "a": ["h:2"]})"), Contains("has 'a' twice"));
   CHECK_THAT(error_of(R"({"a": ["h:1", "h:2"], "b": ["h:2"]})"),
              Contains("/job:b/task:0 has the address h:2 of /job:a/task:1"));
   for (auto address : {"h", "h:", ":1", "h:0", "h:65536", "h:x", "h:1 ", "::1:7", "a b:1"})
@@ -55,7 +55,7 @@ TEST_CASE("a mistake in a cluster spec is named with file and key") {
 
 TEST_CASE("deeply nested JSON is an error, not a crash") {
   std::string deep = R"({"a": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
-  CHECK_THAT(error_of(deep), Contains("nested too deeply"));
+  CHECK_THAT(error_of(deep), Contains("nested more than 8 deep"));
   auto keys = std::string{};
   for (int i = 0; i < 100'000; ++i)
     keys += R"({"a": )";

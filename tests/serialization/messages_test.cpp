@@ -56,8 +56,8 @@ TEST_CASE("a payload that no tensor of its message is made of is damage, known b
         continue;
       }
       auto decoded = decode(bytes, encoded->outside);
-      unused += !decoded && decoded.status().message().find("belongs to no tensor") !=
-                                std::string::npos;
+      unused +=
+          !decoded && decoded.status().message().find("belongs to no tensor") != std::string::npos;
       const auto* push = decoded ? std::get_if<tensor_push>(&*decoded) : nullptr;
       if (push)
         CHECK(push->value.bytes() == 80'000);

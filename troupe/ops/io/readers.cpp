@@ -1,6 +1,7 @@
 // Readers: state that takes names of files from a queue and gives their records.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/file_reader.hpp"
+#include "troupe/runtime/state/saved_state.hpp"
 
 namespace troupe::ops::readers_op {
 namespace {
@@ -121,18 +122,11 @@ void ask_work_units(responder& of, question&& what, answers& done) {
 }
 
 void ask_state(responder& of, question&& what, answers& done) {
-  if (auto state = as_reader(of).state())
-    done.push_back({what.who, {}, {tensor::scalar(*std::move(state))}});
-  else
-    done.push_back({what.who, state.status()});
+  answer_with_state(as_reader(of), what, done);
 }
 
 void ask_restore(responder& of, question&& what, answers& done) {
-  const auto& state = what.inputs.at(0);
-  if (state.rank() != 0)
-    done.push_back({what.who, invalid("state must be a scalar, got ", state.dims())});
-  else
-    done.push_back({what.who, as_reader(of).restore(*state.data<std::string>(), done)});
+  restore_state(as_reader(of), what, done);
 }
 
 void ask_reset(responder& of, question&& what, answers& done) {

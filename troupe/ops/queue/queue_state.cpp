@@ -1,23 +1,17 @@
 // What a queue holds, kept in a checkpoint and given back.
 #include "troupe/ops/queue/shared/queue_of.hpp"
 #include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/state/saved_state.hpp"
 
 namespace troupe::ops::queue_state_op {
 namespace {
 
 void ask_state(responder& of, question&& what, answers& done) {
-  if (auto state = as_queue(of).state())
-    done.push_back({what.who, {}, {tensor::scalar(*std::move(state))}});
-  else
-    done.push_back({what.who, state.status()});
+  answer_with_state(as_queue(of), what, done);
 }
 
 void ask_restore(responder& of, question&& what, answers& done) {
-  const auto& state = what.inputs.at(0);
-  if (state.rank() != 0)
-    done.push_back({what.who, invalid("state must be a scalar, got ", state.dims())});
-  else
-    done.push_back({what.who, as_queue(of).restore(*state.data<std::string>(), done)});
+  restore_state(as_queue(of), what, done);
 }
 
 void ask_suspend(responder& of, question&& what, answers& done) {

@@ -1,6 +1,6 @@
 #include "troupe/serialization/checkpoint/manifest.hpp"
 
-#include "troupe/serialization/checkpoint/strict_json.hpp"
+#include "troupe/serialization/files/strict_json.hpp"
 #include "troupe/serialization/storage/checksum.hpp"
 #include "troupe/serialization/storage/slices.hpp"
 

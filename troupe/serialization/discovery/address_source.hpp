@@ -89,8 +89,8 @@ struct cluster_access {
   cluster_access(const cluster_spec& cluster) : known(cluster) {}
   task_addresses known;
   std::shared_ptr<address_source> source = {}; ///< none: nothing changes
-  /// Addresses of tasks of a cluster that is joined: whoever reaches one learns the rest. The task at
-  /// the first gives out numbers (docs/clusters.md).
+  /// Addresses of tasks of a cluster that is joined: whoever reaches one learns the rest. The task
+  /// at the first gives out numbers (docs/clusters.md).
   std::vector<std::string> seeds = {};
   bool reads_again() const { return source && source->read_again().count() > 0; }
   bool may_change() const { return reads_again() || !seeds.empty(); }

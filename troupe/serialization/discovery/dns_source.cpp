@@ -25,7 +25,9 @@ result<task_addresses> expand(const std::vector<job_text>& jobs, std::string_vie
   return made;
 }
 
-std::string first_label(const std::string& host) { return host.substr(0, host.find_first_of(".:")); }
+std::string first_label(const std::string& host) {
+  return host.substr(0, host.find_first_of(".:"));
+}
 
 // "train-3": "train-", 3.
 std::optional<std::pair<std::string, int>> split_ordinal(const std::string& host) {

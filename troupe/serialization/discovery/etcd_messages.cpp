@@ -35,8 +35,8 @@ result<json> parse(std::string_view answer) {
   if (root.is_discarded() || too_deep || !root.is_object())
     return damaged("it is no JSON object");
   if (auto it = root.find("error"); it != root.end())
-    return failure(error_kind::unavailable, "etcd: ",
-                   it->is_string() ? it->get<std::string>() : it->dump());
+    return failure(error_kind::unavailable,
+                   "etcd: ", it->is_string() ? it->get<std::string>() : it->dump());
   // All that etcd says well has a header. Since 3.6 its errors have a code and a message.
   auto within = root.find("result");
   if (root.contains("header") ||

@@ -15,11 +15,11 @@ struct etcd_entry {
   int64_t lease = 0; ///< 0: it stays
 };
 
-/// All that parses answers fails with unavailable for an error of etcd's, with data_loss for what is
-/// no answer.
+/// All that parses answers fails with unavailable for an error of etcd's, with data_loss for what
+/// is no answer.
 
-/// For /v3/kv/range: all keys with that prefix, as the whole service has them, or as the one that is
-/// asked does. Answered by entries.
+/// For /v3/kv/range: all keys with that prefix, as the whole service has them, or as the one that
+/// is asked does. Answered by entries.
 std::string etcd_range(std::string_view prefix, bool may_be_late);
 result<std::vector<etcd_entry>> parse_etcd_range(std::string_view answer);
 
@@ -34,8 +34,8 @@ std::string etcd_keep_alive(int64_t lease);
 std::string etcd_revoke(int64_t lease);
 result<etcd_lease> parse_etcd_lease(std::string_view answer);
 
-/// For /v3/kv/txn: puts the entry if its key is not there, or has the value `instead_of`. Answered by
-/// whether it has been put, and what is there if not.
+/// For /v3/kv/txn: puts the entry if its key is not there, or has the value `instead_of`. Answered
+/// by whether it has been put, and what is there if not.
 std::string etcd_put_if_absent(const etcd_entry& what);
 std::string etcd_put_instead(const etcd_entry& what, std::string_view instead_of);
 struct etcd_outcome {

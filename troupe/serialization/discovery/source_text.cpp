@@ -72,8 +72,9 @@ result<std::string> expand_address(const std::string& pattern, int index) {
   auto made = pattern;
   made.replace(at, hole.size(), std::to_string(index));
   if (!is_address(made))
-    return invalid("'", pattern, "' is no pattern of addresses; write one such as "
-                                 "worker-{index}.train:7000");
+    return invalid("'", pattern,
+                   "' is no pattern of addresses; write one such as "
+                   "worker-{index}.train:7000");
   return made;
 }
 

@@ -1,6 +1,6 @@
 #include "troupe/serialization/files/access.hpp"
 
-#include <nlohmann/json.hpp>
+#include "troupe/serialization/files/strict_json.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -13,33 +13,11 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t longest_list = 4 << 20, longest_shown = 100, most_entries = 100'000;
-constexpr int deepest = 6;
+constexpr int deepest_list = 6;
 
 std::string shown(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, longest_shown);
 }
-
-// JSON lets a key stand twice, and the last one would win in silence; it also nests as deep as it
-// likes.
-class key_watch {
-public:
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    too_deep = too_deep || depth > deepest;
-    if (event == json::parse_event_t::object_start)
-      open_.emplace_back();
-    else if (event == json::parse_event_t::object_end)
-      open_.pop_back();
-    else if (event == json::parse_event_t::key &&
-             !open_.back().insert(parsed.get<std::string>()).second)
-      twice = shown(parsed);
-    return !too_deep;
-  }
-  std::string twice;
-  bool too_deep = false;
-
-private:
-  std::vector<std::set<std::string>> open_;
-};
 
 status read_rights(const json& from, const std::string& key, const std::string& also,
                    access_rights& to) {
@@ -92,19 +70,10 @@ result<access_list> access_list::parse(std::string_view text, std::string_view o
   auto bad = [&](const auto&... parts) { return invalid(origin, ": ", parts...); };
   if (text.size() > longest_list)
     return bad("is longer than ", longest_list, " bytes");
-  json root;
-  key_watch watch;
-  try {
-    root = json::parse(text, std::ref(watch));
-  } catch (const json::exception& thrown) {
-    std::string_view what = thrown.what();
-    auto after_id = what.find("] ");
-    return bad("is no JSON: ", what.substr(after_id == what.npos ? 0 : after_id + 2));
-  }
-  if (watch.too_deep)
-    return bad("is nested too deeply");
-  if (!watch.twice.empty())
-    return bad("the key ", watch.twice, " stands twice");
+  auto parsed = parse_strict_json(text, deepest_list);
+  if (!parsed)
+    return bad(parsed.status().message());
+  const auto& root = *parsed;
   if (!root.is_object())
     return bad(R"(must be an object such as {"clients": {"*": {"may": ["run"]}}})");
   access_list made;

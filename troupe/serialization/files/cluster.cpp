@@ -1,8 +1,7 @@
 #include "troupe/serialization/files/cluster.hpp"
 
 #include "troupe/serialization/files/address_text.hpp"
-
-#include <nlohmann/json.hpp>
+#include "troupe/serialization/files/strict_json.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -35,50 +34,20 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t longest_file = 16 << 20, longest_name = 256;
+constexpr int deepest_cluster = 8;
 
 std::string print(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// JSON lets a key stand twice, and the last one would win in silence. It also nests as deep as it
-// likes, which printing a value would follow on the stack.
-class parse_watch {
-public:
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    too_deep = too_deep || depth > 8;
-    if (event == json::parse_event_t::object_start)
-      open_.emplace_back();
-    else if (event == json::parse_event_t::object_end)
-      open_.pop_back();
-    else if (event == json::parse_event_t::key && !open_.back().insert(print(parsed)).second)
-      twice = print(parsed);
-    return !too_deep;
-  }
-
-  std::string twice;
-  bool too_deep = false;
-
-private:
-  std::vector<std::set<std::string>> open_;
-};
-
 } // namespace
 
 result<cluster_spec> parse_cluster(std::string_view text, std::string_view origin) {
   auto bad = [&](const auto&... parts) { return invalid(origin, ": ", parts...); };
-  json root;
-  parse_watch watch;
-  try {
-    root = json::parse(text, std::ref(watch));
-  } catch (const json::exception& thrown) {
-    std::string_view what = thrown.what();
-    auto after_id = what.find("] ");
-    return bad("is no JSON: ", what.substr(after_id == what.npos ? 0 : after_id + 2));
-  }
-  if (watch.too_deep)
-    return bad("is nested too deeply");
-  if (!watch.twice.empty())
-    return bad("the key ", watch.twice, " stands twice");
+  auto parsed = parse_strict_json(text, deepest_cluster);
+  if (!parsed)
+    return bad(parsed.status().message());
+  auto root = *std::move(parsed);
   // As in TF_CONFIG, other keys beside "cluster" say something about this process.
   cluster_spec cluster;
   if (root.is_object() && root.contains("cluster") && root["cluster"].is_object()) {

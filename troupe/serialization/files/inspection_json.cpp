@@ -17,9 +17,9 @@ ordered write(const inspection& what) {
   for (const auto& one : what.children)
     children.push_back(write(one));
   ordered made{{"ref", what.ref},
-            {"kind", what.kind},
-            {"properties", std::move(properties)},
-            {"children", std::move(children)}};
+               {"kind", what.kind},
+               {"properties", std::move(properties)},
+               {"children", std::move(children)}};
   if (what.left_out > 0)
     made["left_out"] = what.left_out;
   return made;
@@ -41,8 +41,8 @@ result<property_value> read_value(const ordered& from) {
 
 result<inspection> read(const ordered& from, int depth, size_t& parts) {
   if (depth > inspection_limits::depth + 1 || ++parts > inspection_limits::parts)
-    return invalid("an inspection is deeper than ", inspection_limits::depth,
-                   ", or has more than ", inspection_limits::parts, " parts");
+    return invalid("an inspection is deeper than ", inspection_limits::depth, ", or has more than ",
+                   inspection_limits::parts, " parts");
   if (!from.is_object())
     return invalid("an inspection is no object");
   inspection made;

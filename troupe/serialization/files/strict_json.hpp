@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <set>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
@@ -34,10 +35,10 @@ inline result<nlohmann::json> parse_strict_json(std::string_view text, int deepe
     if (!twice.empty())
       return invalid("has '", twice, "' twice");
     return parsed;
-  } catch (const json::parse_error& error) {
-    return invalid("is no JSON: what stands at byte ", error.byte, " does not belong there");
-  } catch (const json::exception&) {
-    return invalid("is no JSON: a number is too large");
+  } catch (const json::exception& thrown) {
+    std::string_view what = thrown.what(); // with line and column, behind a number of the library's
+    auto after_id = what.find("] ");
+    return invalid("is no JSON: ", what.substr(after_id == what.npos ? 0 : after_id + 2, 200));
   }
 }
 
