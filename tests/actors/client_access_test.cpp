@@ -76,7 +76,8 @@ TEST_CASE("what a client may say is said: the rest is refused, and so will be wh
   CHECK(allowed({.drains = true}) == and_also({"drain_request"}));
 }
 
-TEST_CASE("clients say which list of tasks they have, and neither who the tasks are nor their numbers") {
+TEST_CASE(
+    "clients say which list of tasks they have, and neither who the tasks are nor their numbers") {
   const std::vector<certificate_name> client{certificate_name::of_client("c", "eve")},
       task{certificate_name::of_task("c", {"worker", 0})},
       foreign{certificate_name::of_client("c", "eve"), certificate_name::of_job("d", "worker")};
@@ -103,8 +104,8 @@ TEST_CASE("what a certificate names in other clusters gives no rights in this on
     CHECK(run_all(*client, text_case{small_text}).empty());
     return client->reset("box", step_clock::now() + 5s);
   };
-  auto as_task = reset_with({certificate_name::of_client("", "bob"),
-                             certificate_name::of_task("other", {"worker", 0})});
+  auto as_task = reset_with(
+      {certificate_name::of_client("", "bob"), certificate_name::of_task("other", {"worker", 0})});
   CHECK_THAT(as_task.message(), Contains("client 'bob' may not reset containers"));
   auto as_admin = reset_with(
       {certificate_name::of_client("other", "admin"), certificate_name::of_client("", "bob")});
@@ -219,8 +220,8 @@ TEST_CASE("a client that may do nothing has no large tensors taken for it") {
     graph nodes{library()};
     auto values = *tensor::make(dtype::f32, shape{count});
     std::ranges::fill(values.values<float>(), 1.0f);
-    auto* x = *nodes.add(
-        {.op = "Const", .attrs = {{"value", std::move(values)}, {"dtype", dtype::f32}}});
+    auto* x =
+        *nodes.add({.op = "Const", .attrs = {{"value", std::move(values)}, {"dtype", dtype::f32}}});
     auto eve = here.connect(here.authority.client("eve"));
     auto step = eve->prepare(nodes, {.fetches = {{x, 0}}}, step_clock::now() + 5s);
     return (step ? eve->run(**step, {}, step_clock::now() + 5s).status() : step.status()).message();

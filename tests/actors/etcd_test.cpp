@@ -125,8 +125,10 @@ private:
         R"({"code":14,"message":"etcdserver: request timed out","details":[]})";
     auto is = [&](std::string_view path) { return asked.find(path) != asked.npos; };
     auto due = [](std::atomic<int>& count) { return count > 0 && count-- > 0; };
-    auto entry = [&] { return concat(R"("kvs":[{"key":")", key_, R"(","value":")", value_,
-                                     R"(","lease":")", held_by_, R"("}])"); };
+    auto entry = [&] {
+      return concat(R"("kvs":[{"key":")", key_, R"(","value":")", value_, R"(","lease":")",
+                    held_by_, R"("}])");
+    };
     if (is("/v3/lease/grant"))
       return {200, concat("{", header, R"(,"ID":")", ++lease_, R"(","TTL":"1"})")};
     if (is("/v3/lease/keepalive"))
@@ -137,8 +139,8 @@ private:
         return {503, error};
       if (due(odd_reads))
         return {200, error};
-      return {200, concat("{", header, value_.empty() ? "" : ",", value_.empty() ? "" : entry(),
-                          "}")};
+      return {200,
+              concat("{", header, value_.empty() ? "" : ",", value_.empty() ? "" : entry(), "}")};
     }
     if (!is("/v3/kv/txn"))
       return {200, concat("{", header, "}")};
@@ -147,8 +149,8 @@ private:
     if (due(replaces ? refused_replacements : refused_puts))
       return {503, error};
     if (!replaces && !value_.empty())
-      return {200, concat("{", header, R"(,"responses":[{"response_range":{)", header, ",",
-                          entry(), "}}]}")};
+      return {200, concat("{", header, R"(,"responses":[{"response_range":{)", header, ",", entry(),
+                          "}}]}")};
     auto text_after = [&](std::string_view name) {
       auto begin = asked.rfind(name) + name.size();
       return asked.substr(begin, asked.find('"', begin) - begin);

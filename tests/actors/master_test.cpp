@@ -34,7 +34,9 @@ caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* log) {
         log->registering.push_back(promise);
         return promise;
       },
-      [=](const wire_registration&) { return registered{++log->handles, nullptr}; },
+      [=](const wire_registration&) {
+        return registered{++log->handles, nullptr};
+      },
       [=](run_request& what) -> caf::result<step_result> {
         auto promise = self->make_response_promise<step_result>();
         log->runs.emplace_back(std::move(what), promise);
@@ -147,19 +149,20 @@ fetch x
               }};
     });
     master = spawn_master(
-        system(), {.session = uint64_t{7} << 40,
-                   .container = {},
-                   .devices = {{"ps", 0, "cpu", 0}},
-                   .workers = {},
-                   .membership = membership,
-                   .lost_state = {
-                       .lose =
-                           [this](const std::string& task) {
-                             ++losses;
-                             return unrestored.insert(task).second;
-                           },
-                       .awaits = [this](const std::string& task) { return unrestored.contains(task); },
-                   }});
+        system(),
+        {.session = uint64_t{7} << 40,
+         .container = {},
+         .devices = {{"ps", 0, "cpu", 0}},
+         .workers = {},
+         .membership = membership,
+         .lost_state = {
+             .lose =
+                 [this](const std::string& task) {
+                   ++losses;
+                   return unrestored.insert(task).second;
+                 },
+             .awaits = [this](const std::string& task) { return unrestored.contains(task); },
+         }});
     run();
     for (size_t i = 0; i < 3; ++i) {
       auto box = ask<std::shared_ptr<prepared_step>>(
@@ -184,8 +187,7 @@ fetch x
     run();
   }
   answer_box<step_outcome> start(size_t which, bool restores = false) {
-    auto box =
-        ask<step_outcome>(master, step_request{steps[which], {}, now() + 10s, {}, restores});
+    auto box = ask<step_outcome>(master, step_request{steps[which], {}, now() + 10s, {}, restores});
     run();
     return box;
   }
@@ -201,9 +203,7 @@ fetch x
       return error_kind::internal;
     return (**box ? (**box)->outcome : (**box).status()).kind();
   }
-  error_kind outcome(size_t which, bool restores = false) {
-    return end_of(start(which, restores));
-  }
+  error_kind outcome(size_t which, bool restores = false) { return end_of(start(which, restores)); }
 };
 
 step_result fails(error_kind kind, const char* text) { return {failure(kind, text), {}}; }
@@ -432,8 +432,8 @@ TEST_CASE("no step uses a restarted task before its state is restored, whoever f
   world.restart();
   CHECK(world.outcome(0) == error_kind::aborted);
   CHECK(world.losses == 1);
-  CHECK(world.outcome(1) == error_kind::aborted); // it would find an empty queue
-  CHECK(world.outcome(2) == error_kind::ok);      // has nothing there
+  CHECK(world.outcome(1) == error_kind::aborted);  // it would find an empty queue
+  CHECK(world.outcome(2) == error_kind::ok);       // has nothing there
   CHECK(world.outcome(1, true) == error_kind::ok); // what restores goes through
   CHECK(world.outcome(1) == error_kind::aborted);  // though it is registered by now
   world.unrestored.clear();

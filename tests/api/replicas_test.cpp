@@ -395,8 +395,7 @@ TEST_CASE("what is not sent of a gradient counts once, though its step fails and
   };
   graph_builder* in = nullptr;
   how.change = [&](std::vector<variable_gradient> all) { // each step waits for a key behind it
-    auto same =
-        fifo_queue(*in, {dtype::f32}, {.shapes = {partial_shape{}}, .shared_name = "keys"});
+    auto same = fifo_queue(*in, {dtype::f32}, {.shapes = {partial_shape{}}, .shared_name = "keys"});
     auto later = in->after({queue_dequeue(same, {dtype::f32}).front().node});
     for (auto& one : all)
       one.gradient = identity(one.gradient);

@@ -44,8 +44,8 @@ class task_process {
 public:
   task_process(const cluster_spec& cluster, const task_name& self,
                std::chrono::milliseconds peer_timeout = std::chrono::seconds{10});
-  /// One that joins a cluster by these addresses, and listens there; the number -1 is any. Those who
-  /// decide in such a cluster are not as patient as they are by default.
+  /// One that joins a cluster by these addresses, and listens there; the number -1 is any. Those
+  /// who decide in such a cluster are not as patient as they are by default.
   task_process(const std::string& seeds, const task_name& self, const std::string& listen,
                std::chrono::milliseconds peer_timeout = std::chrono::seconds{2});
   task_process(task_process&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}

@@ -149,8 +149,9 @@ status may_say(const std::vector<certificate_name>& proven, const message& what,
   };
   // Clients hear who the tasks are, say which list they have, and tell nothing of it.
   if (const auto* list = std::get_if<member_changes>(&what))
-    return list->since == list->epoch && list->members.empty() ? status{}
-                                                               : only_tasks("say who the tasks are");
+    return list->since == list->epoch && list->members.empty()
+               ? status{}
+               : only_tasks("say who the tasks are");
   if (std::holds_alternative<number_grant>(what))
     return only_tasks("give out numbers");
   const auto* claim = std::get_if<number_claim>(&what);

@@ -14,7 +14,7 @@ namespace troupe {
 struct claim_options {
   std::vector<std::string> seeds; ///< addresses; the task at the first gives out numbers, as a rule
   number_claim what;
-  std::string cluster; ///< its name, if it has one
+  std::string cluster;                         ///< its name, if it has one
   std::chrono::milliseconds patience{300'000}; ///< with a task that is not there, or not yet ready
   std::chrono::milliseconds peer_timeout{10'000};
   std::function<bool()> give_up = {}; ///< asked five times a second

@@ -12,8 +12,8 @@ namespace troupe {
 class connection_list {
 public:
   struct traffic {
-    size_t connections = 0; ///< now
-    uint64_t opened = 0;    ///< ever
+    size_t connections = 0;          ///< now
+    uint64_t opened = 0;             ///< ever
     uint64_t received = 0, sent = 0; ///< bytes, of connections that have ended, too
   };
   /// What by_peer() calls a peer.

@@ -31,7 +31,8 @@ public:
     auto each = patience_with_service / static_cast<int>(servers_.size());
     for (size_t i = 0; i < servers_.size(); ++i) {
       auto which = (first + i) % servers_.size();
-      auto answer = http_post(servers_[which], what, body, std::max<std::chrono::milliseconds>(each, 100ms));
+      auto answer =
+          http_post(servers_[which], what, body, std::max<std::chrono::milliseconds>(each, 100ms));
       if (answer) {
         answered_ = which;
         return answer;
@@ -125,7 +126,7 @@ public:
       if (what_.give_up && what_.give_up())
         return failure(error_kind::cancelled, "no number is wanted any more");
       if (step_clock::now() > lease_taken_ + time_to_live_ / 2)
-        lease_ = 0; // nothing hangs on it: it ends by itself
+        lease_ = 0;                                     // nothing hangs on it: it ends by itself
       std::this_thread::sleep_for(pause_between_tries); // on the thread of a task that begins
     }
   }
@@ -207,8 +208,8 @@ private:
     }
   }
 
-  // A lease that has ended, while this process or the service was not there, is followed by another.
-  // An error says nothing of it: until its time is over, it may live.
+  // A lease that has ended, while this process or the service was not there, is followed by
+  // another. An error says nothing of it: until its time is over, it may live.
   status renew() {
     auto lease = keep_alive();
     auto now = step_clock::now();
@@ -279,7 +280,8 @@ public:
   std::chrono::milliseconds read_again() const override { return 1s; }
   bool takes_announcements() const override { return true; }
   result<std::unique_ptr<announcement>> announce(announce_options what) override {
-    auto made = std::make_unique<kept_announcement>(service_, prefix_, time_to_live_, std::move(what));
+    auto made =
+        std::make_unique<kept_announcement>(service_, prefix_, time_to_live_, std::move(what));
     TROUPE_TRY(made->begin());
     return std::unique_ptr<announcement>{std::move(made)};
   }
@@ -328,9 +330,9 @@ result<std::shared_ptr<address_source>> make_etcd_source(std::string_view text,
       break;
     }
   }
-  return std::shared_ptr<address_source>{std::make_shared<etcd_source>(
-      std::make_shared<const etcd_service>(std::move(servers)), concat('/', prefix, '/'),
-      time_to_live, concat("etcd:", text))};
+  return std::shared_ptr<address_source>{
+      std::make_shared<etcd_source>(std::make_shared<const etcd_service>(std::move(servers)),
+                                    concat('/', prefix, '/'), time_to_live, concat("etcd:", text))};
 }
 
 } // namespace troupe

@@ -13,6 +13,7 @@ namespace troupe {
 /// its incarnation. It goes with its lease, `time_to_live` after the last sign of life of its
 /// process.
 result<std::shared_ptr<address_source>>
-make_etcd_source(std::string_view text, std::chrono::seconds time_to_live = std::chrono::seconds{10});
+make_etcd_source(std::string_view text,
+                 std::chrono::seconds time_to_live = std::chrono::seconds{10});
 
 } // namespace troupe

@@ -508,8 +508,8 @@ private:
       settle(state->request, [&](const question& from) { from.answer(std::move(state->list)); });
     } else if (auto* seen = std::get_if<inspect_reply>(&what)) {
       settle(seen->request, [&](const question& from) {
-        auto tree = seen->outcome.ok() ? parse_inspection(seen->tree)
-                                       : result<inspection>{seen->outcome};
+        auto tree =
+            seen->outcome.ok() ? parse_inspection(seen->tree) : result<inspection>{seen->outcome};
         if (tree)
           from.answer(*std::move(tree));
         else

@@ -13,8 +13,7 @@ constexpr size_t max_waits = 16, max_events = 16, longest_report = 4096, longest
 
 class report {
 public:
-  report(task_instance& of, uint64_t step)
-      : in_(of), step_(step), now_(steady_ns()) {}
+  report(task_instance& of, uint64_t step) : in_(of), step_(step), now_(steady_ns()) {}
 
   std::string text() {
     add_waits();
@@ -70,8 +69,9 @@ private:
                                                 : verb;
       case flight_event::wait_began:
       case flight_event::wait_ended:
-        return of.index < from.waits().size() ? verb + ' ' + troupe::describe(wait_of(in_, of.program, of.index))
-                                              : verb;
+        return of.index < from.waits().size()
+                   ? verb + ' ' + troupe::describe(wait_of(in_, of.program, of.index))
+                   : verb;
       case flight_event::sent:
         return of.index < from.exports().size()
                    ? concat(verb, ' ', from.exports()[of.index].origin->description(), " to ",

@@ -89,7 +89,7 @@ private:
   const std::string peer_;             // its address, which the system forgets when it has gone
   std::unique_ptr<byte_stream> plain_; // until its first bytes have come
   std::unique_ptr<tls_stream> tls_;
-  size_t wanted_ = 0; // bytes of a hello
+  size_t wanted_ = 0;           // bytes of a hello
   bool shaken_ = false;         // over TLS
   std::vector<std::byte> said_; // over TLS, by a peer without a certificate
   bool over_ = false, passes_ = false, wants_writable_ = false;
@@ -348,7 +348,7 @@ void waiting_connection::drop(const status& why) {
 void waiting_connection::removed() {
   of_->leave(*this);
   if (passes_)
-    return !tls_          ? of_->pass(std::move(plain_))
+    return !tls_           ? of_->pass(std::move(plain_))
            : said_.empty() ? of_->pass(std::move(tls_))
                            : of_->pass(make_replayed_stream(std::move(said_), std::move(tls_)));
   stream().drop_input(); // what was not read would make the other end lose what was written

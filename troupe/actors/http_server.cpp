@@ -109,11 +109,11 @@ private:
 
   void cannot_read(error_code problem) {
     if (problem == http::error::header_limit || problem == http::error::buffer_overflow)
-      return refuse(refused(431, concat("the headers are longer than ",
-                                        parts_.limits.header_bytes, " bytes")));
+      return refuse(refused(
+          431, concat("the headers are longer than ", parts_.limits.header_bytes, " bytes")));
     if (problem == http::error::body_limit)
-      return refuse(refused(413, concat("the body is longer than ", parts_.limits.body_bytes,
-                                        " bytes")));
+      return refuse(
+          refused(413, concat("the body is longer than ", parts_.limits.body_bytes, " bytes")));
     if (problem == beast::error::timeout)
       return close();
     if (problem == http::error::end_of_stream || problem == http::error::partial_message ||
@@ -210,13 +210,13 @@ private:
   // A socket that is closed while there is something to read takes back what was sent.
   void drop_rest(size_t so_far) {
     buffer_.clear();
-    stream_.async_read_some(
-        buffer_.prepare(4096), [self = shared_from_this(), so_far](error_code problem, size_t more) {
-          if (problem || so_far + more > most_after_refusal)
-            self->close();
-          else
-            self->drop_rest(so_far + more);
-        });
+    stream_.async_read_some(buffer_.prepare(4096),
+                            [self = shared_from_this(), so_far](error_code problem, size_t more) {
+                              if (problem || so_far + more > most_after_refusal)
+                                self->close();
+                              else
+                                self->drop_rest(so_far + more);
+                            });
   }
 
   shared_parts& parts_;

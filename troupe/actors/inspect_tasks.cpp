@@ -37,14 +37,13 @@ void inspect_tasks(caf::actor_system& system, const caf::actor& membership, task
     self->set_default_handler(caf::drop);
     end_with_exceptions(self);
     for (const auto& task : what.tasks)
-      ask_one<inspection>(
-          self, membership, task, what.patience,
-          inspect_task{what.ref.empty() ? to_string(task) : what.ref, what.scope},
-          [=, count = what.tasks.size()](result<inspection> answer) {
-            said->insert_or_assign(task, std::move(answer));
-            if (said->size() == count)
-              then(std::move(*said));
-          });
+      ask_one<inspection>(self, membership, task, what.patience,
+                          inspect_task{what.ref.empty() ? to_string(task) : what.ref, what.scope},
+                          [=, count = what.tasks.size()](result<inspection> answer) {
+                            said->insert_or_assign(task, std::move(answer));
+                            if (said->size() == count)
+                              then(std::move(*said));
+                          });
   });
 }
 

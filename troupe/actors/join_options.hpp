@@ -9,8 +9,9 @@
 namespace troupe {
 
 struct join_options {
-  std::vector<std::string> seeds; ///< addresses; the task at the first gives out numbers while it lives
-  std::string address = {};       ///< of this task, as others call it; empty in a client
+  std::vector<std::string>
+      seeds;                ///< addresses; the task at the first gives out numbers while it lives
+  std::string address = {}; ///< of this task, as others call it; empty in a client
   coordinator_options times = {};
   succession_options succession = {};
   bool follows_coordinator = false; ///< its former process was the coordinator, in another's place

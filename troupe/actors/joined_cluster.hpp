@@ -1,5 +1,6 @@
 // The part of a membership that keeps the list of members of a cluster that tasks join
-// (docs/decisions/056): the shell of a coordinator (runtime/cluster/cluster_coordinator.hpp), or of a copy.
+// (docs/decisions/056): the shell of a coordinator (runtime/cluster/cluster_coordinator.hpp), or of
+// a copy.
 #pragma once
 #include "troupe/actors/join_options.hpp"
 #include "troupe/actors/messages.hpp"

@@ -162,9 +162,9 @@ private:
   // In words, as far as they can be sent at once.
   void refuse(byte_stream& stream, size_t open) {
     if (options_.server)
-      options_.server->log().write(log_level::warning, "connection_refused",
-                                   {{"open", static_cast<int64_t>(open)},
-                                    {"most", static_cast<int64_t>(max_)}});
+      options_.server->log().write(
+          log_level::warning, "connection_refused",
+          {{"open", static_cast<int64_t>(open)}, {"most", static_cast<int64_t>(max_)}});
     auto why = refusal_frame(failure(error_kind::resource_exhausted,
                                      task_name{options_.self.job, options_.self.task}, " has ",
                                      open, " connections already, at most ", max_));

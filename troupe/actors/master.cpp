@@ -147,11 +147,10 @@ void ask_tasks(master_self self, const std::vector<task_name>& tasks,
 }
 
 std::vector<task_name> all_tasks(master_self self) {
-  std::vector<task_name> tasks;
+  std::set<task_name> tasks;
   for (const auto& one : self->state.options.devices)
-    if (std::ranges::find(tasks, one.on_task()) == tasks.end())
-      tasks.push_back(one.on_task());
-  return tasks;
+    tasks.insert(one.on_task());
+  return {tasks.begin(), tasks.end()};
 }
 
 step_clock::time_point soon(master_self self) {
@@ -172,7 +171,8 @@ void ask_all(master_self self, const std::string& only,
       std::erase_if(tasks, [&](const auto& one) { return to_string(one) != only; });
     if (!tasks.empty())
       return ask_tasks<Answer>(self, tasks, soon(self), then, question...);
-    then({only.empty() ? no_task_yet() : failure(error_kind::not_found, "there is no task ", only)});
+    then(
+        {only.empty() ? no_task_yet() : failure(error_kind::not_found, "there is no task ", only)});
   });
 }
 
@@ -388,12 +388,13 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
           auto& steps = self->state.steps;
           std::erase_if(steps, [](const auto& one) { return one.expired(); });
           steps.push_back(step);
-          self->state.registers->ensure(step, {what.deadline, what.restores}, [=](const status& ready) {
-            if (ready)
-              answer->deliver(step);
-            else
-              answer->fail(ready);
-          });
+          self->state.registers->ensure(step, {what.deadline, what.restores},
+                                        [=](const status& ready) {
+                                          if (ready)
+                                            answer->deliver(step);
+                                          else
+                                            answer->fail(ready);
+                                        });
         });
   });
   return caf::delegated<step_ptr>{};

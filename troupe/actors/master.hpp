@@ -23,8 +23,8 @@ struct master_options {
   device_list devices;                  ///< the first is the default
   pass_options passes = {};
   std::shared_ptr<device> host = {}; ///< computes what is constant; without one nothing is folded
-  std::map<task_name, caf::actor> workers;    ///< in this process
-  caf::actor membership;                      ///< finds the others; none in a local session
+  std::map<task_name, caf::actor> workers; ///< in this process
+  caf::actor membership;                   ///< finds the others; none in a local session
   bool may_change = false; ///< tasks come and go: what asks for one that is not there waits for it
   std::chrono::milliseconds patience{10'000}; ///< with tasks that list devices or reset containers
   std::function<void(const std::string&)> on_warning = {};

@@ -120,13 +120,12 @@ result<std::unique_ptr<observer>> observer::of(const cluster_access& cluster,
                                                const observer_options& how) {
   connection_trust trust{.tls = {}, .insecure = how.insecure};
   if (!how.tls.none()) {
-    TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = how.tls,
-                                                 .cluster = cluster.known.cluster,
-                                                 .self = {},
-                                                 .on_warning = {}}));
+    TROUPE_ASSIGN(
+        trust.tls,
+        tls_identity::load(
+            {.files = how.tls, .cluster = cluster.known.cluster, .self = {}, .on_warning = {}}));
   }
-  return std::unique_ptr<observer>{
-      std::make_unique<cluster_observer>(cluster, std::move(trust))};
+  return std::unique_ptr<observer>{std::make_unique<cluster_observer>(cluster, std::move(trust))};
 }
 
 } // namespace troupe

@@ -45,8 +45,9 @@ result<inspection_scope> scope_of(std::string_view query) {
     if (!one.starts_with("depth=") || problem != std::errc{} ||
         last != value.data() + value.size() || made.depth < 0 ||
         made.depth > inspection_limits::depth)
-      return invalid("'", one, "' is not understood; write depth=0 to depth=",
-                     inspection_limits::depth, ", or only=step,wait");
+      return invalid("'", one,
+                     "' is not understood; write depth=0 to depth=", inspection_limits::depth,
+                     ", or only=step,wait");
   }
   return made;
 }
@@ -87,13 +88,15 @@ private:
                                  : http_response{.status = 503, .body = why + '\n'});
     }
     if (path == "/metrics")
-      return respond({.type = std::string{metrics_text::content_type},
-                      .body = of.inspector->metrics()});
+      return respond(
+          {.type = std::string{metrics_text::content_type}, .body = of.inspector->metrics()});
     if (path == node_path || (path.starts_with(node_path) && path[node_path.size()] == '/'))
       return inspect(of, path.substr(node_path.size()), query, respond);
-    respond({.status = 404,
-             .body = "there are /healthz, /readyz, /metrics and /v1/node/<ref>?depth=N&only=KINDS, where "
-                     "/v1/node/ is the cluster\n"});
+    respond(
+        {.status = 404,
+         .body =
+             "there are /healthz, /readyz, /metrics and /v1/node/<ref>?depth=N&only=KINDS, where "
+             "/v1/node/ is the cluster\n"});
   }
 
   static void inspect(const parts& of, std::string_view ref, std::string_view query,
@@ -120,8 +123,7 @@ private:
   static void inspect_all(const parts& of, const inspection_ref& ref, const inspection_scope& scope,
                           int below, const http_server::respond& respond) {
     auto cluster = of.cluster->now();
-    auto compose = [cluster, ref, depth = scope.depth,
-                    respond](task_inspections said) {
+    auto compose = [cluster, ref, depth = scope.depth, respond](task_inspections said) {
       respond_with(respond, inspect_cluster(cluster, ref, depth, std::move(said)));
     };
     if (below < 0)

@@ -78,7 +78,7 @@ private:
     std::map<uint64_t, kernel_positions> awaited; // by session: of nodes that have not been seen
     std::map<uint64_t, size_t> sessions;          // and how many programs of each there are
   };
-  struct holder { // of a session
+  struct holder {                          // of a session
     std::shared_ptr<peer_account> account; // none: one who may do everything
     size_t connections = 0;
   };

@@ -65,9 +65,9 @@ private:
     const auto& group = meeting.group();
     collective_part mine{.on = group.members[seat.member].on, .input = std::move(input)};
     if (auto prepared = prepare_collective(group.call, mine); !prepared)
-      return (void)in_.conductor().abort(in_.conductor().step(),
-                                   within(*group.members[seat.member].origin, std::move(prepared)),
-                                   unit_);
+      return (void)in_.conductor().abort(
+          in_.conductor().step(), within(*group.members[seat.member].origin, std::move(prepared)),
+          unit_);
     if (meeting.arrive(seat.member, std::move(mine)) != collective_rendezvous::arrival::last)
       return;
     auto& all = meeting.take();

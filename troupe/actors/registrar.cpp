@@ -112,9 +112,9 @@ bool registrar::has_lost_state(const attempt_ptr& at, uint64_t number) {
   auto why = failure(error_kind::aborted, names, unsaid.size() == 1 ? " was" : " were",
                      " restarted, and what this session had there (variables, queues, tables) is "
                      "gone: initialize or restore it");
-  follow(at, step.parts.refused(unsaid.front(), number,
-                                std::move(why).on_task(
-                                    to_string(step.participants[unsaid.front()].task))));
+  follow(at, step.parts.refused(
+                 unsaid.front(), number,
+                 std::move(why).on_task(to_string(step.participants[unsaid.front()].task))));
   for (const auto& other : std::list{under_way_})
     if (std::ranges::find(under_way_, other) != under_way_.end()) // what was told may end others
       turn_away(other);

@@ -60,7 +60,7 @@ public:
   };
   /// Those that run; each may end at any time (conductor_actor::act_for).
   std::vector<running_step> running() const;
-  bool idle() const;   ///< none, and nothing has come for others
+  bool idle() const; ///< none, and nothing has come for others
 
 private:
   using watchers = std::vector<caf::actor_addr>; // exchanges

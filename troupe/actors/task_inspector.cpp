@@ -99,8 +99,7 @@ private:
   bool takes(inspection& parent, std::string_view kind) {
     if (!scope_.includes(kind))
       return false;
-    if (parent.children.size() < inspection_limits::children &&
-        count_ < inspection_limits::parts) {
+    if (parent.children.size() < inspection_limits::children && count_ < inspection_limits::parts) {
       ++count_;
       return true;
     }

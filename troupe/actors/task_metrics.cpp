@@ -47,7 +47,8 @@ void write_steps(metrics_text& to, step_server& server) {
     all += counts.ended_with(kind);
     to.sample(static_cast<double>(counts.ended_with(kind)), {{"outcome", to_string(kind)}});
   }
-  to.family("troupe_steps_refused_total", metric::counter, "Steps that were not begun, by the reason");
+  to.family("troupe_steps_refused_total", metric::counter,
+            "Steps that were not begun, by the reason");
   for (auto kind : error_kinds)
     if (kind != error_kind::ok)
       to.sample(static_cast<double>(counts.refused_with(kind)), {{"reason", to_string(kind)}});
@@ -55,8 +56,7 @@ void write_steps(metrics_text& to, step_server& server) {
   uint64_t below = 0;
   for (size_t i = 0; i < step_counts::bounds.size(); ++i) {
     below += counts.in_class(i);
-    to.sample("_bucket", static_cast<double>(below),
-              {{"le", concat(step_counts::bounds[i])}});
+    to.sample("_bucket", static_cast<double>(below), {{"le", concat(step_counts::bounds[i])}});
   }
   below += counts.in_class(step_counts::bounds.size());
   to.sample("_bucket", static_cast<double>(below), {{"le", "+Inf"}});
@@ -92,7 +92,8 @@ void write_waits(metrics_text& to, step_server& server) {
   to.family("troupe_waits", metric::gauge, "What steps wait for now, and regions that run");
   for (const auto& [what, found] : waits)
     to.sample(static_cast<double>(found.first), {{"for", to_string(what)}});
-  to.family("troupe_longest_wait_seconds", metric::gauge, "How long the longest of them has lasted");
+  to.family("troupe_longest_wait_seconds", metric::gauge,
+            "How long the longest of them has lasted");
   for (const auto& [what, found] : waits)
     to.sample(found.second, {{"for", to_string(what)}});
 }

@@ -21,20 +21,20 @@ class task_inspector;
 struct worker_options {
   const registry* ops = nullptr;
   std::vector<std::shared_ptr<device>> devices;
-  caf::actor membership;               ///< finds other tasks; none in a local session
-  std::shared_ptr<step_server> server; ///< of the task; shared with the exchanges
+  caf::actor membership;                 ///< finds other tasks; none in a local session
+  std::shared_ptr<step_server> server;   ///< of the task; shared with the exchanges
   std::shared_ptr<resources> state = {}; ///< of the task, likewise; by default its own
   std::shared_ptr<const task_inspector> inspector = {}; ///< none: others can see nothing
   std::function<void()> on_drain = {};                  ///< an operator wants the task to end
-  region_options regions = {};         ///< where programs are cut
-  bool deterministic = false;          ///< all programs, whatever their session wants
-  bool launch_threads = false;         ///< each accelerator's regions run on a thread of its own
-  bool own_thread = false;             ///< it does not wait behind kernels
+  region_options regions = {};                          ///< where programs are cut
+  bool deterministic = false;  ///< all programs, whatever their session wants
+  bool launch_threads = false; ///< each accelerator's regions run on a thread of its own
+  bool own_thread = false;     ///< it does not wait behind kernels
 };
 
 /// Understands register_request, run_request, settle_request, forget_program, reset_request,
-/// list_devices_atom, list_state, ask_positions, knock and outgoing, of a master in this process; from
-/// exchanges incoming.
+/// list_devices_atom, list_state, ask_positions, knock and outgoing, of a master in this process;
+/// from exchanges incoming.
 caf::actor spawn_worker(caf::actor_system& system, worker_options options);
 
 } // namespace troupe

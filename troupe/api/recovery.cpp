@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_wait{5000};
 
-// What the thread restores: what it runs there meanwhile is not held up, nor tried again. To restore
-// one session may use another, which may have to be restored first.
+// What the thread restores: what it runs there meanwhile is not held up, nor tried again. To
+// restore one session may use another, which may have to be restored first.
 struct restoring {
   explicit restoring(const recovery* whose) : of(whose), around(innermost) { innermost = this; }
   restoring(const restoring&) = delete;

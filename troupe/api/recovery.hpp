@@ -43,7 +43,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   task_set lost_tasks_, under_restore_; // the latter are not empty while somebody restores
-  std::atomic<uint64_t> restored_{0}; // how often
+  std::atomic<uint64_t> restored_{0};   // how often
 };
 
 /// Whether a step changes state, or waits for what it takes out of something: to run it twice is

@@ -25,12 +25,12 @@ struct server_options {
   std::chrono::milliseconds join_patience{300'000}; ///< how long it waits for a number
   thread_options threads = {};
   memory_options memory = {};
-  gpu_options gpu = {};         ///< `replay` and `place_by_cost` are the sessions'
+  gpu_options gpu = {}; ///< `replay` and `place_by_cost` are the sessions'
   /// Certificates, and whether the task may do without; `between_tasks` is the sessions'.
   cluster_options cluster = {};
   /// File that says which client may do what (docs/security.md); empty: all may do all.
   std::string access = {};
-  bool deterministic = false;   ///< the same bits for any number of threads, for all sessions
+  bool deterministic = false; ///< the same bits for any number of threads, for all sessions
   /// "host:port" where /metrics, /healthz, /readyz and /v1/node/ are served; port 0: any. Empty:
   /// nowhere (docs/operating.md).
   std::string http = {};

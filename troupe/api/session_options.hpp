@@ -5,6 +5,7 @@
 #include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/f32_transfer.hpp"
 #include "troupe/runtime/placement/placement_options.hpp"
+#include "troupe/runtime/types/status.hpp"
 
 #include <chrono>
 #include <functional>

@@ -28,12 +28,12 @@ void wait_for_end(observer& watching, const inspection_ref& task, const drain_op
     if (not_reached == 2)
       return;
     if (std::chrono::steady_clock::now() >= end && not_reached == 0)
-      throw_if_failed(
-          found ? failure(error_kind::deadline_exceeded, options.task, " still runs ",
-                          number_of(found->find("steps_running")), " steps after ", options.wait,
-                          " s")
-                : failure(error_kind::deadline_exceeded, options.task, " does not answer after ",
-                          options.wait, " s: ", found.status().message()));
+      throw_if_failed(found ? failure(error_kind::deadline_exceeded, options.task, " still runs ",
+                                      number_of(found->find("steps_running")), " steps after ",
+                                      options.wait, " s")
+                            : failure(error_kind::deadline_exceeded, options.task,
+                                      " does not answer after ", options.wait,
+                                      " s: ", found.status().message()));
     std::this_thread::sleep_for(period);
   }
 }
@@ -57,8 +57,8 @@ void drain(const drain_options& options) {
 
 void add_drain(CLI::App& to) {
   auto options = std::make_shared<drain_options>();
-  auto* command = to.add_subcommand(
-      "drain", "Have a task take nothing new, finish what has begun, and end");
+  auto* command =
+      to.add_subcommand("drain", "Have a task take nothing new, finish what has begun, and end");
   command->add_option("task", options->task, "Which: /job:worker/task:0")->required();
   options->add_to(*command);
   command->add_option("--wait", options->wait, "Seconds to wait for its end; 0: not at all")

@@ -23,8 +23,7 @@ struct top_options : watched_cluster {
 };
 
 json as_json(const cluster_frame& of) {
-  auto tasks = json::array(), queues = json::array(), links = json::array(),
-       waits = json::array();
+  auto tasks = json::array(), queues = json::array(), links = json::array(), waits = json::array();
   for (const auto& one : of.tasks)
     if (!one.problem.empty())
       tasks.push_back({{"task", one.task}, {"problem", one.problem}});
@@ -62,7 +61,10 @@ json as_json(const cluster_frame& of) {
                      {"target", one.target},
                      {"steps", one.steps},
                      {"longest_seconds", one.longest}});
-  return {{"seconds", of.seconds}, {"tasks", tasks}, {"queues", queues}, {"links", links},
+  return {{"seconds", of.seconds},
+          {"tasks", tasks},
+          {"queues", queues},
+          {"links", links},
           {"waits", waits}};
 }
 
@@ -107,7 +109,8 @@ void add_top(CLI::App& to) {
   auto* command = to.add_subcommand(
       "top", "Tasks, steps, links, memory, queues and waits of a cluster, until Ctrl-C");
   options->add_to(*command);
-  command->add_option("--every", options->every, "Seconds between two looks; rates are of that time")
+  command
+      ->add_option("--every", options->every, "Seconds between two looks; rates are of that time")
       ->capture_default_str()
       ->check(CLI::Range(0.05, 3600.0));
   command->add_option("--lines", options->lines, "How many queues, links and waits")

@@ -85,7 +85,7 @@ struct bucket_options {
 
 /// How input_pipeline::prefetch collects.
 struct prefetch_options {
-  int64_t capacity = 2;     ///< batches that wait to be taken
+  int64_t capacity = 2; ///< batches that wait to be taken
   /// A task: "/job:worker/task:1"; empty: where the step takes them. With a GPU, "/gpu:0", batches
   /// wait in its memory.
   std::string_view on = {};

@@ -190,9 +190,9 @@ private:
       auto on = g_.on(worker(), where_);
       auto rest = g_.variable(one.variable.type(), dims,
                               concat("rest_", replica_, '/', one.variable.node->name()), where_);
-      auto next = g_.variable(one.variable.type(), dims,
-                              concat("next_rest_", replica_, '/', one.variable.node->name()),
-                              where_);
+      auto next =
+          g_.variable(one.variable.type(), dims,
+                      concat("next_rest_", replica_, '/', one.variable.node->name()), where_);
       auto zero = value_or_throw(converted(tensor::scalar(0.0f), one.variable.type()));
       auto extents = dims.known();
       auto of = tensor::vector<int64_t>({extents.begin(), extents.end()});

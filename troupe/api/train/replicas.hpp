@@ -125,9 +125,10 @@ struct replicas_options {
 ///
 /// A replica whose task is lost tries again until the task is back, and goes on from the variables
 /// as they are then; with bounded, no other waits for it; with sync, the others go on as long as
-/// there are `workers - backups`. Gradients for an earlier step of sync are dropped, and one replica
-/// counts once in a step, however often it was restarted. Where a ps task has lost variables, all
-/// are restored from the newest checkpoint of the run, or begin anew where there is none.
+/// there are `workers - backups`. Gradients for an earlier step of sync are dropped, and one
+/// replica counts once in a step, however often it was restarted. Where a ps task has lost
+/// variables, all are restored from the newest checkpoint of the run, or begin anew where there is
+/// none.
 class TROUPE_API replicas {
 public:
   using location = std::source_location;
@@ -146,8 +147,8 @@ public:
   /// Ends the run in good order, within seconds. Any thread may call.
   void request_stop() noexcept;
 
-  graph_builder& graph() noexcept;             ///< the chief's: for savers, summaries, evaluation
-  const replica_step& chief() const noexcept;  ///< in that graph; its nodes run on ps tasks
+  graph_builder& graph() noexcept;            ///< the chief's: for savers, summaries, evaluation
+  const replica_step& chief() const noexcept; ///< in that graph; its nodes run on ps tasks
   graph_builder& graph_of(int replica);
   edge global_step() const noexcept; ///< in the chief's graph
 

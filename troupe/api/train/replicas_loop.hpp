@@ -117,9 +117,9 @@ private:
 
   // sync: labels grow with each step of all, and by more when something has failed.
   int64_t label_ = -1, label_base_ = 0, step_base_ = 0;
-  bool ready_ = false;   // steps may begin
-  bool suspect_ = false; // a replica has failed since the chief looked
-  bool stalled_ = false; // bounded: replicas may wait for one that nobody drives
+  bool ready_ = false;           // steps may begin
+  bool suspect_ = false;         // a replica has failed since the chief looked
+  bool stalled_ = false;         // bounded: replicas may wait for one that nobody drives
   std::set<int64_t> given_back_; // async and bounded: batches that a lost replica had begun
   int64_t next_ = 0, done_ = 0, count_ = 0, saved_step_ = 0, restored_from_ = -1;
   uint64_t beginnings_ = 0;

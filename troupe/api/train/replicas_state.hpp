@@ -11,10 +11,10 @@ namespace troupe {
 struct replica_graph {
   std::unique_ptr<graph_builder> graph = {};
   replica_step ends = {};
-  edge label = {};       ///< sync: to be fed with the step that the gradients are for
-  edge next = {};        ///< sync: the step of all after this one. bounded: the replica's steps
-  node* train = nullptr; ///< async and bounded; sync: keeps what is not sent, if there is any
-  node* probe = nullptr; ///< does nothing, on the worker
+  edge label = {};         ///< sync: to be fed with the step that the gradients are for
+  edge next = {};          ///< sync: the step of all after this one. bounded: the replica's steps
+  node* train = nullptr;   ///< async and bounded; sync: keeps what is not sent, if there is any
+  node* probe = nullptr;   ///< does nothing, on the worker
   node* prepare = nullptr; ///< clears what the worker keeps of gradients, where it sends parts
 };
 

@@ -115,11 +115,12 @@ result<shapes> infer_take_sparse(const infer_context& at) {
 extern constexpr op_def conditional_accumulator{
     .name = "ConditionalAccumulator",
     .also = "ResourceConditionalAccumulator",
-    .doc = "Adds up gradients of one variable, until a step takes their mean.\n\n"
-           "It has a global step, and drops gradients that were computed for an older one: they "
-           "come from a worker that is too slow. Lives in the named container of its task, under "
-           "shared_name or else the node's name. reduction_type is MEAN or SUM. (MEAN_OF_ALL, which "
-           "TensorFlow does not know, is the same as MEAN here.)",
+    .doc =
+        "Adds up gradients of one variable, until a step takes their mean.\n\n"
+        "It has a global step, and drops gradients that were computed for an older one: they "
+        "come from a worker that is too slow. Lives in the named container of its task, under "
+        "shared_name or else the node's name. reduction_type is MEAN or SUM. (MEAN_OF_ALL, which "
+        "TensorFlow does not know, is the same as MEAN here.)",
     .outputs = {ref("handle", "string", resource::accumulator)},
     .attrs = {{"dtype", numbers},
               {"shape", attr_kind::shape, true},

@@ -20,9 +20,9 @@ struct task_row {
   double steps_rate = 0;  ///< per second, as all rates
   double failed_rate = 0; ///< of steps
   double in_rate = 0, out_rate = 0;
-  double busy = 0;        ///< processors
+  double busy = 0; ///< processors
   int64_t running = 0, connections = 0;
-  uint64_t queued = 0;    ///< bytes that wait to be sent
+  uint64_t queued = 0; ///< bytes that wait to be sent
   uint64_t resident = 0, device_bytes = 0;
 };
 

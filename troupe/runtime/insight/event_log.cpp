@@ -58,8 +58,8 @@ std::string_view to_string(log_level level) noexcept {
 }
 
 std::string to_line(const log_event& what) {
-  auto line = concat(time_text(what.time), ' ', to_string(what.level), ' ', what.task, ' ',
-                     what.event);
+  auto line =
+      concat(time_text(what.time), ' ', to_string(what.level), ' ', what.task, ' ', what.event);
   for (const auto& one : what.fields) {
     ((line += ' ') += one.name) += '=';
     if (auto* text = std::get_if<std::string>(&one.value))

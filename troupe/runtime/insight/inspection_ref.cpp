@@ -89,8 +89,7 @@ std::optional<task_name> inspection_ref::task() const {
     return std::nullopt;
   const auto& digits = parts[1].id;
   task_name made{parts[0].id, 0};
-  auto [end, problem] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), made.task);
+  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), made.task);
   if (problem != std::errc{} || end != digits.data() + digits.size() || made.task < 0)
     return std::nullopt;
   return made;

@@ -35,9 +35,7 @@ public:
 
 private:
   using counter = std::atomic<uint64_t>;
-  static size_t index_of(error_kind kind) noexcept {
-    return static_cast<size_t>(kind) % kinds;
-  }
+  static size_t index_of(error_kind kind) noexcept { return static_cast<size_t>(kind) % kinds; }
   static void add(counter& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
   static uint64_t read(const counter& from) noexcept {
     return from.load(std::memory_order_relaxed);

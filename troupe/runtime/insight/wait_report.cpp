@@ -154,7 +154,8 @@ std::string duration_text(double seconds) {
   else if (seconds < 3600)
     std::snprintf(text, sizeof text, "%.0f min", seconds / 60);
   else
-    std::snprintf(text, sizeof text, "%.0f h %02.0f min", static_cast<double>(int64_t(seconds / 3600)),
+    std::snprintf(text, sizeof text, "%.0f h %02.0f min",
+                  static_cast<double>(int64_t(seconds / 3600)),
                   static_cast<double>(int64_t(seconds / 60) % 60));
   return text;
 }

@@ -30,8 +30,8 @@ public:
 
   /// Whether a processor's kernel runs the node.
   bool runs_on_host(const node& node) const { return on_host_[static_cast<size_t>(node.id())]; }
-  /// Whether the tensor lies in the host's memory: made there, fed, or received. What is received, or
-  /// taken from a queue, may also have come to the device already.
+  /// Whether the tensor lies in the host's memory: made there, fed, or received. What is received,
+  /// or taken from a queue, may also have come to the device already.
   bool lies_on_host(edge what) const;
   /// Whether the node wants the input in the host's memory. What leaves the partition takes either.
   bool wants_on_host(const node& node, int input) const;

@@ -296,7 +296,8 @@ status accumulator::declare_again(const responder& other) const {
                                    : ", mean");
   };
   if (again.type != options_.type || again.mean != options_.mean ||
-      again.sparse != options_.sparse || again.rows_by_all != options_.rows_by_all || !again.dims.compatible(options_.dims))
+      again.sparse != options_.sparse || again.rows_by_all != options_.rows_by_all ||
+      !again.dims.compatible(options_.dims))
     return invalid("accumulator '", name(), "' exists as ", described(options_),
                    ", and is declared again as ", described(again));
   return {};

@@ -89,9 +89,9 @@ private:
   allocator* memory_;
   int64_t global_step_ = 0, count_ = 0;
   std::set<int64_t> contributors_; // of what there is
-  tensor sum_;                  // dense
-  std::map<int64_t, row> rows_; // sparse, by index
-  tensor dims_;                 // sparse: of the whole
+  tensor sum_;                     // dense
+  std::map<int64_t, row> rows_;    // sparse, by index
+  tensor dims_;                    // sparse: of the whole
   std::deque<pending> takes_;
 };
 

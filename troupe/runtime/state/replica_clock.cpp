@@ -6,7 +6,8 @@ namespace troupe {
 
 void replica_clock::set_step(request_id who, int64_t step, answers& done) {
   if (step < 0) {
-    done.push_back({who, invalid("replica clock '", name(), "': a step is at least 0, got ", step)});
+    done.push_back(
+        {who, invalid("replica clock '", name(), "': a step is at least 0, got ", step)});
     return;
   }
   step_ = step;
