@@ -19,6 +19,7 @@ import urllib.request
 import zipfile
 
 TROUPE, FOLDER = sys.argv[1], sys.argv[2]
+os.makedirs(FOLDER, exist_ok=True)
 
 
 def troupe(*arguments, timeout=60, environment=None):
@@ -46,7 +47,6 @@ def ending(*processes):
 
 
 def write(name, text):
-    os.makedirs(FOLDER, exist_ok=True)
     path = os.path.join(FOLDER, name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
