@@ -104,9 +104,21 @@ private:
   std::atomic<size_t>& written_;
 };
 
-// Two tasks' exchanges, each at an end of one connection.
+// Lets anyone in, as a client that may run steps.
+struct one_account final : access_control {
+  bool takes_tokens() override { return true; }
+  status check_token(const hello&) override { return {}; }
+  result<std::shared_ptr<peer_account>> admit(const hello&,
+                                              const std::vector<certificate_name>&) override {
+    return std::make_shared<peer_account>("eve", access_rights{.runs = true});
+  }
+};
+
+// Two tasks' exchanges, each at an end of one connection. With an access list, the one that sends
+// is a client's.
 struct two_ends {
-  explicit two_ends(bool near_memory = false) {
+  explicit two_ends(bool near_memory = false, std::shared_ptr<access_control> list = nullptr)
+      : access(std::move(list)) {
     auto listening = listen_at({"127.0.0.1", 0});
     REQUIRE(listening);
     std::atomic<bool> stop{false};
@@ -128,6 +140,10 @@ struct two_ends {
     auto options = options_of(server);
     options.near_memory = near_memory;
     options.loop = io_loop::make();
+    if (access && server == sender)
+      options.self.role = "client";
+    else
+      options.access = access;
     return spawn_exchange(system, std::make_unique<counting_stream>(socket, count),
                           std::move(options));
   }
@@ -255,6 +271,21 @@ TEST_CASE("a peer that does not read fails steps, and costs no more than the lim
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK_THAT(outcome.message(), Contains("sending to") &&
                                     Contains("bytes of messages wait already, at most 67108864"));
+}
+
+TEST_CASE("what a client of an access list announces is not kept among the tensors of tasks") {
+  watchdog watch;
+  auto of_client = GENERATE(true, false);
+  two_ends pair{false, of_client ? std::make_shared<one_account>() : nullptr};
+  auto value = tensor::make(dtype::u8, shape{1'000'000});
+  REQUIRE(value);
+  const step_id step{0, 7};
+  REQUIRE(pair.sender->steps().announce(step));
+  caf::anon_send(pair.from, outgoing{tensor_push{step, 1, false, *value}});
+  CHECK(pair.wait_until_left(value->bytes()) < 5000);
+  REQUIRE(pair.receiver->steps().announce(step)); // would have it come
+  CHECK((pair.wait_until_left(value->bytes()) < 5000) == of_client);
+  pair.sender->steps().end(step, true);
 }
 
 TEST_CASE("what still travels of a large tensor when its step is cancelled is little") {

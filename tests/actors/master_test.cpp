@@ -206,6 +206,74 @@ fetch x
   error_kind outcome(size_t which, bool restores = false) { return end_of(start(which, restores)); }
 };
 
+// Two parameter servers in other processes, and a session that has nothing restored.
+struct two_servers_world : actor_world {
+  fake_worker servers[2];
+  uint64_t incarnations[2] = {1, 1};
+  caf::actor exchanges[2], membership, master;
+  text_case text{R"(
+p = FIFOQueue component_types=[f32] @"/job:ps/task:0"
+q = FIFOQueue component_types=[f32] @"/job:ps/task:1"
+m = QueueSize(p) @"/job:ps/task:0"
+n = QueueSize(q) @"/job:ps/task:1"
+fetch m
+fetch n
+run
+fetch n
+)"};
+  std::vector<std::shared_ptr<prepared_step>> steps;
+
+  two_servers_world() {
+    for (size_t i = 0; i < 2; ++i)
+      exchanges[i] = system().spawn(fake_behavior, &servers[i]);
+    membership = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
+      return {[](watch_atom) {},
+              [this](const connect_request& what) {
+                auto which = static_cast<size_t>(what.to.task);
+                return peer_link{what.to, incarnations[which], exchanges[which]};
+              }};
+    });
+    master = spawn_master(system(), {.session = uint64_t{7} << 40,
+                                     .container = {},
+                                     .devices = {{"ps", 0, "cpu", 0}, {"ps", 1, "cpu", 0}},
+                                     .workers = {},
+                                     .membership = membership});
+    run();
+    for (const auto& one : text.text.runs) {
+      auto box = ask<std::shared_ptr<prepared_step>>(
+          master, *prepare_request::make(*text.nodes, signature_of(one), now() + 1s));
+      run();
+      steps.push_back(***box);
+    }
+  }
+  ~two_servers_world() {
+    steps.clear();
+    for (auto* one : {&master, &membership, &exchanges[0], &exchanges[1]})
+      caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    for (size_t i = 0; i < 2; ++i) {
+      servers[i] = {};
+      exchanges[i] = nullptr;
+    }
+    master = membership = nullptr;
+    run();
+  }
+
+  answer_box<step_outcome> start(size_t which) {
+    auto box = ask<step_outcome>(master, step_request{steps[which], {}, now() + 10s, {}, false});
+    run();
+    return box;
+  }
+  void answer(size_t server, status how) {
+    REQUIRE(servers[server].runs.size() == 1);
+    auto promise = servers[server].runs.back().second;
+    servers[server].runs.clear();
+    caf::anon_send(exchanges[server], deed{[=, how = std::move(how)]() mutable {
+                     promise.deliver(step_result{how, {{0, tensor::scalar(0)}}});
+                   }});
+    run();
+  }
+};
+
 step_result fails(error_kind kind, const char* text) { return {failure(kind, text), {}}; }
 
 status outcome_of(const answer_box<step_outcome>& box) {
@@ -440,6 +508,28 @@ TEST_CASE("no step uses a restarted task before its state is restored, whoever f
   CHECK(world.outcome(0) == error_kind::ok);
   CHECK(world.outcome(1) == error_kind::ok);
   CHECK(world.losses == 1);
+}
+
+TEST_CASE("an error that names one lost task says nothing of another") {
+  two_servers_world world;
+  auto first = world.start(0);
+  world.answer(0, {});
+  world.answer(1, {});
+  CHECK(outcome_of(first).ok());
+  // Task 1 lives, and answers that task 0 is lost.
+  auto second = world.start(0);
+  world.answer(1, failure(error_kind::unavailable, "/job:ps/task:0 is gone: it was killed"));
+  world.answer(0, failure(error_kind::unavailable, "/job:ps/task:0 is gone: it was killed"));
+  CHECK(outcome_of(second).kind() == error_kind::unavailable);
+  ++world.incarnations[1]; // it is lost, too, before anyone uses it
+  caf::anon_send(world.master, link_lost{{"ps", 1}, failure(error_kind::unavailable, "gone")});
+  world.run();
+  auto third = world.start(1);
+  CHECK(outcome_of(third).kind() == error_kind::aborted);
+  CHECK_THAT(outcome_of(third).message(), Contains("/job:ps/task:1 was restarted"));
+  auto fourth = world.start(1);
+  world.answer(1, {});
+  CHECK(outcome_of(fourth).ok());
 }
 
 TEST_CASE("steps that wait for a task that comes back empty do not begin when one finds that") {

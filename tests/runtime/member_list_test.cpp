@@ -232,6 +232,23 @@ TEST_CASE("a coordinator that was not there itself does not count that time agai
   CHECK(w.state(zero) == presence::gone);
 }
 
+TEST_CASE("who comes back late has its own time to call, whatever was found of the one before") {
+  world w;
+  w.pass(2s);
+  w.granted({"worker", -1, 1, "h:1"});
+  w.first.connected(zero, 1);
+  w.first.connected(w.granted(any(2)), 2); // which is asked, and reaches nobody
+  w.first.lost(zero, 1, w.now);
+  w.pass(28s);
+  CHECK(w.state(zero) == presence::unreachable);
+  w.granted({"worker", -1, 3, "h:1"});
+  w.pass(20s); // it makes its devices
+  CHECK(w.state(zero) != presence::gone);
+  CHECK(w.granted(any(4)) == two);
+  w.first.connected(zero, 3);
+  CHECK(w.state(zero) == presence::here);
+}
+
 TEST_CASE("a member that another reaches is unreachable, and not gone until none does") {
   world w;
   w.pass(2s);

@@ -93,6 +93,20 @@ TEST_CASE("who waits for an element is given one that was restored") {
   CHECK(*other.done[0].tensors[0].data<int64_t>() == 6);
 }
 
+TEST_CASE("what waits to be put in belongs to what a restore replaces") {
+  books one{queue_order::fifo, 2}, other{queue_order::fifo, 2};
+  for (int64_t number : {1, 2})
+    one.put(number);
+  for (int64_t number : {3, 4, 5})
+    other.put(number);
+  REQUIRE(other.done.size() == 2); // the third waits
+  REQUIRE(other.queue->restore(*one.queue->state(), other.done));
+  REQUIRE(other.done.size() == 3);
+  CHECK(other.done[2].outcome);
+  CHECK(other.queue->waiting_enqueues() == 0);
+  CHECK(other.take_all() == "1 2 ");
+}
+
 TEST_CASE("what is no state of a queue is refused, and changes nothing") {
   books one{queue_order::by_priority}, other{queue_order::by_priority};
   for (int64_t number : {1, 2, 3})

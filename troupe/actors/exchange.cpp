@@ -158,7 +158,11 @@ private:
     link_callbacks made{.on_hello = [this](const hello& who) { return meet(who); },
                         .on_message = [this](message what) { dispatch(std::move(what)); }};
     if (auto* server = options_.server.get()) {
-      made.wanted = [=, this](step_id step) { return server->expect(step, address()); };
+      // Clients of an access list send no tensors but their feeds: what they announce takes no room
+      // among the early tensors of tasks.
+      made.wanted = [=, this](step_id step) {
+        return from_->account ? demand::never : server->expect(step, address());
+      };
       made.on_lost = [=](step_id step, status why) {
         server->steps().abort(step, std::move(why), nullptr);
       };

@@ -171,7 +171,10 @@ void joined_cluster::take_changes(peer& from, const member_changes& what) {
   gossip_.note(from.id, what.epoch);
   if (former) {
     member_list heard;
-    heard.take(what);
+    if (heard.take(what) == member_list::taken::gap) { // changes to what was not heard
+      send(from, list_gossip::greeting(list(), true));
+      return publish();
+    }
     auto later = heard.epoch().term > list().epoch().term;
     if (later && (was_elected_ || decides_->settled(host_.now())))
       return step_down(what);

@@ -330,7 +330,7 @@ void reach(membership_self self, const task_name& task, const std::function<void
 
 void tell(membership_self self, std::string_view event, const std::string& text) {
   if (auto* server = self->state.options.server.get())
-    server->log().write(log_level::warning, std::string{event}, {{"text", text}});
+    server->log().write(log_level::warning, event, {{"text", text}});
 }
 
 void join(membership_self self) {

@@ -52,7 +52,7 @@ public:
             ask{.step = in_.step(),
                 .origin = wait.origin,
                 .wait = wait_index,
-                .inputs = {inputs.begin(), inputs.end()},
+                .inputs = {std::move_iterator{inputs.begin()}, std::move_iterator{inputs.end()}},
                 .region = caf::actor_cast<caf::actor>(&in_.region(program_, wait.region)),
                 .source = in_.program().source(program_, wait_index)},
             unit_);

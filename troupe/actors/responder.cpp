@@ -8,6 +8,7 @@
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
+#include <boost/container/small_vector.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/system_messages.hpp>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 namespace troupe {
@@ -86,8 +88,9 @@ private:
     errand what;
     asker from;
   };
+  // Most requests have one answer.
   struct deliveries {
-    std::vector<delivery> answers;
+    boost::container::small_vector<delivery, 2> answers;
     std::vector<outing> errands;
   };
 
@@ -181,12 +184,19 @@ private:
                                 failure(error_kind::cancelled, "the step has failed"), done);
   }
 
+  // A list of this thread's, for what is answered under a lock: its memory stays.
+  static answers& no_answers() {
+    static thread_local answers kept;
+    kept.clear();
+    return kept;
+  }
+
   // What does not fit into memory ends no process. What was answered until then is answered.
   template <class Act>
   void under_lock(deliveries& out, Act act) {
     std::lock_guard guard{mutex_};
     meter_.advance(machine_->size());
-    answers done;
+    auto& done = no_answers();
     (void)guarded("answering", [&]() -> status {
       act(done);
       return {};
@@ -253,7 +263,7 @@ private:
   // bring an answer to the next: those come one after another, not one within another.
   // Errands come one after another, too: what answers at once makes room for the next.
   void pass_on(deliveries& out, step_id of, caf::execution_unit* unit) {
-    bring_all(out.answers, of, unit);
+    bring_all({out.answers.data(), out.answers.size()}, of, unit);
     if (out.errands.empty())
       return;
     using errand_of = std::pair<caf::actor, outing>;
@@ -277,9 +287,9 @@ private:
     return static_cast<responder_actor&>(*caf::actor_cast<caf::abstract_actor*>(handle));
   }
 
-  static void bring_all(std::vector<delivery>& out, step_id of, caf::execution_unit* unit) {
-    static thread_local std::deque<delivery>* under_way = nullptr;
-    std::deque<delivery> others;
+  static void bring_all(std::span<delivery> out, step_id of, caf::execution_unit* unit) {
+    static thread_local std::vector<delivery>* under_way = nullptr;
+    std::vector<delivery> others;
     auto outermost = !under_way;
     if (outermost)
       under_way = &others;
@@ -291,8 +301,12 @@ private:
         under_way->push_back(std::move(one));
     if (!outermost)
       return;
-    for (; !others.empty(); others.pop_front()) {
-      auto next = std::move(others.front());
+    for (size_t i = 0; i < others.size();) { // it may grow meanwhile
+      auto next = std::move(others[i++]);
+      if (i == others.size()) {
+        others.clear();
+        i = 0;
+      }
       bring(next, nullptr);
     }
   }
@@ -312,7 +326,7 @@ private:
     std::lock_guard guard{mutex_};
     meter_.advance(machine_->size());
     meter_.came(from.side);
-    answers done;
+    auto& done = no_answers();
     request_id who{step, next_request_++};
     auto is_mine = [&](const auto& one) { return one.who == who; };
     if (closed_) {

@@ -10,6 +10,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <cctype>
 
 namespace troupe {
 namespace {
@@ -42,11 +43,22 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   std::vector<int64_t> asked_ns; // per participant
   std::vector<tensor> fetches;
   step_statistics statistics;
+  size_t refused_by = none; // who answered first that it does not know the step
+  static constexpr size_t none = SIZE_MAX;
   bool in_line = false; // at the gate
   bool done = false;
 };
 
 namespace {
+
+// Task 1 is not named where task 10 is.
+bool names(std::string_view text, std::string_view task) {
+  for (auto at = text.find(task); at != text.npos; at = text.find(task, at + 1))
+    if (auto end = at + task.size();
+        end == text.size() || !std::isdigit(static_cast<unsigned char>(text[end])))
+      return true;
+  return false;
+}
 
 // A task's clock counts from another moment than ours. It began the step after we had asked, and
 // ended it before we heard: what lies between is split evenly, as NTP does (RFC 5905).
@@ -147,8 +159,8 @@ void step_runner::answer(const running_ptr& run, size_t from, step_result& what)
   if (!step.local && (what.outcome.kind() == error_kind::unavailable ||
                       what.outcome.kind() == error_kind::aborted)) {
     step.parts.lose(from);
-    if (run->part(from).has_state)
-      registers_.told(run->part(from).task);
+    if (what.outcome.kind() == error_kind::aborted && run->state.outcome().ok())
+      run->refused_by = from;
   } else if (what.outcome && run->part(from).has_state) {
     registers_.reached(run->part(from).task);
   }
@@ -235,8 +247,20 @@ void step_runner::finish(const running_ptr& run, status outcome) {
     gate.leave();
   if (!outcome)
     run->fetches.clear();
+  note_told(*run, outcome);
   run->reply.deliver(
       step_outcome{std::move(outcome), std::move(run->fetches), std::move(run->statistics)});
+}
+
+// Only what the caller can read counts: a task may answer that another is lost, or too late.
+void step_runner::note_told(const running_step& run, const status& outcome) {
+  if (run.request.step->local ||
+      (outcome.kind() != error_kind::unavailable && outcome.kind() != error_kind::aborted))
+    return;
+  for (size_t i = 0; i < run.state.tasks(); ++i)
+    if (const auto& part = run.part(i);
+        part.has_state && (i == run.refused_by || names(outcome.message(), to_string(part.task))))
+      registers_.told(part.task);
 }
 
 void step_runner::lose(const task_name& task, const status& why) {

@@ -44,6 +44,7 @@ private:
   void take_back(const running_ptr& run);
   void be_overdue(const running_ptr& run);
   void finish(const running_ptr& run, status outcome);
+  void note_told(const running_step& run, const status& outcome);
 
   caf::event_based_actor* self_;
   deadlines& due_;

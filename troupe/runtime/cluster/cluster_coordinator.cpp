@@ -105,6 +105,7 @@ number_grant cluster_coordinator::claim_that(const number_claim& what, time_poin
 number_grant cluster_coordinator::grant(const number_claim& what, const task_name& task,
                                         time_point now) {
   cluster_member made{task, what.incarnation, what.address};
+  bool is_known = false;
   if (const auto* before = list_.find(task)) {
     auto asks_again = claimed_.contains(task) && claimed_[task] == what.incarnation &&
                       before->address == what.address;
@@ -113,6 +114,7 @@ number_grant cluster_coordinator::grant(const number_claim& what, const task_nam
     else if (before->incarnation > what.incarnation)
       made.incarnation = before->incarnation + 1;
     made.changed = before->changed;
+    is_known = made.incarnation == before->incarnation;
     if (made != *before)
       list_.put(made);
   } else {
@@ -120,6 +122,8 @@ number_grant cluster_coordinator::grant(const number_claim& what, const task_nam
   }
   claimed_[task] = what.incarnation;
   confirmed_.insert(task);
+  if (!is_known)
+    away_.erase(task); // nobody has looked for that one
   expect(made, now);
   return {.outcome = {}, .task = task, .incarnation = made.incarnation};
 }
@@ -129,7 +133,7 @@ status cluster_coordinator::hear(const member_list& former, time_point now) {
   if (epoch.term == list_.epoch().term)
     return {};
   if (epoch.term > list_.epoch().term) {
-    if (settled(now))
+    if (settled(now) || epoch.term >= last_term)
       return failure(error_kind::failed_precondition, self_,
                      " has been replaced: another process has decided who is in the cluster since "
                      "this one did");

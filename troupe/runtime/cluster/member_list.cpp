@@ -1,12 +1,6 @@
 #include "troupe/runtime/cluster/member_list.hpp"
 
 namespace troupe {
-namespace {
-
-// Behind the last one none could follow.
-constexpr uint64_t last_term = UINT64_MAX - 1;
-
-} // namespace
 
 std::string_view to_string(presence what) noexcept {
   switch (what) {

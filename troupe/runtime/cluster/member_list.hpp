@@ -48,6 +48,9 @@ struct member_changes {
   task_name coordinator = {}; ///< who has decided so; of a greeting: no task
 };
 
+/// A list of a later term is not taken: behind it none could follow.
+inline constexpr uint64_t last_term = UINT64_MAX - 1;
+
 inline constexpr int max_tasks_of_job = 65'536;
 
 /// A task says who it is, or asks for a number.

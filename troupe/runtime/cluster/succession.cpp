@@ -38,7 +38,7 @@ std::optional<vote_request> succession::tick(const member_list& list, bool hears
   if (now < next_ || now < silent_since_ + options_.asks_after + turn * options_.turn)
     return {};
   auto last = std::max(promised_, term_);
-  if (last == UINT64_MAX)
+  if (last >= last_term)
     return {};
   promised_ = asks_ = last + 1;
   voters_ = {self_};
@@ -52,7 +52,7 @@ vote succession::answer(const vote_request& what, const task_name& from, uint64_
                 now - silent_since_ >= options_.doubts_after;
   auto known = what.has > list.epoch() || is_that(list.find(from), incarnation);
   auto granted = silent && known && what.has >= list.epoch() && what.term > promised_ &&
-                 what.term > list.epoch().term;
+                 what.term > list.epoch().term && what.term <= last_term;
   if (granted) {
     promised_ = what.term;
     asks_ = 0;
@@ -64,7 +64,7 @@ vote succession::answer(const vote_request& what, const task_name& from, uint64_
 void succession::count(const vote& what, const task_name& from, uint64_t incarnation,
                        const member_list& list) {
   if (!what.granted)
-    promised_ = std::max(promised_, what.term);
+    promised_ = std::max(promised_, std::min(what.term, last_term - 1));
   else if (what.term == asks_ && is_that(list.find(from), incarnation))
     voters_.insert(from);
 }

@@ -87,7 +87,10 @@ void event_log::write(log_level level, std::string_view event, std::vector<prope
   {
     std::lock_guard guard{mutex_};
     task = task_;
-    auto& known = rates_[event];
+    auto it = rates_.find(event);
+    if (it == rates_.end())
+      it = rates_.emplace(event, rate{}).first;
+    auto& known = it->second;
     if (now - known.second >= std::chrono::seconds{1}) {
       known.second = now;
       known.told = 0;

@@ -33,7 +33,7 @@ private:
   const log_hook hook_;
   std::mutex mutex_; // of what follows
   std::string task_;
-  std::map<std::string_view, rate> rates_; // events are literals
+  std::map<std::string, rate, std::less<>> rates_; // by event
 };
 
 } // namespace troupe

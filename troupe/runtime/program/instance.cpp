@@ -8,6 +8,8 @@
 #include "troupe/runtime/program/replay.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
 #include <set>
 
@@ -212,10 +214,10 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
           break;
         }
         case action::wait: {
-          std::vector<tensor> inputs;
+          boost::container::small_vector<tensor, 4> inputs;
           for (uint16_t i = 0; i < code->input_count; ++i)
-            inputs.push_back(slots[code->inputs[i]]);
-          out.start_wait(code->target, inputs);
+            inputs.push_back(take(i));
+          out.start_wait(code->target, {inputs.data(), inputs.size()});
           break;
         }
       }

@@ -102,7 +102,12 @@ void element_queue::add(pending_enqueue what, answers& done) {
     done.push_back({what.who, std::move(fits)});
     return;
   }
-  enqueues_.push_back(std::move(what));
+  if (!what.many && enqueues_.empty() && has_room()) { // as admit() does, without a copy
+    store_->put({next_number_++, std::move(what.tensors)});
+    done.push_back({what.who, {}});
+  } else {
+    enqueues_.push_back(std::move(what));
+  }
   settle_lines(done);
 }
 
@@ -189,6 +194,10 @@ status element_queue::restore(std::string_view state, answers& done) {
   }
   if (from.left() != 0)
     return wrong("its state has ", from.left(), " bytes too many");
+  // What waits to be put in is so before it: it is dropped with all else that was in.
+  for (const auto& one : enqueues_)
+    done.push_back({one.who, {}});
+  enqueues_.clear();
   store_->clear();
   taken_.clear();
   for (auto& one : all)
@@ -271,7 +280,10 @@ bool element_queue::serve(answers& done) {
     all.push_back(store_->take());
   // What does not fit into memory goes back.
   auto outcome = guarded("taking elements out", [&]() -> result<element> {
-    return how.many ? join(all) : result<element>{all.front().tensors};
+    if (how.many)
+      return join(all);
+    auto& one = all.front().tensors;
+    return how.goes_back ? one : std::move(one);
   });
   if (!outcome) {
     for (auto& one : all)

@@ -3,6 +3,8 @@
 #include "troupe/runtime/state/element_store.hpp"
 #include "troupe/runtime/state/responder.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -66,9 +68,9 @@ public:
   /// What is in, as bytes for restore(); what running steps have taken out is in, as if they had
   /// failed. Fails for elements that are lists, or in a device's memory.
   result<std::string> state() const;
-  /// Becomes what another queue of the kind was: what is in is dropped, and what running steps have
-  /// taken does not go back. Fails, and changes nothing, for what is no such state, and for
-  /// elements that do not belong here.
+  /// Becomes what another queue of the kind was: what is in, or waits to be put in, is dropped, and
+  /// what running steps have taken does not go back. Fails, and changes nothing, for what is no
+  /// such state, and for elements that do not belong here.
   status restore(std::string_view state, answers& done);
 
   bool closed() const noexcept { return closed_; }
@@ -112,7 +114,7 @@ private:
   bool serve(answers& done);
   void settle_lines(answers& done);
   result<element> slice(const pending_enqueue& from) const;
-  using elements = std::vector<numbered_element>;
+  using elements = boost::container::small_vector<numbered_element, 1>;
   result<element> join(const elements& all) const;
 
   const queue_options options_;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace troupe {
 namespace {
@@ -12,7 +13,10 @@ using ordered = nlohmann::ordered_json;
 ordered write(const inspection& what) {
   auto properties = ordered::object();
   for (const auto& one : what.properties)
-    std::visit([&](const auto& value) { properties[one.name] = value; }, one.value);
+    if (const auto* number = std::get_if<double>(&one.value); number && !std::isfinite(*number))
+      properties[one.name] = concat(*number); // JSON has no number for it
+    else
+      std::visit([&](const auto& value) { properties[one.name] = value; }, one.value);
   auto children = ordered::array();
   for (const auto& one : what.children)
     children.push_back(write(one));

@@ -33,7 +33,7 @@ inline result<nlohmann::json> parse_strict_json(std::string_view text, int deepe
     if (too_deep)
       return invalid("is nested more than ", deepest, " deep");
     if (!twice.empty())
-      return invalid("has '", twice, "' twice");
+      return invalid("has '", twice.substr(0, 100), "' twice");
     return parsed;
   } catch (const json::exception& thrown) {
     std::string_view what = thrown.what(); // with line and column, behind a number of the library's
