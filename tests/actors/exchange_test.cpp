@@ -6,6 +6,7 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/access_control.hpp"
 #include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/errors.hpp"
@@ -160,6 +161,7 @@ struct two_ends {
   system_config config{1, true};
   caf::actor_system system{config};
   std::atomic<size_t> left{0}, came_back{0};
+  std::shared_ptr<access_control> access;
   std::shared_ptr<step_server> sender = std::make_shared<step_server>(task_name{"worker", 0}),
                                receiver = std::make_shared<step_server>(task_name{"worker", 1});
   caf::actor from, to;

@@ -526,7 +526,7 @@ TEST_CASE("an error that names one lost task says nothing of another") {
   world.run();
   auto third = world.start(1);
   CHECK(outcome_of(third).kind() == error_kind::aborted);
-  CHECK_THAT(outcome_of(third).message(), Contains("/job:ps/task:1 was restarted"));
+  CHECK_THAT(outcome_of(third).message(), Catch::Matchers::Contains("/job:ps/task:1 was restarted"));
   auto fourth = world.start(1);
   world.answer(1, {});
   CHECK(outcome_of(fourth).ok());

@@ -8,8 +8,6 @@
 #include "troupe/runtime/program/replay.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
 
-#include <boost/container/small_vector.hpp>
-
 #include <algorithm>
 #include <set>
 
@@ -214,10 +212,11 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
           break;
         }
         case action::wait: {
-          boost::container::small_vector<tensor, 4> inputs;
+          std::vector<tensor> inputs;
+          inputs.reserve(code->input_count);
           for (uint16_t i = 0; i < code->input_count; ++i)
-            inputs.push_back(take(i));
-          out.start_wait(code->target, {inputs.data(), inputs.size()});
+            inputs.push_back(slots[code->inputs[i]]); // one may be there twice
+          out.start_wait(code->target, inputs);
           break;
         }
       }

@@ -3,8 +3,6 @@
 #include "troupe/runtime/state/element_store.hpp"
 #include "troupe/runtime/state/responder.hpp"
 
-#include <boost/container/small_vector.hpp>
-
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -114,7 +112,7 @@ private:
   bool serve(answers& done);
   void settle_lines(answers& done);
   result<element> slice(const pending_enqueue& from) const;
-  using elements = boost::container::small_vector<numbered_element, 1>;
+  using elements = std::vector<numbered_element>;
   result<element> join(const elements& all) const;
 
   const queue_options options_;
