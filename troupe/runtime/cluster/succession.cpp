@@ -64,7 +64,7 @@ vote succession::answer(const vote_request& what, const task_name& from, uint64_
 void succession::count(const vote& what, const task_name& from, uint64_t incarnation,
                        const member_list& list) {
   if (!what.granted)
-    promised_ = std::max(promised_, std::min(what.term, last_term - 1));
+    promised_ = std::max(promised_, what.term < last_term ? what.term : 0);
   else if (what.term == asks_ && is_that(list.find(from), incarnation))
     voters_.insert(from);
 }
