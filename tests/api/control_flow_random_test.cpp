@@ -20,7 +20,7 @@ std::string text_of(const tensor& of) {
 // What differs, or nothing.
 std::string difference(uint64_t seed, int statements) {
   graph_builder g;
-  auto drawn = program_drawer{g, seed, statements, {}, seed % 3 == 0}.draw();
+  auto drawn = program_drawer{g, seed, statements, {.queues = seed % 3 == 0}}.draw();
   evaluator reference{g, small_device()};
   auto* init = g.initializer();
   if (drawn.fill)

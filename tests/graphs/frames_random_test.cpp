@@ -23,7 +23,8 @@ std::unique_ptr<client> three_processors(uint64_t seed) {
 std::string difference(uint64_t seed, int statements, client& in,
                        const std::vector<std::string>& devices) {
   graph_builder g;
-  auto drawn = program_drawer{g, seed, statements, devices, seed % 2 == 0}.draw();
+  auto drawn =
+      program_drawer{g, seed, statements, {.devices = devices, .queues = seed % 2 == 0}}.draw();
   evaluator reference{g, small_device()};
   auto* init = g.initializer();
   if (drawn.fill)

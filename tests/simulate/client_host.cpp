@@ -27,18 +27,19 @@ bool waits(run_kind kind) {
   return kind >= run_kind::take && kind != run_kind::apply && kind != run_kind::shut;
 }
 
+} // namespace
+
 std::string first_line(const status& what) {
   auto text = concat(what);
   return text.substr(0, text.find('\n'));
 }
 
-} // namespace
-
 client_host::client_host(core& of, network& in, ledger& book, const cluster_spec& cluster,
                          const layout& lay, int number,
                          std::vector<std::unique_ptr<task_host>>& tasks)
     : core_(of), network_(in), ledger_(book), cluster_(cluster), layout_(lay), number_(number),
-      tasks_(tasks), chance_(of.with.seed, concat("client ", number)) {
+      tasks_(tasks), chance_(of.with.seed, concat("client ", number)),
+      program_chance_(of.with.seed, concat("programs of client ", number)) {
   int64_t factor = 2 + number * 100;
   for (int server = 0; server < lay.servers; ++server) {
     auto worker = static_cast<int>(chance_.below(static_cast<uint64_t>(lay.workers)));
@@ -97,6 +98,7 @@ void client_host::close(network::leaving how) {
   ++generation_;
   closing_ = true;
   busy_ = 0;
+  in_program_ = false;
   if (how != network::leaving::orderly)
     network_.leave(*process_, how);
   process_->enter(core_.now);
@@ -180,6 +182,8 @@ void client_host::lane(uint64_t generation) {
     return reset(next);
   if (!calm_ && chance_.permille(core_.with.listings))
     return list_devices(next);
+  if (core_.with.programs && !in_program_ && program_chance_.permille(core_.with.programs))
+    return run_program(false, next);
   auto which = chance_.below(steps_.size());
   if (chance_.permille(core_.with.queues))
     while (steps_[which].kind < run_kind::put)
@@ -223,23 +227,34 @@ void client_host::run(size_t which, time_point deadline, on_end then, uint64_t n
 
 void client_host::prepare(size_t which, time_point deadline, on_end then) {
   const auto& step = steps_[which];
-  auto what = concat("prepare ", to_string(step.kind), " #", which);
+  auto issued = core_.now;
+  ask_prepare(*step.text.nodes, test::signature_of(step.text.text.runs[0]),
+              concat(to_string(step.kind), " #", which), step.processes, deadline,
+              [=, this](const status& why, std::shared_ptr<prepared_step> made) {
+                if (made) {
+                  prepared_[which] = std::move(made);
+                  proven_[which] = issued;
+                }
+                then(why);
+              });
+}
+
+void client_host::ask_prepare(
+    const graph& of, const step_signature& signature, const std::string& step,
+    const std::vector<int>& processes, time_point deadline,
+    std::function<void(const status&, std::shared_ptr<prepared_step>)> then) {
+  auto what = concat("prepare ", step);
   auto wait = expect(what, deadline + prepare_slack);
   core_.tell(name(), "asks", what);
   auto issued = core_.now;
-  auto question =
-      prepare_request::make(*step.text.nodes, test::signature_of(step.text.text.runs[0]), deadline);
+  auto question = prepare_request::make(of, signature, deadline);
   ask<std::shared_ptr<prepared_step>>(
       *question, [=, this](const status& why, const std::shared_ptr<prepared_step>& made) {
         core_.tell(name(), "hears", what, ": ", why.ok() ? "ok" : first_line(why));
         answered(wait);
-        if (why.ok() && !closing_) {
-          prepared_[which] = made;
-          proven_[which] = issued;
-        }
         if (!why.ok())
-          check_error(why, steps_[which].processes, issued, deadline, what, false, issued);
-        then(why);
+          check_error(why, processes, issued, deadline, what, false, issued);
+        then(why, why.ok() && !closing_ ? made : nullptr);
       });
 }
 
@@ -257,38 +272,55 @@ void client_host::start_run(size_t which, time_point deadline, on_end then, uint
                              .issued = core_.now,
                              .deadline = deadline,
                              .session = generation_});
-  auto what = concat(to_string(step.kind), ' ', record->number);
-  auto wait = expect(what, std::max(deadline, core_.now) + slack);
-  core_.tell(name(), "asks", what);
   std::vector<tensor> feeds;
   if (!step.text.text.runs[0].feeds.empty())
     feeds.push_back(tensor::scalar(static_cast<int64_t>(record->number)));
   auto generation = generation_;
-  ask<step_outcome>(step_request{prepared_.at(which), std::move(feeds), deadline},
-                    [=, this](status why, step_outcome outcome) {
+  ask_run(*record, prepared_.at(which), std::move(feeds),
+          [=, this](const status& why, const std::vector<tensor>& fetches) {
+            ended(which, *record, why, fetches);
+            if (repeats_updates && why.kind() == error_kind::unavailable &&
+                generation == generation_ && again == 0)
+              return run(which, core_.now + 5s, then, record->number);
+            then(why);
+          });
+}
+
+void client_host::ask_run(const run_record& record, const std::shared_ptr<prepared_step>& step,
+                          std::vector<tensor> feeds,
+                          std::function<void(const status&, const std::vector<tensor>&)> then) {
+  auto what = concat(to_string(record.kind), ' ', record.number);
+  auto wait = expect(what, std::max(record.deadline, core_.now) + slack);
+  core_.tell(name(), "asks", what);
+  ask<step_outcome>(step_request{step, std::move(feeds), record.deadline},
+                    [=, this](status why, const step_outcome& outcome) {
                       if (why.ok())
                         why = outcome.outcome;
                       core_.tell(name(), "hears", what, ": ", why.ok() ? "ok" : first_line(why));
                       answered(wait);
-                      ended(which, *record, why, outcome.fetches);
-                      if (repeats_updates && why.kind() == error_kind::unavailable &&
-                          generation == generation_ && again == 0)
-                        return run(which, core_.now + 5s, then, record->number);
-                      then(why);
+                      then(why, outcome.fetches);
                     });
+}
+
+void client_host::note_end(run_record& run, const status& why) {
+  run.is_answered = true;
+  run.told_doubt = why.message().find("may be spent") != std::string::npos;
+  run.answered = core_.now;
+  if (why.ok()) {
+    ++succeeded_;
+    return;
+  }
+  ++failed_;
+  if (!core_.with.recovers)
+    for (auto one : tasks_named_in(why))
+      told_lost_.insert(one);
 }
 
 void client_host::ended(size_t which, run_record& run, const status& why,
                         const std::vector<tensor>& fetches) {
   const auto& of = steps_[which];
-  run.is_answered = true;
-  run.told_doubt = why.message().find("may be spent") != std::string::npos;
-  run.answered = core_.now;
+  note_end(run, why);
   if (!why.ok()) {
-    ++failed_;
-    if (!core_.with.recovers)
-      for (auto one : tasks_named_in(why))
-        told_lost_.insert(one);
     if (is_end_of_queue(run, why))
       return;
     return check_error(why, run.processes, run.issued, run.deadline,
@@ -296,7 +328,6 @@ void client_host::ended(size_t which, run_record& run, const status& why,
                        proven_[which]);
   }
   proven_[which] = run.issued;
-  ++succeeded_;
   ledger_.succeeded(run);
   check_state(run);
   if (fetches.empty())
@@ -456,6 +487,8 @@ void client_host::final_round(std::function<void()> then) {
   if (number_ == 0)
     last = [=, this] { drain(0, run_kind::take, 4, then); };
   std::function<void()> chain = [=, this] { final_shut(0, last); };
+  if (core_.with.programs)
+    chain = [=, this] { final_program(4, [=, this] { final_shut(0, last); }); };
   for (size_t i = steps_.size(); i-- > 0;) {
     auto kind = steps_[i].kind;
     // There may be nothing to take, and a queue of its own may be closed.

@@ -1,11 +1,14 @@
 // A simulated machine with a client: a session, and lanes that run one step after another.
 #pragma once
 #include "tests/simulate/network.hpp"
+#include "tests/simulate/random_program.hpp"
 #include "tests/simulate/step_texts.hpp"
 #include "tests/simulate/task_host.hpp"
 #include "troupe/actors/prepared_step.hpp"
 
 namespace troupe::simulate {
+
+std::string first_line(const status& what);
 
 class client_host {
 public:
@@ -42,6 +45,21 @@ private:
   void start_run(size_t which, time_point deadline, on_end then, uint64_t again);
   void prepare(size_t which, time_point deadline, on_end then);
   void reset(on_end then);
+
+  struct program_run;
+  /// Draws a program, and runs it a few times, as long as its steps succeed.
+  void run_program(bool is_last, on_end then);
+  void go_on(const std::shared_ptr<program_run>& of, on_end then);
+  void final_program(int tries, std::function<void()> then);
+
+  /// Asks the session, which must answer in time, for a reason that was injected if it fails.
+  void ask_prepare(const graph& of, const step_signature& signature, const std::string& what,
+                   const std::vector<int>& processes, time_point deadline,
+                   std::function<void(const status&, std::shared_ptr<prepared_step>)> then);
+  void ask_run(const run_record& record, const std::shared_ptr<prepared_step>& step,
+               std::vector<tensor> feeds,
+               std::function<void(const status&, const std::vector<tensor>&)> then);
+  void note_end(run_record& run, const status& why);
   void check_state(const run_record& run);
   void list_devices(on_end then);
   void ended(size_t which, run_record& run, const status& why, const std::vector<tensor>& fetches);
@@ -69,7 +87,7 @@ private:
   const layout layout_;
   int number_;
   std::vector<std::unique_ptr<task_host>>& tasks_;
-  dice chance_;
+  dice chance_, program_chance_;
   std::vector<server_kinds> kinds_; // of each server
   std::vector<step_text> steps_;
   std::unique_ptr<process> process_;
@@ -81,6 +99,8 @@ private:
   std::map<uint64_t, wait> waits_;
   uint64_t next_wait_ = 1, generation_ = 0;
   int busy_ = 0;
+  uint64_t programs_ = 0; // so many were drawn
+  bool in_program_ = false;
   bool calm_ = false, stopping_ = false, closing_ = false;
   uint64_t succeeded_ = 0, failed_ = 0;
 };

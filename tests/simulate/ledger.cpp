@@ -44,7 +44,7 @@ ledger* ledger::current = nullptr;
 std::string_view to_string(run_kind kind) {
   constexpr std::string_view names[] = {"update",  "train",    "read",  "init",    "reduce",
                                         "put",     "take",     "apply", "collect", "hold",
-                                        "put_own", "take_own", "shut"};
+                                        "put_own", "take_own", "shut",  "program"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -66,19 +66,23 @@ run_record& ledger::begin(run_record what) {
 }
 
 void ledger::started(size_t process, uint64_t incarnation) {
-  starts_[{process, incarnation}] = ++order_;
+  starts_[{process, incarnation}] = last_start_ = ++order_;
 }
 
 void ledger::executed(size_t process, uint64_t incarnation, uint64_t number, int64_t slot,
                       int64_t event, std::span<const int64_t> values) {
+  if (process == interpreter) {
+    ++interpreted_[slot];
+    return;
+  }
   if (number == 0 || number > runs_.size())
     return core_.violated("no step runs that no client asked for", "run ", number);
   auto& run = at(number);
   core_.tell(concat("process ", process), "executes", to_string(run.kind), ' ', number, " slot ",
              slot);
-  if (!run.executed.insert(slot).second)
+  if (auto times = ++run.executed[slot]; times > most_of(run, slot))
     return core_.violated("a step runs once at most", to_string(run.kind), ' ', number,
-                          " has run its slot ", slot, " twice");
+                          " has run its slot ", slot, ' ', times, " times");
   if (!run.ran_on.emplace(process, incarnation).second && run.ran_on[process] != incarnation)
     return core_.violated("a step runs on one incarnation of a task", to_string(run.kind), ' ',
                           number, " has run on two of process ", process);
@@ -96,9 +100,25 @@ void ledger::executed(size_t process, uint64_t incarnation, uint64_t number, int
   }
 }
 
+// How often a slot may run. A program whose state may be lost does what nobody knows.
+int64_t ledger::most_of(const run_record& run, int64_t slot) const {
+  if (run.kind != run_kind::program)
+    return 1;
+  if (last_start_ > run.state_since || core_.with.splits || core_.with.joined)
+    return INT64_MAX;
+  auto it = run.wanted.find(slot);
+  return it == run.wanted.end() ? 0 : it->second;
+}
+
+bool ledger::is_complete(const run_record& run) const {
+  if (run.kind != run_kind::program)
+    return run.executed.size() == static_cast<size_t>(run.slots);
+  return run.executed == run.wanted;
+}
+
 void ledger::succeeded(run_record& run) {
   run.succeeded = true;
-  if (run.executed.size() != static_cast<size_t>(run.slots))
+  if (!is_complete(run))
     return core_.violated("a step that was acknowledged has run completely", to_string(run.kind),
                           ' ', run.number, " has run ", run.executed.size(), " of ", run.slots,
                           " slots");

@@ -24,7 +24,8 @@ enum class run_kind : uint8_t {
   hold,
   put_own,
   take_own,
-  shut
+  shut,
+  program
 };
 std::string_view to_string(run_kind kind);
 
@@ -34,17 +35,19 @@ struct run_record {
   uint64_t number = 0;
   run_kind kind = run_kind::update;
   int client = 0;
-  int server = -1;            ///< the process with the state; -1: all servers
-  std::vector<int> processes; ///< that take part, the client's included
-  int slots = 0;              ///< how many Tally nodes it has
+  int server = -1;                        ///< the process with the state; -1: all servers
+  std::vector<int> processes;             ///< that take part, the client's included
+  int slots = 0;                          ///< how many Tally nodes it has
+  std::map<int64_t, int64_t> wanted = {}; ///< of a program: how often each slot runs
+  uint64_t state_since = 0;               ///< of a program: order() as its state was made
   time_point issued{}, deadline{}, answered{};
   bool is_answered = false, succeeded = false;
-  bool told_doubt = false;                ///< that what it took may be spent although it failed
-  uint64_t session = 0;                   ///< which of its client's
-  std::set<int64_t> executed = {};        ///< slots
-  std::map<size_t, uint64_t> ran_on = {}; ///< incarnations of processes
-  std::map<size_t, uint64_t> met = {};    ///< the newest that its session had used before
-  uint64_t entered = 0, left = 0;         ///< when it got a lock, and last needed it
+  bool told_doubt = false;                  ///< that what it took may be spent although it failed
+  uint64_t session = 0;                     ///< which of its client's
+  std::map<int64_t, int64_t> executed = {}; ///< slots, and how often
+  std::map<size_t, uint64_t> ran_on = {};   ///< incarnations of processes
+  std::map<size_t, uint64_t> met = {};      ///< the newest that its session had used before
+  uint64_t entered = 0, left = 0;           ///< when it got a lock, and last needed it
 };
 
 /// The op Tally(run, value) -> value tells the ledger that a step has come so far.
@@ -62,6 +65,9 @@ public:
   enum event : int64_t { add, init_begin, init_end, took, came, collected, enter, leave };
   void executed(size_t process, uint64_t incarnation, uint64_t run, int64_t slot, int64_t event,
                 std::span<const int64_t> values);
+  /// How often each slot ran since it was asked last, as an interpreter runs a program.
+  std::map<int64_t, int64_t> interpreted() { return std::exchange(interpreted_, {}); }
+  static constexpr size_t interpreter = SIZE_MAX; ///< its process
   /// A process begins.
   void started(size_t process, uint64_t incarnation);
 
@@ -74,6 +80,8 @@ public:
   void drained(int server, uint64_t incarnation, size_t may_stay, bool in_order);
   /// The accumulator of a server is empty.
   void gathered(int server, uint64_t incarnation);
+  /// Grows with what happens.
+  uint64_t order() const noexcept { return order_; }
   /// Whether a client has closed its queue on a server.
   bool was_shut(int client, int server) const;
 
@@ -97,6 +105,8 @@ private:
   void check_order(const place& at) const;
   bool may_have_taken(const place& at, int64_t element, const taking& before) const;
   bool is_in_doubt(const run_record& run) const;
+  int64_t most_of(const run_record& run, int64_t slot) const;
+  bool is_complete(const run_record& run) const;
 
   core& core_;
   std::deque<run_record> runs_;
@@ -107,7 +117,8 @@ private:
   std::map<place, std::vector<uint64_t>> entries_; // to the mutex, by run
   std::map<place, uint64_t> starts_;
   std::map<std::pair<int, uint64_t>, std::map<size_t, uint64_t>> met_; // by client and session
-  uint64_t order_ = 0;
+  std::map<int64_t, int64_t> interpreted_;
+  uint64_t order_ = 0, last_start_ = 0;
 };
 
 } // namespace troupe::simulate

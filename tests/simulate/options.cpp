@@ -40,6 +40,7 @@ constexpr option_entry entries[] = {
     {"reductions", &options::reductions, 0, "all tasks reduce a tensor in some steps"},
     {"recovers", &options::recovers, 0, "sessions restore what tasks have lost"},
     {"joined", &options::joined, 0, "addresses known of a cluster that tasks join; 0: all"},
+    {"programs", &options::programs, 0, "permille of steps, a random program's instead"},
     {"moves", &options::moves, 0, "permille of starts of tasks that join, at another address"},
 };
 
@@ -87,6 +88,7 @@ options options::draw(uint64_t seed) {
   made.recovers = chance.permille(300);
   made.joined = chance.permille(300) ? chance.between(1, 3) : 0;
   made.moves = made.joined && chance.permille(500) ? chance.between(1, 600) : 0;
+  made.programs = chance.permille(250) ? chance.between(20, 300) : 0;
   return made;
 }
 

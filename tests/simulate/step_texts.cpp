@@ -209,6 +209,7 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
                     "\nclose = QueueClose(cq, ^t) cancel_pending_enqueues=",
                     client % 2 == 0 ? "true" : "false", " @", ps,
                     "\nfeed id = i64(1)\ntarget close\n");
+    case run_kind::program: break; // is drawn
   }
   return {};
 }

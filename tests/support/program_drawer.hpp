@@ -3,22 +3,30 @@
 #include "tests/support/failure_of.hpp"
 #include "troupe/troupe.hpp"
 
+#include <functional>
 #include <random>
 
 namespace troupe::test {
 
+struct drawing_options {
+  /// What is computed is spread over them, variables as well.
+  std::vector<std::string> devices = {};
+  /// Some of the effects are on a queue, which `fill` must have filled before the first step.
+  bool queues = false;
+  /// Where variables and the queue are, and how their names begin.
+  std::string container = {}, prefix = {};
+  /// What is added to a variable goes through it.
+  std::function<edge(edge)> mark = {};
+};
+
 /// Draws a program. All values are i64[2], small, and exact. Each level has its effects in the
-/// order
-// in which they are drawn, so that there is one right answer.
+/// order in which they are drawn, so that there is one right answer.
 class program_drawer {
 public:
   using list = std::vector<edge>;
 
-  /// With devices, what is computed is spread over them, variables as well. With queues, some of
-  /// the effects are on one, which `fill` must have filled before the first step.
-  program_drawer(graph_builder& in, uint64_t seed, int statements,
-                 std::vector<std::string> devices = {}, bool queues = false)
-      : g_(in), random_(seed), left_(statements), devices_(std::move(devices)), queues_(queues) {}
+  program_drawer(graph_builder& in, uint64_t seed, int statements, drawing_options with = {})
+      : g_(in), random_(seed), left_(statements), with_(std::move(with)) {}
 
   struct program {
     edge input;
@@ -33,9 +41,11 @@ public:
     made.input = g_.placeholder(dtype::i64, {2}, "input");
     for (int i = 0; i < 2; ++i)
       variables_.push_back(somewhere([&] {
-        return g_.variable(tensor::vector<int64_t>({3 + i, 5 - i}), concat("v", i));
+        return detail::add_variable(g_, tensor::vector<int64_t>({3 + i, 5 - i}),
+                                    concat(with_.prefix, "v", i), std::source_location::current(),
+                                    {.attrs = {{"container", with_.container}}});
       }));
-    if (queues_)
+    if (with_.queues)
       made.fill = make_queue();
     scope top{{made.input, g_.constant(tensor::vector<int64_t>({7, 11}))}, nullptr, 3};
     define_functions();
@@ -73,11 +83,12 @@ private:
   // A device for some of what follows.
   template <class Build>
   std::invoke_result_t<Build> somewhere(Build build) {
-    auto which =
-        devices_.empty() ? 0 : static_cast<size_t>(below(static_cast<int>(devices_.size()) + 1));
+    auto which = with_.devices.empty()
+                     ? 0
+                     : static_cast<size_t>(below(static_cast<int>(with_.devices.size()) + 1));
     if (which == 0)
       return build();
-    g_.push_device(devices_[which - 1]);
+    g_.push_device(with_.devices[which - 1]);
     auto made = build();
     g_.pop_device();
     return made;
@@ -101,7 +112,10 @@ private:
     auto v = variables_[static_cast<size_t>(below(2))];
     node_spec spec{.op = "Identity", .inputs = {v.ref}};
     if (below(2) == 0) {
-      node_spec update{.op = "AssignAdd", .inputs = {v.ref, small(pick(at))}};
+      auto added = small(pick(at));
+      if (with_.mark)
+        added = with_.mark(added);
+      node_spec update{.op = "AssignAdd", .inputs = {v.ref, added}};
       if (at.last)
         update.controls = {at.last};
       auto* changed = value_or_throw(g_.add(update));
@@ -130,8 +144,10 @@ private:
 
   node* make_queue() {
     queue_ = somewhere([&] {
-      return fifo_queue(g_, {dtype::i64}, {.shapes = {partial_shape{2}}, .capacity = 1000},
-                        concat("q", random_())); // containers of a cluster are shared
+      return fifo_queue(
+          g_, {dtype::i64},
+          {.shapes = {partial_shape{2}}, .capacity = 1000, .container = with_.container},
+          concat(with_.prefix, "q", random_())); // containers of a cluster are shared
     });
     std::vector<node*> puts;
     for (int64_t i = 0; i < 3; ++i) {
@@ -156,6 +172,24 @@ private:
       return {{made[0]}, {made[1]}};
     });
     return {found.carry[0], small(sum(found.outputs[0], {0}))};
+  }
+
+  // Goes through a few slices with nothing to carry. Effects come after the loop itself.
+  list each(scope& at) {
+    auto xs = pack({pick(at), pick(at), pick(at)});
+    auto seed = random_();
+    auto budget = left_;
+    auto found = map({xs}, [&](auto& slices) {
+      random_.seed(seed);
+      left_ = budget;
+      auto inner = at;
+      inner.values.push_back(slices[0]);
+      return block(inner, 1);
+    });
+    auto* loop = found[0].node;
+    while (!runs_functions(loop->op()))
+      loop = loop->inputs()[0].node;
+    return {loop->output(0), small(sum(found[0], {0}))};
   }
 
   // What happens within, with the effects of that level in a row.
@@ -193,8 +227,8 @@ private:
 
   void statement(scope& at) {
     --left_;
-    auto what = below(at.depth > 0 ? 10 : 5);
-    if (what == 3 && queues_ && below(2) == 0)
+    auto what = below(at.depth > 0 ? 11 : 5);
+    if (what == 3 && with_.queues && below(2) == 0)
       exchange(at);
     else if (what < 3)
       at.values.push_back(formula(at));
@@ -216,6 +250,8 @@ private:
       within(at, [&] { return loop(at); });
     else if (what == 8)
       within(at, [&] { return sweep(at); });
+    else if (what == 9)
+      within(at, [&] { return each(at); });
     else if (!functions_.empty())
       within(at, [&] {
         return call(g_, functions_[static_cast<size_t>(below(static_cast<int>(functions_.size())))],
@@ -260,8 +296,7 @@ private:
   int left_;
   std::vector<variable_handle> variables_;
   std::vector<defined_function> functions_;
-  std::vector<std::string> devices_;
-  bool queues_;
+  drawing_options with_;
   edge queue_ = {};
 };
 
