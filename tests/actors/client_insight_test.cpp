@@ -7,6 +7,8 @@
 #include "troupe/actors/flight_report.hpp"
 #include "troupe/serialization/files/trace.hpp"
 
+#include <regex>
+
 namespace troupe::test::client_insight_test {
 
 using namespace std::chrono_literals;
@@ -135,13 +137,12 @@ TEST_CASE("a deadline says what the step waited for, since when, and what it did
   auto step =
       client->prepare(*text.nodes, signature_of(text.text.runs[0]), clock_type::now() + patience());
   REQUIRE(step);
-  auto why = client->run(**step, {}, clock_type::now() + 150ms).status();
+  auto why = client->run(**step, {}, clock_type::now() + 500ms).status();
   INFO(why);
   CHECK(why.kind() == error_kind::deadline_exceeded);
   CHECK_THAT(first_line(why), Catch::Matchers::EndsWith("was not done in time"));
   CHECK_THAT(why.message(), Contains("\n  /job:local/task:0 waited for\n    QueueDequeue 'get'"));
-  CHECK_THAT(why.message(), Contains("on queue 'q', for 1")); // 150 ms and a little
-  CHECK_THAT(why.message(), Contains(" ms\n"));
+  CHECK(std::regex_search(why.message(), std::regex{R"(on queue 'q', for [1-9][0-9.]* m?s\n)"}));
   CHECK_THAT(why.message(), Contains("\n  /job:local/task:0 did last\n"));
   auto began = why.message().find("ago: the step began"),
        waits = why.message().find("ago: began to wait for QueueDequeue 'get'"),

@@ -49,8 +49,11 @@ std::unique_ptr<announcement> announce(const std::shared_ptr<address_source>& to
   return *std::move(made);
 }
 
+// A service that is there may be too slow for once; one that is not refuses at once.
 std::string says(address_source& of) {
   auto read = of.read();
+  for (int again = 0; !read && again < 2; ++again)
+    read = of.read();
   INFO(read.status());
   if (!read)
     return "error";
@@ -197,7 +200,7 @@ TEST_CASE("etcd that cannot be reached says nothing, in time") {
   auto source = *make_etcd_source(concat("http://127.0.0.1:", free_ports(1)[0]));
   auto begin = clock_type::now();
   CHECK(source->read().status().kind() == error_kind::unavailable);
-  CHECK(clock_type::now() - begin < 2s);
+  CHECK(clock_type::now() - begin < 5s * patience_factor());
   CHECK(first_look(source)); // it may come
   CHECK(!source->announce(claim(0, 1, 100ms)));
   auto stopped = claim(0, 1);
@@ -299,7 +302,7 @@ TEST_CASE("what keeps no lease alive leaves etcd, and who loses its lease takes 
   etcd_server server;
   auto source = source_of(server, 2s);
   auto kept = announce(source, claim(0, 1));
-  auto left_alone = *parse_etcd_lease(ask(server, "/v3/lease/grant", etcd_grant(2s)));
+  auto left_alone = *parse_etcd_lease(ask(server, "/v3/lease/grant", etcd_grant(5s)));
   ask(server, "/v3/kv/txn",
       etcd_put_if_absent({"/test/worker/1", "127.0.0.1:1002 2", left_alone.id}));
   ask(server, "/v3/kv/txn", etcd_put_if_absent({"/test/worker/x", "127.0.0.1:1", 0}));

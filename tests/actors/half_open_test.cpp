@@ -26,10 +26,34 @@ using clock_type = std::chrono::steady_clock;
 
 constexpr int most_half_open = 256, at_once = 64;
 
-std::string greeting() {
+link_options a_client() {
   link_options options;
   options.self = {.software = "test", .role = "client", .job = {}, .incarnation = 5};
-  troupe::link peer{options, {}};
+  return options;
+}
+
+// What a task answers to a hello: ok where it introduces itself, as it does to whom it takes.
+status answer_at(int descriptor) {
+  bool introduced = false;
+  troupe::link peer{a_client(), {.on_hello = [&](const hello& who) {
+                      introduced = who.job == "worker";
+                      return status{};
+                    }}};
+  while (!introduced) {
+    pollfd wait{descriptor, POLLIN, 0};
+    if (::poll(&wait, 1, 10'000 * patience_factor()) != 1)
+      return failure(error_kind::deadline_exceeded, "nothing was answered");
+    std::array<char, 4096> bytes{};
+    auto came = ::recv(descriptor, bytes.data(), bytes.size(), 0);
+    if (came <= 0)
+      return failure(error_kind::unavailable, "it was closed");
+    TROUPE_TRY(peer.receive(std::as_bytes(std::span{bytes}.first(static_cast<size_t>(came)))));
+  }
+  return {};
+}
+
+std::string greeting() {
+  troupe::link peer{a_client(), {}};
   std::vector<char> bytes;
   peer.fill(bytes, 1 << 20);
   return {bytes.begin(), bytes.end()};
@@ -176,8 +200,7 @@ TEST_CASE("a hello with a token is read whatever portions it comes in") {
     auto made = dial_over_tls({"127.0.0.1", here.port()}, *anybody, task_name{"worker", 0},
                               step_clock::now() + 10s, stop);
     REQUIRE(made);
-    link_options options;
-    options.self = {.software = "test", .role = "client", .job = {}, .incarnation = 5};
+    auto options = a_client();
     options.self.access_token = shown;
     troupe::link peer{options, {}};
     std::vector<char> bytes;
@@ -221,7 +244,7 @@ TEST_CASE("who sends a byte now and then has no more time than others") {
     std::this_thread::sleep_for(20ms);
   }
   CHECK(open() == 0);
-  CHECK(clock_type::now() - begin < 3s * patience_factor());
+  CHECK(clock_type::now() - begin < 6s * patience_factor());
 }
 
 TEST_CASE("a machine that calls again and again does not drive out others") {
@@ -237,9 +260,9 @@ TEST_CASE("a machine that calls again and again does not drive out others") {
   pollfd wait{storm[0].descriptor(), POLLIN, 0};
   REQUIRE(::poll(&wait, 1, 5000) == 1); // the first of them was closed
   REQUIRE(other.write(hello.substr(20)));
-  wait.fd = other.descriptor();
-  REQUIRE(::poll(&wait, 1, 5000) == 1);
-  CHECK(!is_closed(other.descriptor())); // a hello has come
+  auto answer = answer_at(other.descriptor());
+  INFO(answer);
+  CHECK(answer.ok());
 }
 
 TEST_CASE("a hello is read whatever portions it comes in, and with what follows it") {
@@ -253,9 +276,9 @@ TEST_CASE("a hello is read whatever portions it comes in, and with what follows 
     REQUIRE(one.write(hello.substr(0, split)));
     std::this_thread::sleep_for(5ms); // they come apart, mostly
     REQUIRE(one.write(hello.substr(split)));
-    pollfd wait{one.descriptor(), POLLIN, 0};
-    REQUIRE(::poll(&wait, 1, 5000) == 1);
-    CHECK(!is_closed(one.descriptor()));
+    auto answer = answer_at(one.descriptor());
+    INFO(answer);
+    CHECK(answer.ok());
   }
   plain_connection ended{plain->port()};
   REQUIRE(ended.write(hello.substr(0, hello.size() - 1)));

@@ -70,9 +70,10 @@ void sessions_leave_nothing(int count, const std::function<void()>& one_session)
   auto before = footprint_of(::getpid());
   for (int i = 0; i < count; ++i)
     one_session();
-  auto end = clock_type::now() + 5s; // connections close on their own time
+  auto end = clock_type::now() + 10s; // connections close, and threads end, on their own time
   auto after = footprint_of(::getpid());
-  while (after.descriptors > before.descriptors && clock_type::now() < end) {
+  while ((after.descriptors > before.descriptors || after.threads > before.threads + 1) &&
+         clock_type::now() < end) {
     std::this_thread::sleep_for(20ms);
     after = footprint_of(::getpid());
   }
@@ -202,10 +203,13 @@ TEST_CASE("a client and a task that have nothing to do use hardly any processor 
   auto served = start_task(cluster, {"worker", 0});
   auto client = connect_to(cluster);
   REQUIRE(run_all(*client, text_case{"x = Neg(i32(1))\nfetch x = i32(-1)"}) == "");
-  auto before = cpu_time();
-  std::this_thread::sleep_for(1s);
-  auto used = cpu_time() - before;
-  CHECK(used < 50ms); // 1 % is the aim; this machine may have other work
+  auto used = [] {
+    auto before = cpu_time();
+    std::this_thread::sleep_for(1s);
+    return cpu_time() - before;
+  };
+  // 1 % is the aim; this machine may have other work, and threads of other tests may still end.
+  CHECK(soon([&] { return used() < 50ms; }));
 }
 
 TEST_CASE("a hundred local sessions leave nothing behind") {

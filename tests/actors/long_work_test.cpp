@@ -123,7 +123,7 @@ TEST_CASE("other steps of a session with one thread go on while a node's work ta
 TEST_CASE("a step whose time is over does not wait for its work, which is told to stop") {
   world at;
   auto* waits = at.add("TestWait");
-  auto outcome = at.run(waits, 100ms);
+  auto outcome = at.run(waits, 1s);
   CHECK(outcome.status().kind() == error_kind::deadline_exceeded);
   CHECK_THAT(outcome.status().message(), Contains("'it'") && Contains("reads or writes files"));
   at.local.reset(); // waits for the thread

@@ -20,26 +20,43 @@ bool says(const status& what, std::string_view part) {
   return what.message().find(part) != std::string::npos;
 }
 
-// A dequeue on the task, which is blocked or busy when it is lost.
+// A dequeue on the task, which is blocked or busy when it is lost. The second run of each hears
+// that it has begun.
 const char* waits_on_one = R"(
+begun = FIFOQueue component_types=[i32] shapes=[[]] @"/job:worker/task:1"
+tell = QueueEnqueue(begun, i32(1))
 q = FIFOQueue component_types=[i32] shapes=[[]] @"/job:worker/task:1"
-get = QueueDequeue(q) component_types=[i32]
+get = QueueDequeue(q, ^tell) component_types=[i32]
 y = Neg(get) @"/job:worker/task:0"
 fetch y = i32(-7)
+run
+news = QueueDequeue(begun) component_types=[i32]
+fetch news
 run
 put = QueueEnqueue(q, i32(7))
 target put
 )";
 
 const char* busy_on_one = R"(
-a = Fill(i32[1500, 1500], f32(1)) @"/job:worker/task:1"
+begun = FIFOQueue component_types=[i32] shapes=[[]] @"/job:worker/task:1"
+tell = QueueEnqueue(begun, i32(1))
+a = Fill(i32[1500, 1500], f32(1), ^tell) @"/job:worker/task:1"
 b = MatMul(a, a) @"/job:worker/task:1"
 c = MatMul(b, a) @"/job:worker/task:1"
 d = MatMul(c, a) @"/job:worker/task:1"
 e = MatMul(d, a) @"/job:worker/task:1"
-s = Sum(e, i32[0, 1]) @"/job:worker/task:0"
+f = MatMul(e, a) @"/job:worker/task:1"
+g = MatMul(f, a) @"/job:worker/task:1"
+s = Sum(g, i32[0, 1]) @"/job:worker/task:0"
 fetch s
+run
+news = QueueDequeue(begun) component_types=[i32]
+fetch news
 )";
+
+// What happens at once, on a machine that has other work; else it takes the 20 s of a deadline, or
+// the 10 s of a peer's silence.
+const auto at_once = 5s * slowness * patience_factor();
 
 struct two_workers {
   explicit two_workers(std::chrono::milliseconds peer_timeout = 10s)
@@ -51,7 +68,7 @@ struct two_workers {
   std::optional<task_process> one;
   std::unique_ptr<troupe::client> client;
 
-  // Runs it while something happens after a moment; says how it ended, and when.
+  // Runs it while something happens when it has begun; says how it ended, and when.
   status run_while(const text_case& text, std::chrono::milliseconds timeout,
                    const std::function<void()>& happens, std::chrono::milliseconds& took) {
     auto step =
@@ -63,12 +80,14 @@ struct two_workers {
       outcome = client->run(**step, {}, clock_type::now() + timeout).status();
       end = clock_type::now();
     }};
-    std::this_thread::sleep_for(60ms);
+    auto heard = run(*client, text, 1, 10s * patience_factor());
     begin = clock_type::now();
     happens();
     waits.join();
     took = std::chrono::duration_cast<std::chrono::milliseconds>(end - begin);
     step = status{error_kind::cancelled, ""};
+    INFO(heard.status());
+    REQUIRE(heard.ok());
     return outcome;
   }
 };
@@ -84,9 +103,9 @@ TEST_CASE("a task that is killed while a step waits on it is named at once, and 
       text, 20s, [&] { all.one->kill(); }, took);
   CHECK(why.kind() == error_kind::unavailable);
   CHECK(says(why, "/job:worker/task:1"));
-  CHECK(took < 2s);
+  CHECK(took < at_once);
   all.one.emplace(all.cluster, task_name{"worker", 1});
-  CHECK(run(*all.client, text, 1).ok());
+  CHECK(run(*all.client, text, 2).ok());
   CHECK(complaint_about(text.text.runs[0], run(*all.client, text)) == "");
 }
 
@@ -98,7 +117,7 @@ TEST_CASE("a task that is killed while it computes is named at once") {
       text_case{busy_on_one}, 20s, [&] { all.one->kill(); }, took);
   CHECK(why.kind() == error_kind::unavailable);
   CHECK(says(why, "/job:worker/task:1"));
-  CHECK(took < 2s);
+  CHECK(took < at_once);
 }
 
 TEST_CASE("a task that is frozen counts as gone after the peer timeout, also in mid-step") {
@@ -109,11 +128,11 @@ TEST_CASE("a task that is frozen counts as gone after the peer timeout, also in 
       text_case{waits_on_one}, 20s, [&] { all.one->freeze(); }, took);
   CHECK(why.kind() == error_kind::unavailable);
   CHECK(says(why, "/job:worker/task:1"));
-  CHECK(took < 4s);
+  CHECK(took < 1s + at_once);
   auto begin = clock_type::now();
   auto again = run(*all.client, text_case{waits_on_one}, 0, 500ms).status();
   CHECK(says(again, "/job:worker/task:1"));
-  CHECK(clock_type::now() - begin < 3s);
+  CHECK(clock_type::now() - begin < 500ms + at_once);
 }
 
 TEST_CASE("a step on a frozen task ends at its deadline, if that is earlier") {
@@ -121,10 +140,10 @@ TEST_CASE("a step on a frozen task ends at its deadline, if that is earlier") {
   two_workers all;
   std::chrono::milliseconds took{};
   auto why = all.run_while(
-      text_case{waits_on_one}, 500ms, [&] { all.one->freeze(); }, took);
+      text_case{waits_on_one}, 2s, [&] { all.one->freeze(); }, took);
   CHECK(why.kind() == error_kind::deadline_exceeded);
   CHECK(says(why, "/job:worker/task:1"));
-  CHECK(took < 1500ms * slowness); // half a second, and a moment for the others to stop
+  CHECK(took < 2s + at_once); // with a moment for the others to stop
 }
 
 TEST_CASE("a task shuts down at once, whatever its steps do, and its clients learn of it") {
@@ -133,11 +152,11 @@ TEST_CASE("a task shuts down at once, whatever its steps do, and its clients lea
   std::chrono::milliseconds took{};
   int code = -1;
   auto why = all.run_while(
-      text_case{waits_on_one}, 20s, [&] { code = all.one->terminate(2s); }, took);
+      text_case{waits_on_one}, 20s, [&] { code = all.one->terminate(at_once); }, took);
   CHECK(code == 0);
   CHECK(why.kind() == error_kind::unavailable);
-  CHECK(took < 2s);
-  CHECK(all.zero.terminate(2s) == 0);
+  CHECK(took < at_once);
+  CHECK(all.zero.terminate(at_once) == 0);
 }
 
 TEST_CASE("a client closes at once, even while it dials a task that is not there") {
@@ -148,7 +167,7 @@ TEST_CASE("a client closes at once, even while it dials a task that is not there
   CHECK(!run(*client, text, 0, 50ms).ok());
   auto begin = clock_type::now();
   client.reset();
-  CHECK(clock_type::now() - begin < 2s * slowness);
+  CHECK(clock_type::now() - begin < at_once);
 }
 
 TEST_CASE("a task shuts down at once in the middle of a large transfer") {
@@ -165,10 +184,10 @@ fetch s
   std::this_thread::sleep_for(150ms);
   auto begin = clock_type::now();
   zero.reset();
-  CHECK(clock_type::now() - begin < 2s * slowness);
+  CHECK(clock_type::now() - begin < at_once);
   begin = clock_type::now();
   one.reset();
-  CHECK(clock_type::now() - begin < 2s * slowness);
+  CHECK(clock_type::now() - begin < at_once);
   waits.join();
 }
 

@@ -51,11 +51,13 @@ TEST_CASE("an observer sees all tasks from the root, and says which cannot be as
   auto ps = start(cluster, {"ps", 0});
   auto eye = *observer::of(cluster);
   auto parsed = inspection_ref::parse("/");
-  auto all = eye->inspect(*parsed, {.depth = 3}, 500ms);
-  REQUIRE(all.ok());
-  auto* workers = child(*all, "/job:worker");
-  REQUIRE(workers);
-  CHECK(child(*workers, "/job:worker/task:0")->find("incarnation"));
+  inspection all;
+  const inspection* workers = nullptr;
+  REQUIRE(soon([&] { // half a second may be too short for those that are there
+    all = value_or_throw(eye->inspect(*parsed, {.depth = 3}, 500ms));
+    workers = child(all, "/job:worker");
+    return workers && child(*workers, "/job:worker/task:0")->find("incarnation");
+  }));
   auto* lost = child(*workers, "/job:worker/task:1");
   REQUIRE(lost);
   CHECK(text_of(lost->find("error")).find(cluster.jobs.at("worker")[1]) != std::string::npos);

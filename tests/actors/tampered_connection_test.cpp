@@ -135,7 +135,7 @@ TEST_CASE("who changes, repeats, swaps or drops bytes on their way ends the conn
   watchdog watch;
   for (auto how : {manner::changes, manner::repeats, manner::swaps, manner::drops}) {
     INFO(static_cast<int>(how));
-    secure_cluster here{1, true, 1s};
+    secure_cluster here{1, true, 3s};
     relay between{here.port(), how};
     cluster_spec through;
     through.jobs["worker"] = {concat("127.0.0.1:", between.port())};

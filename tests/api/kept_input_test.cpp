@@ -2,6 +2,7 @@
 #include "tests/api/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/relay.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/serialization/checkpoint/manifest.hpp"
@@ -235,6 +236,47 @@ TEST_CASE("runners stand still while what they fill is saved, and go on") {
   for (int i = 1; i < 100; ++i)
     CHECK(s.fetch(batch).values<float>()[9] == static_cast<float>(10 * i + 9));
   CHECK(error_of([&] { s.fetch(batch); }).kind() == error_kind::out_of_range);
+}
+
+TEST_CASE("runners go on though a connection ends before it has told their queues to") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto worker = start_task(cluster, {"worker", 0});
+  relay between{worker->port()};
+  cluster_spec through;
+  through.jobs["worker"] = {concat("127.0.0.1:", between.port())};
+  auto s = session::connect(through);
+  graph_builder g;
+  auto on = g.on("/job:worker/task:0");
+  input_pipeline input{g};
+  auto row = input.producer(rows(60), {.epochs = 1, .shuffle = false, .capacity = 10});
+  auto batch = input.batch({row}, 10, {.capacity = 10})[0];
+  coordinator by;
+  input.start(s, by);
+  for (int i = 0; i < 6; ++i) {
+    INFO(i);
+    CHECK(s.fetch(batch).values<float>()[9] == static_cast<float>(10 * i + 9));
+    CHECK_NOTHROW(by.while_suspended([&] { between.lose_request(); })); // or what a link asks
+  }
+  CHECK(error_of([&] { s.fetch(batch); }).kind() == error_kind::out_of_range);
+  CHECK_NOTHROW(by.join());
+}
+
+TEST_CASE("runners whose queues cannot be told to go on are asked to stop, and say why") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto worker = start_task(cluster, {"worker", 0});
+  auto s = session::connect(cluster, {.timeout = 2s});
+  graph_builder g;
+  auto on = g.on("/job:worker/task:0");
+  input_pipeline input{g};
+  input.batch({input.producer(rows(60), {.epochs = 1})}, 10);
+  coordinator by;
+  input.start(s, by);
+  auto why = error_of([&] { by.while_suspended([&] { worker.reset(); }, 500ms); });
+  CHECK(why.kind() == error_kind::unavailable);
+  CHECK(by.should_stop());
+  CHECK_THAT(error_of([&] { by.join(20s); }).what(), Contains("/job:worker/task:0"));
 }
 
 TEST_CASE(

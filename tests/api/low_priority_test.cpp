@@ -80,7 +80,7 @@ TEST_CASE("steps of low priority whose session ends meanwhile fail, and nothing 
       under_way.push_back(low.run_async({fed}));
   }
   for (auto& one : under_way) {
-    REQUIRE(one.wait_for(std::chrono::seconds{5}) == std::future_status::ready);
+    REQUIRE(one.wait_for(std::chrono::seconds{30}) == std::future_status::ready);
     CHECK_THROWS_AS(one.get(), error);
   }
 }

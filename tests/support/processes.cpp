@@ -5,9 +5,11 @@
 
 #include "troupe/api/library.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 #include <thread>
 
@@ -23,22 +25,42 @@ extern char** environ;
 
 namespace troupe::test {
 
+namespace {
+
+// Ports below those that the kernel gives to connections, of which some other one would take a port
+// before it is listened at. None comes twice soon.
+uint16_t next_port() {
+  constexpr unsigned first = 10'000;
+  static const unsigned end = [] {
+    unsigned least = 0;
+    std::ifstream{"/proc/sys/net/ipv4/ip_local_port_range"} >> least;
+    return least > first + 1000 && least <= 65'535 ? least : 32'768;
+  }();
+  static std::atomic<unsigned> next{std::random_device{}()};
+  return static_cast<uint16_t>(first + next++ % (end - first));
+}
+
+bool is_free(uint16_t port) {
+  auto made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at.sin_port = htons(port);
+  auto bound = ::bind(made, reinterpret_cast<sockaddr*>(&at), sizeof(at)) == 0;
+  ::close(made);
+  return bound;
+}
+
+} // namespace
+
 std::vector<uint16_t> free_ports(size_t count) {
-  std::vector<int> held;
   std::vector<uint16_t> ports;
-  for (size_t i = 0; i < count; ++i) {
-    held.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(at);
-    if (::bind(held.back(), reinterpret_cast<sockaddr*>(&at), size) != 0 ||
-        ::getsockname(held.back(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
+  for (int tries = 0; ports.size() < count; ++tries) {
+    if (tries == 100'000)
       throw std::runtime_error{"no free port"};
-    ports.push_back(ntohs(at.sin_port));
+    if (auto port = next_port(); is_free(port))
+      ports.push_back(port);
   }
-  for (auto one : held)
-    ::close(one);
   return ports;
 }
 

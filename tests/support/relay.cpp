@@ -71,7 +71,8 @@ void relay::run(uint16_t to, const std::stop_token& stop) {
     auto at = waits.begin() + 1;
     std::erase_if(all, [&](auto& one) {
       auto &client = *at++, &task = *at++;
-      auto goes_on = (!client.revents || pass(one.client, one.task)) &&
+      auto lost = client.revents && loses_.exchange(false);
+      auto goes_on = !lost && (!client.revents || pass(one.client, one.task)) &&
                      (!task.revents || holds_ || pass(one.task, one.client));
       if (!goes_on)
         end(one);

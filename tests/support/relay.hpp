@@ -17,13 +17,15 @@ public:
   void hold() noexcept { holds_ = true; }
   /// Ends the connections that there are. Those that come later are not held.
   void cut() noexcept { cuts_ = true; }
+  /// What a client says next comes no further, and its connection ends.
+  void lose_request() noexcept { loses_ = true; }
 
 private:
   void run(uint16_t to, const std::stop_token& stop);
 
   int listener_ = -1;
   uint16_t port_ = 0;
-  std::atomic<bool> holds_{false}, cuts_{false};
+  std::atomic<bool> holds_{false}, cuts_{false}, loses_{false};
   std::jthread thread_;
 };
 

@@ -33,7 +33,7 @@ inline int patience_factor() {
 /// Aborts the process unless it is destroyed in time.
 class watchdog {
 public:
-  explicit watchdog(std::chrono::seconds limit = std::chrono::seconds{60})
+  explicit watchdog(std::chrono::seconds limit = std::chrono::seconds{120})
       : thread_([this, patience = limit * patience_factor()] {
           std::unique_lock lock{mutex_};
           if (changed_.wait_for(lock, patience, [&] { return done_; }))

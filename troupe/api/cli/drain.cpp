@@ -12,18 +12,31 @@
 namespace troupe::cli {
 namespace {
 
+constexpr std::chrono::seconds answer_patience{1};
+
 struct drain_options : watched_cluster {
   std::string task;
   double wait = 0;
 };
 
+// Which process answers for the task; nothing where none does.
+std::string incarnation_in(const result<inspection>& found) {
+  return found ? std::string{text_of(found->find("incarnation"))} : "";
+}
+
 // A task that is busy or frozen does not answer in time; one that has ended cannot be reached, also
-// by a new connection.
-void wait_for_end(observer& watching, const inspection_ref& task, const drain_options& options) {
+// by a new connection, or another process answers in its place.
+void wait_for_end(observer& watching, const inspection_ref& task, std::string drained,
+                  const drain_options& options) {
   constexpr std::chrono::milliseconds period{100};
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.wait);
   for (int not_reached = 0;;) {
-    auto found = watching.inspect(task, {.depth = 0}, std::chrono::seconds{1});
+    auto found = watching.inspect(task, {.depth = 0}, answer_patience);
+    auto which = incarnation_in(found);
+    if (drained.empty())
+      drained = which;
+    if (!which.empty() && which != drained)
+      return;
     not_reached = found.status().kind() == error_kind::unavailable ? not_reached + 1 : 0;
     if (not_reached == 2)
       return;
@@ -44,12 +57,15 @@ void drain(const drain_options& options) {
   if (!task || !ref.within_task().empty())
     throw_if_failed(invalid("'", options.task, "' is no task; write /job:worker/task:0"));
   auto watching = options.connect();
+  auto drained = options.wait <= 0
+                     ? ""
+                     : incarnation_in(watching->inspect(ref, {.depth = 0}, answer_patience));
   throw_if_failed(watching->drain(*task, options.patience()));
   if (options.wait <= 0) {
     std::cout << options.task << " is draining\n";
     return;
   }
-  wait_for_end(*watching, ref, options);
+  wait_for_end(*watching, ref, std::move(drained), options);
   std::cout << options.task << " has ended\n";
 }
 

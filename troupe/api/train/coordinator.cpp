@@ -2,6 +2,7 @@
 
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
+#include "troupe/api/train/training_values.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +14,12 @@
 namespace troupe {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto resume_interval = 100ms;
+
+} // namespace
 
 struct coordinator::state {
   // What a runner is to its coordinator.
@@ -172,12 +179,12 @@ void coordinator::while_suspended(const std::function<void()>& act,
     act();
   } catch (...) {
     try {
-      resume(where);
+      resume(patience, where);
     } catch (const error&) { // the first one is thrown
     }
     throw;
   }
-  resume(where);
+  resume(patience, where);
 }
 
 void coordinator::suspend(std::chrono::milliseconds patience, location where) {
@@ -198,7 +205,9 @@ void coordinator::suspend(std::chrono::milliseconds patience, location where) {
                         patience.count(), " ms: ", state_->names())};
 }
 
-void coordinator::resume(location where) {
+// A queue that stays suspended gives nothing any more, and takes all that comes: whoever uses it is
+// told to stop where its task cannot be reached for so long.
+void coordinator::resume(std::chrono::milliseconds patience, location where) {
   std::vector<step> told;
   std::vector<std::pair<state::runner_ptr, size_t>> waiting;
   {
@@ -209,12 +218,20 @@ void coordinator::resume(location where) {
       told.push_back(one.second);
   }
   std::optional<error> problem;
+  auto until = std::chrono::steady_clock::now() + patience;
   for (auto& one : told)
-    try {
-      one.run({}, {}, where);
-    } catch (const error& why) {
-      problem = problem ? problem : why;
-    }
+    for (auto again = true; again;)
+      try {
+        one.run({}, {.deadline = std::max(until, std::chrono::steady_clock::now() + 1s)}, where);
+        again = false;
+      } catch (const error& why) {
+        again = may_pass(why) && std::chrono::steady_clock::now() < until &&
+                !wait_for_stop(resume_interval);
+        if (!again && !problem)
+          problem = why;
+      }
+  if (problem && !should_stop())
+    request_stop(*problem);
   for (const auto& [one, which] : waiting)
     one->run(which);
   if (problem)

@@ -45,7 +45,9 @@ public:
   /// one moment: `all.while_suspended([&] { checkpoints.save(s, step); })`. Runs under way end
   /// before: elements that wait to be put in are put in, beyond the capacity. Other steps that take
   /// out of these queues meanwhile fail with cancelled. Throws what `act` throws; without calling
-  /// it when runs have not ended in time (deadline_exceeded) or a task cannot be reached.
+  /// it when runs have not ended in time (deadline_exceeded) or a task cannot be reached. A queue
+  /// whose task cannot be told to go on is told again until `patience` is over; then all are asked
+  /// to stop, as the queue may take no part any more.
   void while_suspended(const std::function<void()>& act,
                        std::chrono::milliseconds patience = std::chrono::minutes{1},
                        location where = location::current());
@@ -63,7 +65,7 @@ public:
 private:
   friend class queue_runner;
   void suspend(std::chrono::milliseconds patience, location where);
-  void resume(location where);
+  void resume(std::chrono::milliseconds patience, location where);
   std::shared_ptr<state> state_; // with the runners
 };
 
