@@ -71,9 +71,27 @@ TEST_CASE("what a client may say is said: the rest is refused, and so will be wh
   CHECK(allowed({}) == anybody);
   CHECK(allowed({.registers = true}) == and_also({"register_graph", "deregister_graph"}));
   CHECK(allowed({.runs = true}) ==
-        and_also({"run_step", "cancel_step", "settle_step", "positions_request"}));
+        and_also({"run_step", "cancel_step", "settle_step", "positions_request",
+                  "session_request"})); // which runs a step
   CHECK(allowed({.resets = true}) == and_also({"container_reset"}));
   CHECK(allowed({.drains = true}) == and_also({"drain_request"}));
+}
+
+TEST_CASE("what sessions are asked of their host needs the rights that a task asks for") {
+  auto allowed = [](const access_rights& rights) {
+    const peer_account who{"eve", rights};
+    std::set<size_t> found;
+    for (const auto& each : testing::example_session_messages())
+      if (const auto* asked = std::get_if<session_request>(&each);
+          asked && may_ask(who, each, {"worker", 0}))
+        found.insert(asked->what.index());
+    return found;
+  };
+  // In the order of the variant: open, prepare, run, forget, reset, state_of, devices, positions.
+  CHECK(allowed({}) == std::set<size_t>{5, 6});
+  CHECK(allowed({.registers = true}) == std::set<size_t>{0, 1, 3, 5, 6});
+  CHECK(allowed({.runs = true}) == std::set<size_t>{2, 5, 6, 7});
+  CHECK(allowed({.resets = true}) == std::set<size_t>{4, 5, 6});
 }
 
 TEST_CASE(

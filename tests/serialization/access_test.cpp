@@ -20,7 +20,7 @@ std::string why_not(const std::string& text) {
 TEST_CASE("an access list says what clients may do, by name, by token, and the others") {
   auto made = access_list::parse(R"({
     "clients": {"alice": {"may": ["register", "run", "reset"]},
-                "*": {"may": ["run"], "connections": 2, "programs": 3, "steps": 4, "bytes": 5}},
+                "*": {"may": ["run"], "connections": 2, "programs": 3, "steps": 4, "sessions": 6, "bytes": 5}},
     "tokens": {"ci": {"sha256": ")" +
                                  digest + R"(", "may": ["register", "run"]}}})");
   REQUIRE(made);
@@ -35,6 +35,7 @@ TEST_CASE("an access list says what clients may do, by name, by token, and the o
                               .connections = 2,
                               .programs = 3,
                               .steps = 4,
+                              .sessions = 6,
                               .bytes = 5});
   const auto* ci = made->of_token(digest);
   REQUIRE(ci);

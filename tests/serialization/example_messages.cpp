@@ -38,7 +38,7 @@ struct printer {
   }
   void one(const node_cost& value) { all(value.node, value.nanoseconds); }
   void one(const known_peer& value) { all(value.task, value.incarnation); }
-  void one(const device_entry& value) {
+  void one(const device_info& value) {
     all(value.name, value.kind, value.memory_bytes, value.description);
   }
   void one(const state_info& value) {
@@ -107,6 +107,49 @@ struct printer {
   void operator()(const vote_request& m) { all(m.term, m.has); }
   void operator()(const vote& m) { all(m.term, m.granted); }
   void operator()(const number_grant& m) { all(m.outcome, m.task, m.incarnation, m.ask); }
+  void one(const node_time& value) { all(value.node, value.mean_ns); }
+  void one(const state_list& value) { all(value.entries, value.left_out); }
+  void one(const task_positions& value) { all(value.task, value.incarnation, value.at); }
+  void one(const placed_node& value) {
+    all(value.node, value.op, value.device, value.why, value.end_ns);
+  }
+  void one(const link_use& value) { all(value.from, value.to, value.tensors, value.bytes); }
+  void one(const placement_report& value) {
+    all(value.strategy, value.nodes, value.total_ns, value.first_worker_ns, value.links);
+  }
+  void one(std::monostate) { out << "nothing"; }
+  void one(const session_open& value) {
+    const auto& p = value.passes;
+    all(value.container, value.region_per_node, value.deterministic, value.replay,
+        value.place_by_cost, value.max_concurrent, static_cast<int>(value.between_tasks),
+        static_cast<int>(value.placement.strategy), value.placement.soft,
+        static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.dead, p.fuse,
+        p.schedule, p.hoist_collectives, p.mixed_precision, static_cast<int>(p.swap.mode),
+        p.swap.memory, p.swap.at_least);
+  }
+  void one(const session_prepare& value) {
+    all(value.graph, value.targets, value.feeds, value.low_priority, value.explain, value.costs);
+  }
+  void one(const session_run& value) {
+    all(value.handle, value.feeds, value.times, value.check_numerics);
+  }
+  void one(const session_forget& value) { all(value.handle); }
+  void one(const session_reset& value) { all(value.container); }
+  void one(const session_state_of& value) { all(value.task); }
+  void one(const session_devices&) { out << "devices"; }
+  void one(const session_positions& value) { all(value.go_on_from); }
+  void one(const prepared_handle& value) { all(value.handle); }
+  void one(const session_ran& value) {
+    all(value.fetches, value.step, value.statistics, value.begin_ns, value.end_ns);
+  }
+  void operator()(const session_request& m) {
+    all(m.request, m.deadline_ms, m.what.index());
+    std::visit([&](const auto& what) { one(what); }, m.what);
+  }
+  void operator()(const session_reply& m) {
+    all(m.request, m.outcome, m.leaving, m.warnings, m.what.index());
+    std::visit([&](const auto& what) { one(what); }, m.what);
+  }
   void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }
 };
 

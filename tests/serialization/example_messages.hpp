@@ -92,6 +92,56 @@ inline std::vector<message> example_messages() {
       probe_answer{{"worker", 6}, 40, true},
       vote_request{41, {42, 43}},
       vote{44, true},
+      session_request{
+          45, 46, session_run{47, {tensor::scalar(1.5f), counted(20'000), strings}, true, true}},
+      session_reply{48,
+                    failure(error_kind::unavailable, "it leaves"),
+                    true,
+                    {"warned"},
+                    session_ran{{strings}, 49, {tensor::vector<uint8_t>({6, 7})}, 50, 51}},
+  };
+}
+
+/// One of each kind that a session_request or a session_reply may bring.
+inline std::vector<message> example_session_messages() {
+  session_open open{.container = "box",
+                    .region_per_node = true,
+                    .deterministic = true,
+                    .replay = false,
+                    .place_by_cost = true,
+                    .max_concurrent = 3,
+                    .between_tasks = f32_transfer::rounded,
+                    .placement = {placement_strategy::greedy, true, recv_schedule::late},
+                    .passes = pass_options::none()};
+  open.passes.mixed_precision = dtype::bf16;
+  open.passes.swap = {swap_mode::automatic, 4, 5};
+  placement_report report{
+      "greedy", {{"n", "Add", "d", "asked", 1.5}}, 2.5, 3.5, {{"a", "b", 4, 5.5}}};
+  return {
+      session_request{1, 0, open},
+      session_request{2, 3,
+                      session_prepare{tensor::vector<uint8_t>({1, 2}),
+                                      {"train", ""},
+                                      8,
+                                      true,
+                                      true,
+                                      {{.node = "w", .mean_ns = 2.5}}}},
+      session_request{4, 5, session_run{6, {counted(3)}, true, true}},
+      session_request{0, 0, session_forget{7}},
+      session_request{8, 9, session_reset{"box"}},
+      session_request{10, 11, session_state_of{"/job:ps/task:0"}},
+      session_request{12, 13, session_devices{}},
+      session_request{14, 15, session_positions{{{"a", "1 2"}, {"b", ""}}}},
+      session_reply{16, {}, false, {}, std::monostate{}},
+      session_reply{
+          17, failure(error_kind::not_found, "gone"), true, {"a", ""}, prepared_handle{18}},
+      session_reply{19, {}, false, {}, session_ran{{counted(20'000)}, 20, {}, 21, 22}},
+      session_reply{23, {}, false, {}, std::vector<device_info>{{"d", "cpu", 1, "a CPU"}}},
+      session_reply{24, {}, false, {}, state_list{{{"t", "c", "k", "n", "h", "x", 8}}, 25}},
+      session_reply{
+          26, {}, false, {}, std::vector<task_positions>{{"t", 27, {{"a", "3"}}}, {"u", 28}}},
+      session_reply{29, {}, false, {}, report},
+      session_reply{30, {}, false, {}, placement_report{}},
   };
 }
 

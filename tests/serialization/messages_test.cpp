@@ -5,6 +5,7 @@
 #include "troupe/serialization/wire/payload.hpp"
 
 #include <random>
+#include <set>
 
 namespace troupe::test::messages_test {
 namespace {
@@ -25,6 +26,23 @@ TEST_CASE("every message comes back as it was") {
     REQUIRE(decoded);
     CHECK(print(*decoded) == print(examples[i]));
   }
+}
+
+TEST_CASE("all that sessions ask of their host, and its answers, come back as they were") {
+  std::set<std::pair<size_t, size_t>> kinds;
+  for (const auto& example : testing::example_session_messages()) {
+    auto encoded = encode(example);
+    REQUIRE(encoded);
+    auto decoded = decode(encoded->bytes, encoded->outside);
+    INFO(print(example) << '\n' << decoded.status());
+    REQUIRE(decoded);
+    CHECK(print(*decoded) == print(example));
+    const auto* asked = std::get_if<session_request>(&example);
+    kinds.emplace(example.index(),
+                  asked ? asked->what.index() : std::get<session_reply>(example).what.index());
+  }
+  CHECK(kinds.size() == std::variant_size_v<decltype(session_request::what)> +
+                            std::variant_size_v<decltype(session_reply::what)>);
 }
 
 TEST_CASE("an envelope says how its message is delivered, and which payloads travel beside it") {
@@ -150,7 +168,9 @@ TEST_CASE("a damaged message is an error or another message, never a crash") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937_64 random{seed};
-  for (const auto& example : testing::example_messages()) {
+  auto examples = testing::example_messages();
+  std::ranges::move(testing::example_session_messages(), std::back_inserter(examples));
+  for (const auto& example : examples) {
     auto encoded = encode(example);
     REQUIRE(encoded);
     for (int round = 0; round < 300; ++round) {

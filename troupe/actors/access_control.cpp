@@ -172,6 +172,19 @@ status may_ask(const peer_account& who, const message& what, const task_name& of
                  : failure(error_kind::failed_precondition, "client '", who.name, "' may not ",
                            words..., "; the access list of ", of, " says so");
   };
+  if (const auto* asked = std::get_if<session_request>(&what)) // as for what the task does itself
+    return std::visit(
+        [&]<class What>(const What&) -> status {
+          constexpr auto is = []<class... Kinds> { return (std::is_same_v<What, Kinds> || ...); };
+          if (is.template operator()<session_open, session_prepare, session_forget>())
+            return need(may.registers, "register graphs");
+          if (is.template operator()<session_run, session_positions>())
+            return need(may.runs, "run steps");
+          if (is.template operator()<session_reset>())
+            return need(may.resets, "reset containers");
+          return {};
+        },
+        asked->what);
   // What is not named here is refused: kinds that are added, and answers, which tasks give.
   return std::visit(
       [&]<class What>(const What&) -> status {
@@ -203,6 +216,8 @@ std::optional<message> answer_of_refused(const message& what, status why) {
     return reply{one->request, std::move(why)};
   if (auto* one = std::get_if<settle_step>(&what))
     return reply{one->request, std::move(why)};
+  if (auto* one = std::get_if<session_request>(&what))
+    return session_reply{one->request, std::move(why)};
   if (auto* one = std::get_if<drain_request>(&what))
     return reply{one->request, std::move(why)};
   if (std::holds_alternative<number_claim>(what))

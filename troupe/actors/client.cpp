@@ -6,6 +6,7 @@
 #include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/master.hpp"
 #include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/remote_session.hpp"
 #include "troupe/actors/session.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/device/tsc_clock.hpp"
@@ -175,6 +176,8 @@ public:
 
   status start_local() { return start(spawn_local_session(system_, options(), times_.get())); }
   status start_connected(const cluster_access& cluster) {
+    if (!cluster.hosts.empty())
+      return start(spawn_remote_session(system_, cluster.hosts, options(), times_.get()));
     return start(
         spawn_cluster_session(system_, cluster, options(), times_.get(), nullptr, links_.get()));
   }

@@ -12,6 +12,7 @@
 #include "troupe/actors/outlet.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/run_to_wire.hpp"
+#include "troupe/actors/session_host.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/runtime/cluster/certificate_name.hpp"
 #include "troupe/runtime/simulation.hpp"
@@ -25,7 +26,6 @@
 #include <caf/system_messages.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -229,8 +229,7 @@ private:
     readable = readable || stream_->holds_input();
     for (int i = 0; readable && i < most_reads && !gone(); ++i) {
       auto gap = link_.gap();
-      // Behind a chunk, little more than the next header: the rest can then go straight to its
-      // place.
+      // Behind a chunk, little more than the next header: the rest can then go to its place.
       auto beside = scratch.first(gap.empty() ? scratch.size() : read_beside);
       std::array<iovec, 2> places{iovec{gap.data(), gap.size()},
                                   iovec{beside.data(), beside.size()}};
@@ -502,12 +501,7 @@ private:
     } else if (auto* answer = std::get_if<reply>(&what)) {
       settle(answer->request, [&](const question& from) { from.answer(answer->outcome); });
     } else if (auto* list = std::get_if<device_list_reply>(&what)) {
-      settle(list->request, [&](const question& from) {
-        std::vector<device_info> devices;
-        for (auto& one : list->devices)
-          devices.push_back({one.name, one.kind, one.memory_bytes, one.description});
-        from.answer(std::move(devices));
-      });
+      settle(list->request, [&](const question& from) { from.answer(std::move(list->devices)); });
     } else if (auto* state = std::get_if<state_list_reply>(&what)) {
       settle(state->request, [&](const question& from) { from.answer(std::move(state->list)); });
     } else if (auto* seen = std::get_if<inspect_reply>(&what)) {
@@ -531,6 +525,8 @@ private:
     } else if (is_for_membership(what)) {
       if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
         caf::anon_send(opener, incoming{std::move(what), as_actor(), from_});
+    } else if (options_.host && is_for_host(what)) {
+      options_.host->serve({std::move(what), as_actor(), from_});
     } else if (options_.owner) {
       caf::anon_send(options_.owner, incoming{std::move(what), as_actor(), from_});
     }
@@ -563,6 +559,11 @@ private:
                                      std::move(why).within(concat("sending to ", peer())));
     } else if (auto* done = std::get_if<step_done>(&what); done && done->outcome) {
       send(step_done{done->request, std::move(why), {}, {}, done->holds});
+    } else if (auto* told = std::get_if<session_reply>(&what); told && told->outcome) {
+      send(session_reply{told->request, std::move(why), told->leaving});
+    } else if (auto* asked = std::get_if<session_request>(&what); asked && options_.owner) {
+      session_reply refused{asked->request, std::move(why)};
+      caf::anon_send(options_.owner, incoming{std::move(refused), as_actor(), from_});
     } else if (!gone() && why.kind() == error_kind::resource_exhausted) {
       end(std::move(why)); // the peer waits for it, and would do so for ever
     }
@@ -589,10 +590,9 @@ private:
 
 caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream> stream,
                           exchange_options options) {
-  auto [handle, actor] =
-      spawn_inline<exchange_actor>(system, std::move(stream), std::move(options));
+  auto [made, actor] = spawn_inline<exchange_actor>(system, std::move(stream), std::move(options));
   actor->start();
-  return std::move(handle);
+  return std::move(made);
 }
 
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options) {

@@ -1,5 +1,6 @@
 #include "troupe/actors/observer.hpp"
 
+#include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/inspect_tasks.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/random_id.hpp"
@@ -118,6 +119,7 @@ private:
 
 result<std::unique_ptr<observer>> observer::of(const cluster_access& cluster,
                                                const observer_options& how) {
+  TROUPE_TRY(knows_tasks(cluster));
   connection_trust trust{.tls = {}, .insecure = how.insecure};
   if (!how.tls.none()) {
     TROUPE_ASSIGN(

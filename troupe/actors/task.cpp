@@ -5,6 +5,7 @@
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/exchange.hpp"
+#include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/link_numbers.hpp"
 #include "troupe/actors/membership.hpp"
@@ -12,6 +13,7 @@
 #include "troupe/actors/operator_port.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/resources.hpp"
+#include "troupe/actors/session_host.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/supervisor.hpp"
 #include "troupe/actors/system.hpp"
@@ -51,6 +53,8 @@ public:
   ~running_task() override {
     announced_ = nullptr; // first: others see at once that it goes
     operators_ = nullptr;
+    if (host_) // before its clients' exchanges go
+      host_->close();
     if (server_)
       server_->log().write(log_level::info, "task_stopping");
     for (auto& one : {supervisor_, listener_, membership_, worker_})
@@ -105,6 +109,7 @@ public:
                               .server = server_,
                               .state = state_,
                               .devices = devices});
+    host_ = make_host(options, trust, devices);
     worker_options worker{.ops = options.ops,
                           .devices = std::move(devices),
                           .membership = membership_,
@@ -138,6 +143,7 @@ public:
       TROUPE_ASSIGN(exchange.access, access_control::load(options.access, options.on_warning));
     }
     exchange.on_warning = options.on_warning;
+    exchange.host = host_;
     listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
     supervisor_ = spawn_supervisor(
         system_,
@@ -172,7 +178,8 @@ public:
     constexpr std::chrono::milliseconds period{10};
     auto end = std::chrono::steady_clock::now() + patience;
     for (;;) {
-      auto steps = server_->in_flight(); // first: an answer is sent before its step has ended
+      // First: an answer is sent before its step has ended.
+      auto steps = host_->in_flight() + server_->in_flight();
       rest left{steps, busy_connections()};
       if (left.none() || std::chrono::steady_clock::now() >= end)
         return left;
@@ -181,6 +188,24 @@ public:
   }
 
 private:
+  // Sessions that it hosts are clients of this task, as of others, by its own certificate.
+  std::shared_ptr<session_host> make_host(const task_options& options,
+                                          const connection_trust& trust,
+                                          const std::vector<std::shared_ptr<device>>& devices) {
+    client_options session;
+    session.ops = options.ops;
+    session.make_devices = [devices] { return devices; };
+    session.peer_timeout = options.peer_timeout;
+    session.near_memory = options.near_memory;
+    session.insecure = options.insecure;
+    return session_host::make({.limits = options.hosting,
+                               .session = std::move(session),
+                               .server = server_,
+                               .view = view_,
+                               .may_change = options.cluster.may_change(),
+                               .trust = trust});
+  }
+
   result<std::string> advertised(const task_options& options, const address& at) const {
     if (!options.advertise.empty())
       return options.advertise;
@@ -274,6 +299,7 @@ private:
   std::shared_ptr<step_server> server_;
   std::shared_ptr<resources> state_;
   std::shared_ptr<cluster_view> view_;
+  std::shared_ptr<session_host> host_;
   caf::actor listener_, membership_, worker_, supervisor_;
   uint64_t incarnation_ = new_incarnation(std::chrono::system_clock::now());
   uint16_t port_ = 0;
@@ -287,6 +313,7 @@ private:
 result<std::unique_ptr<task>> task::start(task_options options) {
   if (!options.ops || !options.make_devices)
     return invalid("a task needs ops and devices");
+  TROUPE_TRY(knows_tasks(options.cluster));
   auto log = std::make_shared<event_log>(to_string(options.self), std::move(options.on_log));
   options.on_warning = [log, tell = std::move(options.on_warning)](const std::string& text) {
     log->write(log_level::warning, "warning", {{"text", text}});

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/actors/client.hpp"
 #include "troupe/runtime/cluster/cluster_coordinator.hpp"
+#include "troupe/runtime/cluster/hosting_limits.hpp"
 #include "troupe/runtime/cluster/succession.hpp"
 #include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device_name.hpp"
@@ -51,6 +52,7 @@ struct task_options {
   /// How long it waits for a number, and whether it still should: asked five times a second.
   std::chrono::milliseconds join_patience{300'000};
   std::function<bool()> give_up = {};
+  hosting_limits hosting = {};           ///< of sessions of clients
   coordinator_options member_times = {}; ///< of the task that gives out numbers
   succession_options vote_times = {};    ///< of those that may take its place
 };

@@ -284,10 +284,7 @@ void serve(worker_self self, incoming& what) {
                               {{"container", reset->container}, {"by", what.owner->peer}});
     answer(reply{reset->request, {}});
   } else if (auto* list = std::get_if<device_list_request>(&what.content)) {
-    device_list_reply all{.request = list->request, .devices = {}};
-    for (const auto& device : list_devices(self))
-      all.devices.push_back({device.name, device.kind, device.memory_bytes, device.description});
-    answer(std::move(all));
+    answer(device_list_reply{list->request, list_devices(self)});
   } else if (auto* look = std::get_if<state_list_request>(&what.content)) {
     answer(state_list_reply{look->request, list_state_here(self)});
   } else if (auto* seen = std::get_if<inspect_request>(&what.content)) {

@@ -32,6 +32,8 @@ server server::start(std::string_view cluster, const server_options& options, lo
   auto found = find_cluster(cluster);
   if (!found)
     refuse(found.status(), where);
+  if (auto knows = knows_tasks(*found); !knows)
+    refuse(std::move(knows), where);
   return starter::start(*std::move(found), options, where);
 }
 
@@ -56,6 +58,7 @@ server server::starter::start(cluster_access cluster, const server_options& opti
     to.self.task = 0; // there are constant addresses, and nobody gives numbers
   to.cluster = std::move(cluster);
   to.access = options.access;
+  to.hosting = options.hosting;
   to.listen = options.listen;
   to.advertise = options.advertise;
   to.join_patience = options.join_patience;

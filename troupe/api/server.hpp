@@ -1,6 +1,7 @@
 // Serves as one task of a cluster from within a program, as `troupe worker` does.
 #pragma once
 #include "troupe/api/session_options.hpp"
+#include "troupe/runtime/cluster/hosting_limits.hpp"
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/insight/log_event.hpp"
 #include "troupe/serialization/files/cluster.hpp"
@@ -30,7 +31,8 @@ struct server_options {
   cluster_options cluster = {};
   /// File that says which client may do what (docs/security.md); empty: all may do all.
   std::string access = {};
-  bool deterministic = false; ///< the same bits for any number of threads, for all sessions
+  hosting_limits hosting = {}; ///< of sessions of clients whose master is in this task
+  bool deterministic = false;  ///< the same bits for any number of threads, for all sessions
   /// "host:port" where /metrics, /healthz, /readyz and /v1/node/ are served; port 0: any. Empty:
   /// nowhere (docs/operating.md).
   std::string http = {};

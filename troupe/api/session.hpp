@@ -92,7 +92,9 @@ public:
   static session local(const session_options& options = {}, location where = location::current());
 
   /// Runs on the tasks of a cluster, which need not be up yet. `cluster` is JSON text such as
-  /// {"worker": ["127.0.0.1:7001"]}, or the path of a file with such text.
+  /// {"worker": ["127.0.0.1:7001"]}, or the path of a file with such text, or what else says where
+  /// tasks are (docs/clusters.md). With "master:127.0.0.1:7001,..." the session's master is in the
+  /// first of these tasks that takes it, which is sent one message a step.
   static session connect(std::string_view cluster, const session_options& options = {},
                          location where = location::current());
   static session connect(const cluster_spec& cluster, const session_options& options = {},

@@ -32,6 +32,7 @@ struct worker_options {
   bool deterministic = false, gpu_launch_threads = false, near_memory = true;
   device_choice devices;
   size_t inter_op_threads = 0;
+  hosting_limits hosting;
 };
 
 constexpr timespec at_once{};
@@ -125,6 +126,7 @@ void serve(const worker_options& options) {
       .advertise = options.advertise,
       .join_patience = options.patience,
       .give_up = [&] { return sigtimedwait(&stop, nullptr, &at_once) > 0; },
+      .hosting = options.hosting,
   }));
   std::cout << "listening on " << host_of(*address) << ':' << running->port() << " as "
             << running->self() << std::endl; // flushed: whoever started us waits for it
@@ -197,6 +199,16 @@ void add_worker(CLI::App& to) {
   command->add_option("--access", options->access,
                       "File that says what clients may do; without one, those of the authority may "
                       "do all");
+  command
+      ->add_option("--host-sessions", options->hosting.sessions,
+                   "Sessions of clients whose master is in this task (master:host:port); 0: none")
+      ->capture_default_str();
+  command
+      ->add_option("--host-steps", options->hosting.steps_at_once,
+                   "Steps of such sessions that run at once; further ones wait, and clients take "
+                   "turns")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command
       ->add_option("--intra-op-threads", options->devices.intra_op_threads,
                    "Threads that one op may use; 0: one per core")

@@ -83,18 +83,18 @@ result<std::shared_ptr<address_source>> make_address_source(std::string_view tex
   return made{std::move(file)};
 }
 
-result<std::vector<std::string>> parse_seeds(std::string_view text) {
+result<std::vector<std::string>> parse_seeds(std::string_view text, std::string_view of) {
   constexpr size_t max_seeds = 16;
   std::vector<std::string> made;
   for (;;) {
     auto comma = text.find(',');
     auto one = text.substr(0, comma);
     if (!is_address(one))
-      return invalid("join: '", one.substr(0, 200), "' is no address; write host:port");
+      return invalid(of, ": '", one.substr(0, 200), "' is no address; write host:port");
     if (std::ranges::find(made, one) != made.end())
-      return invalid("join: ", one, " stands twice");
+      return invalid(of, ": ", one, " stands twice");
     if (made.size() == max_seeds)
-      return invalid("join: there are more than ", max_seeds, " addresses");
+      return invalid(of, ": there are more than ", max_seeds, " addresses");
     made.emplace_back(one);
     if (comma == text.npos)
       return made;

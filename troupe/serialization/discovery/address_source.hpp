@@ -92,12 +92,16 @@ struct cluster_access {
   /// Addresses of tasks of a cluster that is joined: whoever reaches one learns the rest. The task
   /// at the first gives out numbers (docs/clusters.md).
   std::vector<std::string> seeds = {};
+  /// Addresses of tasks that host sessions: a client's is at the first that takes it, and it knows
+  /// nothing else of the cluster.
+  std::vector<std::string> hosts = {};
   bool reads_again() const { return source && source->read_again().count() > 0; }
   bool may_change() const { return reads_again() || !seeds.empty(); }
 };
 
-/// Reads the addresses of a cluster to join: "10.0.0.1:7000,10.0.0.2:7000", at most 16.
-result<std::vector<std::string>> parse_seeds(std::string_view text);
+/// Reads the addresses of a cluster to join, or of tasks that host sessions:
+/// "10.0.0.1:7000,10.0.0.2:7000", at most 16. `of` is for errors: "join".
+result<std::vector<std::string>> parse_seeds(std::string_view text, std::string_view of = "join");
 
 /// Reads a source for the first time. One that may change need not say anything yet.
 result<cluster_access> first_look(std::shared_ptr<address_source> source);

@@ -46,12 +46,14 @@ status read_rights(const json& from, const std::string& key, const std::string& 
   TROUPE_TRY(count("connections", to.connections));
   TROUPE_TRY(count("programs", to.programs));
   TROUPE_TRY(count("steps", to.steps));
+  TROUPE_TRY(count("sessions", to.sessions));
   TROUPE_TRY(count("bytes", to.bytes));
-  static const std::set<std::string> known{"may", "connections", "programs", "steps", "bytes"};
+  static const std::set<std::string> known{"may",   "connections", "programs",
+                                           "steps", "sessions",    "bytes"};
   for (const auto& [name, value] : from.items())
     if (!known.contains(name) && name != also)
       return invalid(key, " has no ", shown(name),
-                     "; there are may, connections, programs, steps and bytes");
+                     "; there are may, connections, programs, steps, sessions and bytes");
   return {};
 }
 

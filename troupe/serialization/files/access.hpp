@@ -18,7 +18,8 @@ struct access_rights {
   bool drains = false;    ///< the task: it takes nothing new, and ends
   /// At once, over all connections of a client to a task; 0: as much as there may be anyway.
   size_t connections = 0, programs = 0, steps = 0;
-  uint64_t bytes = 0; ///< of payloads that are on their way to the task, by one connection
+  size_t sessions = 0; ///< that the task hosts; its programs and steps are counted as such
+  uint64_t bytes = 0;  ///< of payloads that are on their way to the task, by one connection
   bool operator==(const access_rights&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #include "troupe/serialization/wire/capnp_text.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 #include "troupe/serialization/wire/payload.hpp"
+#include "troupe/serialization/wire/session_settings.hpp"
 #include "troupe/serialization/wire/wire.capnp.h"
 
 #include <capnp/message.h>
@@ -218,6 +219,8 @@ private:
         auto in = from.getVote();
         return message{vote{in.getTerm(), in.getGranted()}};
       }
+      case wire::Envelope::SESSION_REQUEST: return read(from.getSessionRequest());
+      case wire::Envelope::SESSION_REPLY: return read(from.getSessionReply());
     }
     return damaged_message("its kind is unknown");
   }
@@ -241,7 +244,7 @@ private:
     }
     for (auto each : in.getPeers())
       how.peers.push_back({text_of(each.getTask()), each.getIncarnation()});
-    TROUPE_ASSIGN(how.costs, read_costs(in));
+    TROUPE_ASSIGN(how.costs, read_costs<node_cost>(in, &node_cost::nanoseconds));
     TROUPE_ASSIGN(how.positions, read_positions(in.getPositions()));
     return message{std::move(made)};
   }
@@ -259,10 +262,11 @@ private:
     return made;
   }
 
-  result<std::vector<node_cost>> read_costs(wire::RegisterGraph::Reader in) {
-    TROUPE_ASSIGN(auto nodes, read(in.getCostNodes()));
-    TROUPE_ASSIGN(auto nanoseconds, read(in.getCostNanoseconds()));
-    std::vector<node_cost> made;
+  template <class Cost, class From>
+  result<std::vector<Cost>> read_costs(From in, double Cost::*to) {
+    TROUPE_ASSIGN(tensor nodes, read(in.getCostNodes()));
+    TROUPE_ASSIGN(tensor nanoseconds, read(in.getCostNanoseconds()));
+    std::vector<Cost> made;
     if (nodes.empty() && nanoseconds.empty())
       return made;
     if (nodes.type() != dtype::string || nanoseconds.type() != dtype::f64 || nodes.rank() != 1 ||
@@ -273,33 +277,171 @@ private:
       auto takes = nanoseconds.data<double>()[i];
       if (!(takes >= 0 && takes < 1e18))
         return damaged_message("a node is said to take ", takes, " ns");
-      made.push_back({nodes.data<std::string>()[i], takes});
+      Cost one;
+      one.node = nodes.data<std::string>()[i];
+      one.*to = takes;
+      made.push_back(std::move(one));
     }
     return made;
   }
 
   result<message> read(wire::DeviceListReply::Reader in) {
-    device_list_reply made{in.getRequest(), {}};
-    for (auto each : in.getDevices())
-      made.devices.push_back({text_of(each.getName()), text_of(each.getKind()),
-                              each.getMemoryBytes(), text_of(each.getDescription())});
-    return message{std::move(made)};
+    return message{device_list_reply{in.getRequest(), read(in.getDevices())}};
+  }
+
+  static std::vector<device_info> read(capnp::List<wire::Device>::Reader from) {
+    std::vector<device_info> made;
+    for (auto each : from)
+      made.push_back({text_of(each.getName()), text_of(each.getKind()), each.getMemoryBytes(),
+                      text_of(each.getDescription())});
+    return made;
   }
 
   result<message> read(wire::StateListReply::Reader in) {
-    state_list_reply made{in.getRequest(), {.entries = {}, .left_out = in.getLeftOut()}};
+    TROUPE_ASSIGN(auto list, read_state(in));
+    return message{state_list_reply{in.getRequest(), std::move(list)}};
+  }
+
+  result<state_list> read_state(wire::StateListReply::Reader in) {
+    state_list made{.entries = {}, .left_out = in.getLeftOut()};
     TROUPE_ASSIGN(auto texts, read(in.getTexts()));
     TROUPE_ASSIGN(auto bytes, read(in.getBytes()));
     if (texts.empty() && bytes.empty())
-      return message{std::move(made)};
+      return made;
     if (texts.type() != dtype::string || bytes.type() != dtype::u64 || bytes.rank() != 1 ||
         texts.dims() != shape{bytes.elements(), 6})
       return damaged_message("state is listed as ", texts.type(), texts.dims(), " and ",
                              bytes.type(), bytes.dims());
     const auto* text = texts.data<std::string>();
     for (int64_t i = 0; i < bytes.elements(); ++i, text += 6)
-      made.list.entries.push_back(
+      made.entries.push_back(
           {text[0], text[1], text[2], text[3], text[4], text[5], bytes.data<uint64_t>()[i]});
+    return made;
+  }
+
+  result<session_prepare> read(wire::SessionPrepare::Reader in) {
+    session_prepare made{.low_priority = in.getLowPriority(), .explain = in.getExplain()};
+    TROUPE_ASSIGN(made.graph, read(in.getGraph()));
+    if (made.graph.type() != dtype::u8)
+      return damaged_message("a graph is of type ", made.graph.type());
+    for (auto each : in.getTargets())
+      made.targets.push_back(text_of(each));
+    made.feeds = in.getFeeds();
+    TROUPE_ASSIGN(made.costs, read_costs<node_time>(in, &node_time::mean_ns));
+    return made;
+  }
+
+  result<message> read(wire::SessionRequest::Reader in) {
+    session_request made{.request = in.getRequest(), .deadline_ms = in.getDeadlineMs()};
+    switch (in.which()) {
+      case wire::SessionRequest::OPEN: {
+        TROUPE_ASSIGN(made.what, read_settings(in.getOpen()));
+        break;
+      }
+      case wire::SessionRequest::PREPARE: {
+        TROUPE_ASSIGN(made.what, read(in.getPrepare()));
+        break;
+      }
+      case wire::SessionRequest::RUN: {
+        auto from = in.getRun();
+        TROUPE_ASSIGN(auto feeds, read(from.getFeeds()));
+        made.what = session_run{from.getHandle(), std::move(feeds), from.getTimes(),
+                                from.getTrapNonfinite()};
+        break;
+      }
+      case wire::SessionRequest::FORGET: made.what = session_forget{in.getForget()}; break;
+      case wire::SessionRequest::RESET: made.what = session_reset{text_of(in.getReset())}; break;
+      case wire::SessionRequest::STATE_OF:
+        made.what = session_state_of{text_of(in.getStateOf())};
+        break;
+      case wire::SessionRequest::DEVICES: made.what = session_devices{}; break;
+      case wire::SessionRequest::POSITIONS: {
+        TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
+        made.what = session_positions{std::move(positions)};
+        break;
+      }
+      default: return damaged_message("a session is asked for what is unknown");
+    }
+    return message{std::move(made)};
+  }
+
+  result<session_ran> read(wire::SessionRan::Reader in) {
+    session_ran made{.step = in.getStep(), .begin_ns = in.getBeginNs(), .end_ns = in.getEndNs()};
+    TROUPE_ASSIGN(made.fetches, read(in.getFetches()));
+    TROUPE_ASSIGN(made.statistics, read(in.getStatistics()));
+    for (const auto& one : made.statistics)
+      if (one.type() != dtype::u8)
+        return damaged_message("statistics are of type ", one.type());
+    return made;
+  }
+
+  // Texts, and a row of numbers for each row of them.
+  status read_table(wire::Tensor::Reader texts_in, int64_t texts_each,
+                    wire::Tensor::Reader numbers_in, int64_t numbers_each, tensor& texts,
+                    tensor& numbers) {
+    TROUPE_ASSIGN(texts, read(texts_in));
+    TROUPE_ASSIGN(numbers, read(numbers_in));
+    if (texts.type() != dtype::string || texts.rank() != 2 || texts.dims()[1] != texts_each ||
+        numbers.type() != dtype::f64 || numbers.elements() != texts.dims()[0] * numbers_each)
+      return damaged_message("a report is ", texts.type(), texts.dims(), " and ", numbers.type(),
+                             numbers.dims());
+    return {};
+  }
+
+  result<placement_report> read(wire::PlacementReport::Reader in) {
+    placement_report made{.strategy = text_of(in.getStrategy()),
+                          .total_ns = in.getTotalNs(),
+                          .first_worker_ns = in.getFirstWorkerNs()};
+    tensor texts, numbers;
+    TROUPE_TRY(read_table(in.getNodes(), 4, in.getEnds(), 1, texts, numbers));
+    for (int64_t i = 0; i < texts.dims()[0]; ++i) {
+      const auto* text = texts.data<std::string>() + 4 * i;
+      made.nodes.push_back({text[0], text[1], text[2], text[3], numbers.data<double>()[i]});
+    }
+    TROUPE_TRY(read_table(in.getLinks(), 2, in.getSizes(), 2, texts, numbers));
+    for (int64_t i = 0; i < texts.dims()[0]; ++i) {
+      const auto* text = texts.data<std::string>() + 2 * i;
+      const auto* number = numbers.data<double>() + 2 * i;
+      if (!(number[0] >= 0 && number[0] < 1e18))
+        return damaged_message(number[0], " tensors are said to be sent");
+      made.links.push_back({text[0], text[1], static_cast<uint64_t>(number[0]), number[1]});
+    }
+    return made;
+  }
+
+  result<message> read(wire::SessionReply::Reader in) {
+    session_reply made{.request = in.getRequest(),
+                       .outcome = status_of(in.getOutcome()),
+                       .leaving = in.getLeaving()};
+    for (auto each : in.getWarnings())
+      made.warnings.push_back(text_of(each));
+    switch (in.which()) {
+      case wire::SessionReply::NOTHING: break;
+      case wire::SessionReply::HANDLE: made.what = prepared_handle{in.getHandle()}; break;
+      case wire::SessionReply::RAN: {
+        TROUPE_ASSIGN(made.what, read(in.getRan()));
+        break;
+      }
+      case wire::SessionReply::DEVICES: made.what = read(in.getDevices()); break;
+      case wire::SessionReply::STATE: {
+        TROUPE_ASSIGN(made.what, read_state(in.getState()));
+        break;
+      }
+      case wire::SessionReply::POSITIONS: {
+        std::vector<task_positions> all;
+        for (auto each : in.getPositions()) {
+          TROUPE_ASSIGN(auto at, read_positions(each.getPositions()));
+          all.push_back({text_of(each.getTask()), each.getIncarnation(), std::move(at)});
+        }
+        made.what = std::move(all);
+        break;
+      }
+      case wire::SessionReply::REPORT: {
+        TROUPE_ASSIGN(made.what, read(in.getReport()));
+        break;
+      }
+      default: return damaged_message("a session answers what is unknown");
+    }
     return message{std::move(made)};
   }
 
@@ -339,6 +481,15 @@ private:
     for (auto each : from) {
       TROUPE_ASSIGN(auto value, read(each.getValue()));
       made.push_back({each.getIndex(), std::move(value)});
+    }
+    return made;
+  }
+
+  result<std::vector<tensor>> read(capnp::List<wire::Tensor>::Reader from) {
+    std::vector<tensor> made;
+    for (auto each : from) {
+      TROUPE_ASSIGN(auto value, read(each));
+      made.push_back(std::move(value));
     }
     return made;
   }

@@ -2,6 +2,7 @@
 
 #include "troupe/serialization/wire/capnp_text.hpp"
 #include "troupe/serialization/wire/payload.hpp"
+#include "troupe/serialization/wire/session_settings.hpp"
 #include "troupe/serialization/wire/wire.capnp.h"
 
 #include <capnp/message.h>
@@ -52,6 +53,8 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "probe_answer",
     "vote_request",
     "vote",
+    "session_request",
+    "session_reply",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -106,17 +109,7 @@ public:
       list[i].setOfNode(as_text(what.partitions[i].of_node));
     }
     write_positions([&] { return to.initPositions(); }, what.how.positions);
-    if (what.how.costs.empty())
-      return;
-    // As tensors, which may lie beside the message: there are as many as nodes.
-    std::vector<std::string> nodes;
-    std::vector<double> nanoseconds;
-    for (const auto& one : what.how.costs) {
-      nodes.push_back(one.node);
-      nanoseconds.push_back(one.nanoseconds);
-    }
-    write(to.initCostNodes(), tensor::vector(nodes));
-    write(to.initCostNanoseconds(), tensor::vector(nanoseconds));
+    write_costs(to, what.how.costs, &node_cost::nanoseconds);
   }
   void operator()(const register_reply& what) {
     auto to = to_.initRegisterReply();
@@ -198,40 +191,14 @@ public:
   void operator()(const device_list_reply& what) {
     auto to = to_.initDeviceListReply();
     to.setRequest(what.request);
-    auto list = to.initDevices(static_cast<unsigned>(what.devices.size()));
-    for (unsigned i = 0; i < list.size(); ++i) {
-      list[i].setName(as_text(what.devices[i].name));
-      list[i].setKind(as_text(what.devices[i].kind));
-      list[i].setMemoryBytes(what.devices[i].memory_bytes);
-      list[i].setDescription(as_text(what.devices[i].description));
-    }
+    write_devices(to.initDevices(static_cast<unsigned>(what.devices.size())), what.devices);
   }
 
   void operator()(const state_list_request& what) { to_.setStateListRequest(what.request); }
-  // As tensors, which may lie beside the message.
   void operator()(const state_list_reply& what) {
     auto to = to_.initStateListReply();
     to.setRequest(what.request);
-    to.setLeftOut(what.list.left_out);
-    if (what.list.entries.empty())
-      return;
-    auto count = static_cast<int64_t>(what.list.entries.size());
-    auto texts = tensor::make(dtype::string, shape{count, 6});
-    auto bytes = tensor::make(dtype::u64, shape{count});
-    if (!texts || !bytes) {
-      failed = texts ? bytes.status() : texts.status();
-      return;
-    }
-    auto* text = texts->data<std::string>();
-    auto* size = bytes->data<uint64_t>();
-    for (const auto& one : what.list.entries) {
-      for (const auto* each :
-           {&one.task, &one.container, &one.kind, &one.name, &one.holds, &one.content})
-        *text++ = *each;
-      *size++ = one.bytes;
-    }
-    write(to.initTexts(), *texts);
-    write(to.initBytes(), *bytes);
+    write_state(to, what.list);
   }
 
   void operator()(const inspect_request& what) {
@@ -332,7 +299,160 @@ public:
     to.setGranted(what.granted);
   }
 
+  void operator()(const session_request& what) {
+    auto to = to_.initSessionRequest();
+    to.setRequest(what.request);
+    to.setDeadlineMs(what.deadline_ms);
+    std::visit([&](const auto& one) { write(to, one); }, what.what);
+  }
+  void operator()(const session_reply& what) {
+    auto to = to_.initSessionReply();
+    to.setRequest(what.request);
+    write(to.initOutcome(), what.outcome);
+    to.setLeaving(what.leaving);
+    write(to.initWarnings(static_cast<unsigned>(what.warnings.size())), what.warnings);
+    std::visit([&](const auto& one) { write(to, one); }, what.what);
+  }
+
 private:
+  using request_builder = wire::SessionRequest::Builder;
+  using reply_builder = wire::SessionReply::Builder;
+
+  static void write(request_builder in, const session_open& what) {
+    write_settings(in.initOpen(), what);
+  }
+  void write(request_builder in, const session_prepare& what) {
+    auto to = in.initPrepare();
+    write(to.initGraph(), what.graph);
+    write(to.initTargets(static_cast<unsigned>(what.targets.size())), what.targets);
+    to.setFeeds(what.feeds);
+    to.setLowPriority(what.low_priority);
+    to.setExplain(what.explain);
+    write_costs(to, what.costs, &node_time::mean_ns);
+  }
+  void write(request_builder in, const session_run& what) {
+    auto to = in.initRun();
+    to.setHandle(what.handle);
+    write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
+    to.setTimes(what.times);
+    to.setTrapNonfinite(what.check_numerics);
+  }
+  static void write(request_builder in, const session_forget& what) { in.setForget(what.handle); }
+  static void write(request_builder in, const session_reset& what) {
+    in.setReset(as_text(what.container));
+  }
+  static void write(request_builder in, const session_state_of& what) {
+    in.setStateOf(as_text(what.task));
+  }
+  static void write(request_builder in, const session_devices&) { in.setDevices(); }
+  void write(request_builder in, const session_positions& what) {
+    in.initPositions();
+    write_positions([&] { return in.getPositions(); }, what.go_on_from);
+  }
+
+  static void write(reply_builder in, std::monostate) { in.setNothing(); }
+  static void write(reply_builder in, const prepared_handle& what) { in.setHandle(what.handle); }
+  void write(reply_builder in, const session_ran& what) {
+    auto to = in.initRan();
+    write(to.initFetches(static_cast<unsigned>(what.fetches.size())), what.fetches);
+    to.setStep(what.step);
+    write(to.initStatistics(static_cast<unsigned>(what.statistics.size())), what.statistics);
+    to.setBeginNs(what.begin_ns);
+    to.setEndNs(what.end_ns);
+  }
+  static void write(reply_builder in, const std::vector<device_info>& what) {
+    write_devices(in.initDevices(static_cast<unsigned>(what.size())), what);
+  }
+  void write(reply_builder in, const state_list& what) { write_state(in.initState(), what); }
+  void write(reply_builder in, const std::vector<task_positions>& what) {
+    auto to = in.initPositions(static_cast<unsigned>(what.size()));
+    for (unsigned i = 0; i < to.size(); ++i) {
+      to[i].setTask(as_text(what[i].task));
+      to[i].setIncarnation(what[i].incarnation);
+      write_positions([&] { return to[i].initPositions(); }, what[i].at);
+    }
+  }
+  void write(reply_builder in, const placement_report& what) {
+    auto to = in.initReport();
+    to.setStrategy(as_text(what.strategy));
+    to.setTotalNs(what.total_ns);
+    to.setFirstWorkerNs(what.first_worker_ns);
+    std::vector<std::string> nodes, links;
+    std::vector<double> ends, sizes;
+    for (const auto& one : what.nodes) {
+      nodes.insert(nodes.end(), {one.node, one.op, one.device, one.why});
+      ends.push_back(one.end_ns);
+    }
+    for (const auto& one : what.links) {
+      links.insert(links.end(), {one.from, one.to});
+      sizes.insert(sizes.end(), {static_cast<double>(one.tensors), one.bytes});
+    }
+    auto rows = static_cast<int64_t>(what.nodes.size()),
+         uses = static_cast<int64_t>(what.links.size());
+    write(to.initNodes(), tensor::of(shape{rows, 4}, nodes));
+    write(to.initEnds(), tensor::of(shape{rows}, ends));
+    write(to.initLinks(), tensor::of(shape{uses, 2}, links));
+    write(to.initSizes(), tensor::of(shape{uses, 2}, sizes));
+  }
+
+  // As tensors, which may lie beside the message: there are as many as nodes.
+  template <class To, class Cost>
+  void write_costs(To to, const std::vector<Cost>& what, double Cost::*takes) {
+    if (what.empty())
+      return;
+    std::vector<std::string> nodes;
+    std::vector<double> nanoseconds;
+    for (const auto& one : what) {
+      nodes.push_back(one.node);
+      nanoseconds.push_back(one.*takes);
+    }
+    write(to.initCostNodes(), tensor::vector(nodes));
+    write(to.initCostNanoseconds(), tensor::vector(nanoseconds));
+  }
+
+  static void write_devices(capnp::List<wire::Device>::Builder to,
+                            const std::vector<device_info>& what) {
+    for (unsigned i = 0; i < to.size(); ++i) {
+      to[i].setName(as_text(what[i].name));
+      to[i].setKind(as_text(what[i].kind));
+      to[i].setMemoryBytes(what[i].memory_bytes);
+      to[i].setDescription(as_text(what[i].description));
+    }
+  }
+
+  // As tensors, which may lie beside the message.
+  void write_state(wire::StateListReply::Builder to, const state_list& what) {
+    to.setLeftOut(what.left_out);
+    if (what.entries.empty())
+      return;
+    auto count = static_cast<int64_t>(what.entries.size());
+    auto texts = tensor::make(dtype::string, shape{count, 6});
+    auto bytes = tensor::make(dtype::u64, shape{count});
+    if (!texts || !bytes) {
+      failed = texts ? bytes.status() : texts.status();
+      return;
+    }
+    auto* text = texts->data<std::string>();
+    auto* size = bytes->data<uint64_t>();
+    for (const auto& one : what.entries) {
+      for (const auto* each :
+           {&one.task, &one.container, &one.kind, &one.name, &one.holds, &one.content})
+        *text++ = *each;
+      *size++ = one.bytes;
+    }
+    write(to.initTexts(), *texts);
+    write(to.initBytes(), *bytes);
+  }
+
+  static void write(capnp::List<capnp::Text>::Builder to, const std::vector<std::string>& from) {
+    for (unsigned i = 0; i < to.size(); ++i)
+      to.set(i, as_text(from[i]));
+  }
+  void write(capnp::List<wire::Tensor>::Builder to, const std::vector<tensor>& from) {
+    for (unsigned i = 0; i < to.size(); ++i)
+      write(to[i], from[i]);
+  }
+
   static void write(wire::ListEpoch::Builder to, const list_epoch& what) {
     to.setTerm(what.term);
     to.setChange(what.change);
@@ -418,6 +538,10 @@ bool is_for_membership(const message& what) noexcept {
          std::holds_alternative<probe_request>(what) ||
          std::holds_alternative<probe_answer>(what) || std::holds_alternative<vote_request>(what) ||
          std::holds_alternative<vote>(what);
+}
+
+bool is_for_host(const message& what) noexcept {
+  return std::holds_alternative<session_request>(what);
 }
 
 delivery delivery_of(const message& what) noexcept {

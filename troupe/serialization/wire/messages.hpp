@@ -5,6 +5,7 @@
 #include "troupe/runtime/state/state_info.hpp"
 #include "troupe/runtime/types/step_id.hpp"
 #include "troupe/runtime/types/tensor.hpp"
+#include "troupe/serialization/wire/hosted_session.hpp"
 
 #include <array>
 #include <cstddef>
@@ -211,16 +212,9 @@ struct device_list_request {
   uint64_t request = 0;
 };
 
-struct device_entry {
-  std::string name; ///< "/job:worker/task:0/device:cpu:0"
-  std::string kind; ///< "cpu", "gpu"
-  uint64_t memory_bytes = 0;
-  std::string description;
-};
-
 struct device_list_reply {
   uint64_t request = 0;
-  std::vector<device_entry> devices;
+  std::vector<device_info> devices;
 };
 
 /// Answered by state_list_reply.
@@ -267,6 +261,9 @@ struct drain_request {
   uint64_t request = 0;
 };
 
+/// session_request goes from a client to the task that hosts its session, and session_reply back
+/// (hosted_session.hpp).
+
 /// member_changes, number_claim, number_grant, probe_request, probe_answer, vote_request and vote
 /// (runtime/cluster/member_list.hpp) go between the memberships of processes of one cluster: the
 /// first either way, a claim to the coordinator, and a grant back; the coordinator asks with
@@ -278,13 +275,17 @@ using message =
                  reply, device_list_request, device_list_reply, unwanted, withdrawn, borrow, lent,
                  returned, settle_step, state_list_request, state_list_reply, positions_request,
                  positions_reply, member_changes, number_claim, number_grant, inspect_request,
-                 inspect_reply, drain_request, probe_request, probe_answer, vote_request, vote>;
+                 inspect_reply, drain_request, probe_request, probe_answer, vote_request, vote,
+                 session_request, session_reply>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;
 
 /// Says whether it is for the membership of the process that gets it.
 bool is_for_membership(const message& what) noexcept;
+
+/// Says whether it is for the host of sessions of the task that gets it.
+bool is_for_host(const message& what) noexcept;
 
 /// How a message may pass others that were sent before it.
 enum class delivery : uint8_t {

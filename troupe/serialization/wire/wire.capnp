@@ -117,6 +117,8 @@ struct Envelope {
     probeAnswer @35 :Probe;
     voteRequest @36 :VoteRequest;
     vote @37 :Vote;
+    sessionRequest @38 :SessionRequest;
+    sessionReply @39 :SessionReply;
   }
 }
 
@@ -331,6 +333,104 @@ struct Probe {
   task @1 :Int32;
   incarnation @2 :UInt64;
   reached @3 :Bool;            # of an answer
+}
+
+# ---- sessions whose master is a task's
+
+struct SessionOpen {
+  container @0 :Text;
+  regionPerNode @1 :Bool;
+  deterministic @2 :Bool;
+  noReplay @3 :Bool;
+  placeByCost @4 :Bool;
+  maxConcurrent @5 :UInt64;
+  betweenTasks @6 :UInt8;      # troupe::f32_transfer
+  strategy @7 :UInt8;          # troupe::placement_strategy
+  soft @8 :Bool;
+  receives @9 :UInt8;          # troupe::recv_schedule
+  fold @10 :Bool;
+  simplify @11 :Bool;
+  merge @12 :Bool;
+  dead @13 :Bool;
+  fuse @14 :Bool;
+  schedule @15 :Bool;
+  hoistCollectives @16 :Bool;
+  mixedPrecision @17 :UInt8;   # troupe::dtype
+  swap @18 :UInt8;             # troupe::swap_mode
+  swapMemory @19 :UInt64;
+  swapAtLeast @20 :UInt64;
+}
+
+struct SessionPrepare {
+  graph @0 :Tensor;
+  targets @1 :List(Text);
+  lowPriority @2 :Bool;
+  explain @3 :Bool;
+  costNodes @4 :Tensor;        # as in RegisterGraph
+  costNanoseconds @5 :Tensor;
+  feeds @6 :UInt32;            # of the signature
+}
+
+struct SessionRun {
+  handle @0 :UInt64;
+  feeds @1 :List(Tensor);
+  times @2 :Bool;
+  trapNonfinite @3 :Bool;
+}
+
+struct SessionRequest {
+  request @0 :UInt64;
+  deadlineMs @1 :UInt64;
+  union {
+    open @2 :SessionOpen;
+    prepare @3 :SessionPrepare;
+    run @4 :SessionRun;
+    forget @5 :UInt64;
+    reset @6 :Text;
+    stateOf @7 :Text;
+    devices @8 :Void;
+    positions @9 :Tensor;      # strings [n, 2], as in PositionsRequest
+  }
+}
+
+struct SessionRan {
+  fetches @0 :List(Tensor);
+  step @1 :UInt64;
+  statistics @2 :List(Tensor); # u8: a TaskStatistics each
+  beginNs @3 :Int64;
+  endNs @4 :Int64;
+}
+
+struct TaskPositions {
+  task @0 :Text;
+  incarnation @1 :UInt64;
+  positions @2 :Tensor;
+}
+
+struct PlacementReport {
+  strategy @0 :Text;
+  nodes @1 :Tensor;            # strings [n, 4]: node, op, device, why
+  ends @2 :Tensor;             # f64 [n]
+  totalNs @3 :Float64;
+  firstWorkerNs @4 :Float64;
+  links @5 :Tensor;            # strings [m, 2]: from, to
+  sizes @6 :Tensor;            # f64 [m, 2]: tensors, bytes
+}
+
+struct SessionReply {
+  request @0 :UInt64;
+  outcome @1 :Status;
+  leaving @2 :Bool;
+  union {
+    nothing @3 :Void;
+    handle @4 :UInt64;
+    ran @5 :SessionRan;
+    devices @6 :List(Device);
+    state @7 :StateListReply;
+    positions @8 :List(TaskPositions);
+    report @9 :PlacementReport;
+  }
+  warnings @10 :List(Text);
 }
 
 # ---- statistics of a step on one task

@@ -1,0 +1,36 @@
+// The master of a session may be in a task: a client sends its graph once, and one message a step,
+// to one address. What runs where, and who talks to whom, is that task's business.
+//
+//     this program ──── one connection ────▶ /job:worker/task:0 ────▶ /job:ps/task:0
+//       feeds, fetches                        master                   total (variable)
+#include <troupe/troupe.hpp>
+
+#include <iostream>
+
+using namespace troupe;
+
+int main() {
+  // A cluster in this process, for this example, on fixed ports.
+  constexpr const char* cluster = R"({"ps": ["127.0.0.1:17652"], "worker": ["127.0.0.1:17653"]})";
+  auto ps = server::start(cluster, {.job = "ps"});
+  auto worker = server::start(cluster, {.job = "worker"});
+
+  graph_builder g;
+  auto numbers = g.placeholder(dtype::f32, {-1}, "numbers");
+  variable_handle total;
+  {
+    auto on = g.on("/job:ps/task:0");
+    total = g.variable(0.0f, "total");
+  }
+  auto add = assign_add(total, sum(numbers));
+
+  // The first of these that takes it hosts the session; when it is lost, another does.
+  auto s = session::connect("master:127.0.0.1:17653,127.0.0.1:17652", {.recovery = {.retries = 3}});
+  s.run(g.initializer());
+  auto step = s.prepare({numbers}, {add});
+  step.run({tensor::vector<float>({1, 2, 3})});
+  std::cout << "total: " << step.run({tensor::vector<float>({4})})[0] << '\n';
+}
+
+// Prints:
+// total: f32[] {10}

@@ -1,0 +1,38 @@
+// Steps that clients have hosted: what from_wire() takes can be planned, whatever graph it has. The
+// checksum is made right first, or nothing would get past it.
+#include "troupe/actors/hosted_step.hpp"
+
+#include "tests/fuzz/fuzz.hpp"
+#include "troupe/runtime/cluster/plan.hpp"
+#include "troupe/serialization/wire/frame.hpp"
+
+#include <cstring>
+#include <vector>
+
+namespace troupe::fuzz::hosted_step {
+
+FUZZ_TARGET(hosted_step) {
+  auto made = tensor::make(dtype::u8, shape{static_cast<int64_t>(size)});
+  fuzz::require(made.ok());
+  auto* bytes = static_cast<std::byte*>(made->raw());
+  if (size > 0)
+    std::memcpy(bytes, data, size);
+  if (size >= 32) {
+    auto checksum = checksum_of(std::span<const std::byte>{bytes + 32, size - 32});
+    std::memcpy(bytes + 16, &checksum, 8);
+  }
+  auto step = from_wire({.graph = *made, .feeds = size > 40 ? data[40] % 4u : 0u}, all_ops(),
+                        step_clock::now() + std::chrono::seconds{1});
+  if (!step)
+    return 0;
+  fuzz::require(step->outside.feeds.size() < 4);
+  plan_options how{.devices = {{"worker", 0, "cpu", 0}, {"ps", 0, "cpu", 0}}};
+  auto plan = make_plan(*step->of, how, nullptr);
+  if (plan)
+    for (const auto& task : plan->tasks)
+      for (auto index : task.feeds)
+        fuzz::require(index < step->outside.feeds.size());
+  return 0;
+}
+
+} // namespace troupe::fuzz::hosted_step

@@ -1,0 +1,556 @@
+#include "troupe/actors/session_host.hpp"
+
+#include "troupe/actors/clerk.hpp"
+#include "troupe/actors/deadlines.hpp"
+#include "troupe/actors/errors.hpp"
+#include "troupe/actors/hosted_step.hpp"
+#include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/step_server.hpp"
+#include "troupe/actors/system.hpp"
+#include "troupe/runtime/cluster/turns.hpp"
+#include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/serialization/files/statistics.hpp"
+#include "troupe/serialization/wire/payload.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace troupe {
+namespace {
+
+// Later deadlines are none: a century.
+constexpr uint64_t max_deadline_ms = uint64_t{100} * 365 * 24 * 3600 * 1000;
+// Of a session, between two answers; and bytes of one.
+constexpr size_t max_warnings = 16, longest_warning = 4096;
+
+// What a session knows of its cluster is what the task knows.
+class view_source final : public address_source {
+public:
+  explicit view_source(std::shared_ptr<cluster_view> of) : of_(std::move(of)) {}
+  result<task_addresses> read() override { return of_->now(); }
+  std::chrono::milliseconds read_again() const override { return std::chrono::milliseconds{500}; }
+  std::string name() const override { return "the task that hosts the session"; }
+
+private:
+  const std::shared_ptr<cluster_view> of_;
+};
+
+// Whom limits are of.
+struct account {
+  std::string name;
+  uint64_t number = 0; // in turns
+  size_t sessions = 0, programs = 0, steps = 0;
+  uint64_t bytes = 0;
+  hosting_limits limits;
+};
+
+struct warning_list {
+  std::mutex mutex;
+  std::vector<std::string> texts;
+};
+
+struct kept_step {
+  std::shared_ptr<prepared_step> step;
+  uint64_t bytes = 0;
+};
+
+struct hosted_session {
+  connection_ptr owner;
+  caf::actor to; // the exchange
+  caf::actor session;
+  std::shared_ptr<account> of;
+  std::shared_ptr<node_times> times = std::make_shared<node_times>();
+  std::shared_ptr<warning_list> warnings = std::make_shared<warning_list>();
+  std::map<uint64_t, kept_step> steps;
+  std::map<uint64_t, deadlines::key> in_line; // steps that wait for their turn
+  uint64_t next_handle = 1;
+  bool closed = false;
+};
+
+using session_ptr = std::shared_ptr<hosted_session>;
+
+struct host_state {
+  explicit host_state() {}
+  static inline const char* name = "troupe.session_host";
+  std::shared_ptr<const hosting_options> options;
+  std::weak_ptr<const membership_ways> ways;
+  std::shared_ptr<std::atomic<size_t>> in_flight;
+  std::string task;
+  caf::actor clerk;
+  deadlines due;
+  std::unique_ptr<turns> lets_in;
+  std::map<caf::actor_addr, session_ptr> sessions;        // by exchange
+  std::map<const void*, std::weak_ptr<account>> accounts; // by peer_account, or connection
+  uint64_t next_number = 1;
+};
+
+using host_self = caf::stateful_actor<host_state>*;
+
+// -- answers -------------------------------------------------------------------------------------
+
+// A request, until it is answered: it counts as one of the client's.
+class open_request {
+public:
+  open_request(host_self self, session_ptr from, uint64_t number)
+      : self_(self), in_flight_(self->state.in_flight), from_(std::move(from)), number_(number) {
+    ++from_->of->steps;
+    ++*in_flight_;
+  }
+  open_request(const open_request&) = delete;
+  open_request& operator=(const open_request&) = delete;
+  ~open_request() {
+    --from_->of->steps;
+    from_->of->bytes -= bytes_;
+    --*in_flight_;
+  }
+  void hold(uint64_t bytes) {
+    bytes_ += bytes;
+    from_->of->bytes += bytes;
+  }
+  template <class Answer>
+  void answer(status outcome, Answer what) {
+    if (from_->closed)
+      return;
+    session_reply reply{
+        number_, std::move(outcome), self_->state.options->server->draining(), {}, std::move(what)};
+    std::lock_guard guard{from_->warnings->mutex};
+    reply.warnings.swap(from_->warnings->texts);
+    self_->send(from_->to, outgoing{std::move(reply)});
+  }
+  void answer(status outcome) { answer(std::move(outcome), std::monostate{}); }
+  hosted_session& session() const { return *from_; }
+
+private:
+  host_self self_; // may have ended where this does
+  std::shared_ptr<std::atomic<size_t>> in_flight_;
+  session_ptr from_;
+  uint64_t number_;
+  uint64_t bytes_ = 0;
+};
+
+using request_ptr = std::shared_ptr<open_request>;
+
+template <class Question, class Answer>
+void ask_session(host_self self, const request_ptr& request, Question what,
+                 std::function<void(Answer&)> then) {
+  // The master answers in time.
+  self->request(request->session().session, caf::infinite, std::move(what))
+      .then([=](Answer& answer) { then(answer); },
+            [=](const caf::error& why) { request->answer(from_caf(why)); });
+}
+
+// Asks for what is the answer as it is.
+template <class Answer, class Question>
+void forward(host_self self, const request_ptr& request, Question what) {
+  ask_session<Question, Answer>(self, request, std::move(what), [=](Answer& answer) {
+    if constexpr (std::is_same_v<Answer, status>)
+      request->answer(std::move(answer));
+    else
+      request->answer({}, std::move(answer));
+  });
+}
+
+status too_many(const host_state& state, const account& who, uint64_t has, const char* of,
+                const char* may) {
+  return failure(error_kind::resource_exhausted, who.name, " has ", has, " ", of, " on ",
+                 state.task, ", as many as it may ", may);
+}
+
+status may_hold(const host_state& state, const account& who, uint64_t more) {
+  if (who.bytes + more <= who.limits.bytes)
+    return {};
+  return failure(error_kind::resource_exhausted, who.name, " may have ", who.limits.bytes,
+                 " bytes of graphs and feeds on ", state.task, ", has ", who.bytes, ", and sends ",
+                 more, " more");
+}
+
+// -- sessions ------------------------------------------------------------------------------------
+
+std::shared_ptr<account> account_of(host_self self, const connection_ptr& owner) {
+  auto& state = self->state;
+  std::erase_if(state.accounts, [](const auto& one) { return one.second.expired(); });
+  const auto* known = owner->account.get();
+  auto& place = state.accounts[known ? static_cast<const void*>(known)
+                                     : static_cast<const void*>(owner.get())];
+  auto found = place.lock();
+  if (found)
+    return found;
+  found = std::make_shared<account>();
+  found->name = known ? concat("client '", known->name, '\'') : owner->peer;
+  found->number = state.next_number++;
+  found->limits = state.options->limits;
+  auto at_most = [](size_t& limit, size_t most) {
+    if (most > 0)
+      limit = std::min(limit, most);
+  };
+  if (known) {
+    at_most(found->limits.sessions_each, known->rights.sessions);
+    at_most(found->limits.programs, known->rights.programs);
+    at_most(found->limits.steps, known->rights.steps);
+  }
+  place = found;
+  return found;
+}
+
+client_options options_of(const client_options& task, const session_open& what,
+                          const std::shared_ptr<warning_list>& warnings) {
+  auto made = task;
+  made.container = what.container;
+  made.passes = what.passes;
+  made.programs = {.region_per_node = what.region_per_node,
+                   .max_concurrent = what.max_concurrent,
+                   .deterministic = what.deterministic,
+                   .replay = what.replay,
+                   .place_by_cost = what.place_by_cost,
+                   .between_tasks = what.between_tasks,
+                   .placement = what.placement};
+  made.on_warning = [warnings](const std::string& text) {
+    std::lock_guard guard{warnings->mutex};
+    if (warnings->texts.size() < max_warnings)
+      warnings->texts.push_back(text.substr(0, longest_warning));
+  };
+  return made;
+}
+
+result<session_ptr> open(host_self self, const incoming& from, const session_open& what) {
+  auto& state = self->state;
+  const auto& options = *state.options;
+  if (state.sessions.contains(from.from.address()))
+    return failure(error_kind::failed_precondition, "this connection has a session already");
+  TROUPE_TRY(options.server->refusal());
+  if (options.limits.sessions == 0)
+    return failure(error_kind::failed_precondition, state.task, " hosts no sessions");
+  if (state.sessions.size() >= options.limits.sessions)
+    return failure(error_kind::resource_exhausted, state.task, " hosts ", state.sessions.size(),
+                   " sessions, as many as it may");
+  auto made = std::make_shared<hosted_session>();
+  made->owner = from.owner;
+  made->to = from.from;
+  made->of = account_of(self, from.owner);
+  if (made->of->sessions >= made->of->limits.sessions_each)
+    return too_many(state, *made->of, made->of->sessions, "sessions", "have");
+  cluster_access cluster;
+  cluster.known = options.view->now();
+  if (options.may_change)
+    cluster.source = std::make_shared<view_source>(options.view);
+  auto ways = state.ways.lock();
+  if (!ways)
+    return failure(error_kind::unavailable, state.task, " shuts down");
+  TROUPE_ASSIGN(made->session,
+                spawn_cluster_session(self->system(), cluster,
+                                      options_of(options.session, what, made->warnings),
+                                      made->times.get(), ways.get()));
+  ++made->of->sessions;
+  state.sessions.emplace(from.from.address(), made);
+  self->monitor(from.from);
+  options.server->log().write(log_level::info, "session_opened", {{"client", from.owner->peer}});
+  return made;
+}
+
+void close(host_self self, const session_ptr& which) {
+  which->closed = true;
+  self->send_exit(which->session, caf::exit_reason::user_shutdown);
+  --which->of->sessions;
+  which->of->programs -= which->steps.size();
+  for (const auto& [handle, kept] : which->steps)
+    which->of->bytes -= kept.bytes;
+  which->steps.clear();
+  for (const auto& [number, due] : which->in_line) {
+    self->state.lets_in->withdraw(which->of->number, number);
+    self->state.due.remove(due);
+  }
+  which->in_line.clear();
+  self->state.options->server->log().write(log_level::info, "session_closed",
+                                           {{"client", which->owner->peer}});
+}
+
+// The connection has ended, and all that came by it ends.
+void lose(host_self self, const caf::actor_addr& exchange) {
+  if (auto it = self->state.sessions.find(exchange); it != self->state.sessions.end()) {
+    auto which = std::move(it->second);
+    self->state.sessions.erase(it);
+    close(self, which);
+  }
+}
+
+// -- what they are asked for ---------------------------------------------------------------------
+
+using deadline = step_clock::time_point;
+
+void keep(const request_ptr& request, const std::shared_ptr<prepared_step>& step, uint64_t bytes) {
+  auto& session = request->session();
+  --session.of->programs; // that was being prepared
+  if (session.closed)
+    return;
+  ++session.of->programs;
+  session.of->bytes += bytes;
+  auto handle = session.next_handle++;
+  session.steps.emplace(handle, kept_step{step, bytes});
+  request->answer({}, prepared_handle{handle});
+}
+
+void prepare(host_self self, const request_ptr& request, session_prepare& what, deadline until) {
+  auto& of = *request->session().of;
+  auto explain = what.explain;
+  if (!explain && of.programs >= of.limits.programs)
+    return request->answer(too_many(self->state, of, of.programs, "kinds of steps", "prepare"));
+  auto bytes = static_cast<uint64_t>(what.graph.bytes());
+  if (auto may = may_hold(self->state, of, bytes); !may)
+    return request->answer(std::move(may));
+  request->hold(bytes);
+  for (const auto& cost : what.costs)
+    request->session().times->add(
+        {.node = cost.node, .device = {}, .runs = 1, .mean_ns = cost.mean_ns});
+  of.programs += explain ? 0 : 1;
+  auto read = std::make_shared<session_prepare>(std::move(what));
+  leave_to(
+      self, self->state.clerk,
+      [=, ops = self->state.options->session.ops] { return from_wire(*read, *ops, until); },
+      [=](result<prepare_request> made) {
+        auto fail = [=](status why) {
+          request->session().of->programs -= explain ? 0 : 1;
+          request->answer(std::move(why));
+        };
+        if (!made)
+          return fail(made.status());
+        if (explain)
+          return forward<placement_report>(self, request, explain_request{*std::move(made)});
+        self->request(request->session().session, caf::infinite, *std::move(made))
+            .then([=](const std::shared_ptr<prepared_step>& step) { keep(request, step, bytes); },
+                  [=](const caf::error& why) { fail(from_caf(why)); });
+      });
+}
+
+session_ran ran(step_outcome& done, int64_t begin_ns, bool times) {
+  session_ran made{.fetches = std::move(done.fetches), .step = done.statistics.step};
+  if (!times)
+    return made;
+  for (const auto& one : done.statistics.tasks)
+    if (auto bytes = write_statistics(one)) // a step is not lost for want of them
+      made.statistics.push_back(*std::move(bytes));
+  made.begin_ns = begin_ns;
+  made.end_ns = steady_ns();
+  return made;
+}
+
+void run(host_self self, const request_ptr& request, session_run& what, deadline until) {
+  auto& session = request->session();
+  auto found = session.steps.find(what.handle);
+  if (found == session.steps.end())
+    return request->answer(failure(error_kind::not_found, "the session has no step ", what.handle,
+                                   " on ", self->state.task));
+  uint64_t bytes = 0;
+  for (const auto& one : what.feeds)
+    bytes += one.bytes();
+  if (auto may = may_hold(self->state, *session.of, bytes); !may)
+    return request->answer(std::move(may));
+  request->hold(bytes);
+  step_request asked{found->second.step,
+                     std::move(what.feeds),
+                     until,
+                     {.times = what.times, .check_numerics = what.check_numerics}};
+  auto who = session.of->number;
+  auto number = self->state.next_number++;
+  auto& lets_in = *self->state.lets_in;
+  auto step = std::make_shared<step_request>(std::move(asked));
+  auto go = [=] {
+    auto& of = request->session();
+    if (auto it = of.in_line.find(number); it != of.in_line.end()) {
+      self->state.due.remove(it->second);
+      of.in_line.erase(it);
+    }
+    auto times = step->watch.times;
+    auto ended = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
+      request->answer(std::move(outcome), done ? ran(*done, begin_ns, times) : session_ran{});
+      self->state.lets_in->leave(who);
+    };
+    self->request(of.session, caf::infinite, std::move(*step))
+        .then([=](step_outcome& done) { ended(std::move(done.outcome), &done); },
+              [=](const caf::error& why) { ended(from_caf(why), nullptr); });
+  };
+  auto waited = lets_in.waiting();
+  lets_in.enter(who, number, std::move(go));
+  if (lets_in.waiting() == waited)
+    return;
+  session.in_line[number] = self->state.due.add(self, until, [=] {
+    auto& line = *self->state.lets_in;
+    line.withdraw(who, number);
+    request->session().in_line.erase(number);
+    request->answer(failure(error_kind::deadline_exceeded,
+                            "the step was not let in in time: ", line.running(), " run on ",
+                            self->state.task, ", and ", line.waiting(), " wait in line"));
+  });
+}
+
+void positions(host_self self, const request_ptr& request, session_positions& what) {
+  forward<std::vector<task_positions>>(self, request, ask_positions{std::move(what.go_on_from)});
+}
+
+void forget(const session_ptr& session, uint64_t handle) {
+  auto found = session->steps.find(handle);
+  if (found == session->steps.end())
+    return;
+  session->of->bytes -= found->second.bytes;
+  --session->of->programs;
+  session->steps.erase(found);
+}
+
+// What is answered where there is no session to answer for.
+void refuse(host_self self, const incoming& what, uint64_t request, status why) {
+  self->send(what.from, outgoing{session_reply{request, std::move(why).on_task(self->state.task),
+                                               self->state.options->server->draining()}});
+}
+
+deadline deadline_of(host_self self, uint64_t ms) {
+  return ms < max_deadline_ms ? self->clock().now() + std::chrono::milliseconds{ms}
+                              : deadline::max();
+}
+
+void serve(host_self self, incoming& what) {
+  auto* asked = std::get_if<session_request>(&what.content);
+  if (!asked || what.owner->gone)
+    return;
+  auto& state = self->state;
+  if (auto* first = std::get_if<session_open>(&asked->what)) {
+    auto opened = open(self, what, *first);
+    if (!opened)
+      return refuse(self, what, asked->request, std::move(opened.status()));
+    return open_request{self, *opened, asked->request}.answer({});
+  }
+  auto known = state.sessions.find(what.from.address());
+  if (known == state.sessions.end())
+    return refuse(self, what, asked->request,
+                  failure(error_kind::failed_precondition,
+                          "this connection has no session: it is opened first"));
+  auto session = known->second;
+  if (auto* unused = std::get_if<session_forget>(&asked->what))
+    return forget(session, unused->handle);
+  if (auto open = state.options->server->refusal(); !open)
+    return refuse(self, what, asked->request, std::move(open));
+  if (session->of->steps >= session->of->limits.steps)
+    return refuse(self, what, asked->request,
+                  too_many(state, *session->of, session->of->steps, "steps and other requests",
+                           "have at once"));
+  auto request = std::make_shared<open_request>(self, session, asked->request);
+  auto until = deadline_of(self, asked->deadline_ms);
+  if (auto* one = std::get_if<session_prepare>(&asked->what))
+    prepare(self, request, *one, until);
+  else if (auto* step = std::get_if<session_run>(&asked->what))
+    run(self, request, *step, until);
+  else if (auto* reset = std::get_if<session_reset>(&asked->what))
+    forward<status>(self, request, reset_request{std::move(reset->container)});
+  else if (auto* look = std::get_if<session_state_of>(&asked->what))
+    forward<state_list>(self, request, list_state{std::move(look->task)});
+  else if (auto* where = std::get_if<session_positions>(&asked->what))
+    positions(self, request, *where);
+  else
+    forward<std::vector<device_info>>(self, request, list_devices_atom::value);
+}
+
+uint64_t number_of(const message& what) {
+  const auto* asked = std::get_if<session_request>(&what);
+  return asked ? asked->request : 0;
+}
+
+caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_options>& options,
+                            const std::weak_ptr<const membership_ways>& ways,
+                            const std::shared_ptr<std::atomic<size_t>>& in_flight) {
+  auto& state = self->state;
+  state.ways = ways;
+  state.options = options;
+  state.in_flight = in_flight;
+  state.task = to_string(options->server->self());
+  state.clerk = spawn_clerk(self->system(), true);
+  state.lets_in = std::make_unique<turns>(std::max<size_t>(options->limits.steps_at_once, 1));
+  self->set_default_handler(caf::drop);
+  end_with_exceptions(self);
+  self->set_down_handler([=](const caf::down_msg& what) { lose(self, what.source); });
+  self->set_exit_handler([=](const caf::exit_msg& what) {
+    for (const auto& [exchange, session] : std::exchange(self->state.sessions, {}))
+      close(self, session);
+    self->send_exit(self->state.clerk, what.reason);
+    self->quit(what.reason);
+  });
+  return {
+      [=](incoming& what) {
+        // What cannot be served does not end the sessions of others.
+        auto number = number_of(what.content);
+        if (auto done = guarded("serving a client", [&] { serve(self, what); }); !done)
+          refuse(self, what, number, std::move(done));
+      },
+      [=](wake_atom) { self->state.due.wake(self); },
+  };
+}
+
+// With threads of its own: masters do not wait behind kernels.
+class threaded_host final : public session_host {
+public:
+  explicit threaded_host(hosting_options options)
+      : options_(std::make_shared<const hosting_options>(std::move(options))) {}
+  ~threaded_host() override { close(); }
+
+  void serve(incoming what) override {
+    std::lock_guard guard{mutex_};
+    if (closed_)
+      return;
+    if (!threads_) {
+      // A thread that makes an actor system, or spawns something in it, keeps a part of it, which
+      // its end waits for: this one serves others.
+      std::thread{[this] {
+        threads_ = std::make_unique<engine>(options_->trust);
+        host_ = threads_->system.spawn(host_behavior, options_,
+                                       std::weak_ptr<const membership_ways>{threads_->ways},
+                                       in_flight_);
+      }}.join();
+    }
+    caf::anon_send(host_, std::move(what));
+  }
+
+  size_t in_flight() const override { return in_flight_->load(); }
+
+  void close() override {
+    std::unique_ptr<engine> last;
+    {
+      std::lock_guard guard{mutex_};
+      closed_ = true;
+      if (host_)
+        caf::anon_send_exit(host_, caf::exit_reason::user_shutdown);
+      host_ = nullptr;
+      last = std::move(threads_);
+    }
+  }
+
+private:
+  struct engine {
+    explicit engine(const connection_trust& trust)
+        : ways(std::make_shared<membership_ways>(usual_ways(io_loop::make(), trust))) {
+      ways->read = [](caf::actor_system&, const std::shared_ptr<address_source>& source,
+                      const caf::actor& to) { caf::anon_send(to, source_read{source->read()}); };
+    }
+    system_config config{2, true};
+    caf::actor_system system{config};
+    std::shared_ptr<membership_ways> ways; // goes first: its thread runs what is in the system
+  };
+
+  const std::shared_ptr<const hosting_options> options_;
+  const std::shared_ptr<std::atomic<size_t>> in_flight_ = std::make_shared<std::atomic<size_t>>(0);
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::unique_ptr<engine> threads_;
+  caf::actor host_;
+};
+
+} // namespace
+
+std::shared_ptr<session_host> session_host::make(hosting_options options) {
+  return std::make_shared<threaded_host>(std::move(options));
+}
+
+} // namespace troupe

@@ -1,0 +1,38 @@
+// Hosts sessions of clients in a task: the master of each is an actor here, and the client sends it
+// one message a step (docs/decisions/069).
+#pragma once
+#include "troupe/actors/membership.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/session.hpp"
+#include "troupe/runtime/cluster/hosting_limits.hpp"
+#include "troupe/serialization/discovery/cluster_view.hpp"
+
+#include <memory>
+
+namespace troupe {
+
+struct hosting_options {
+  hosting_limits limits = {};
+  client_options session = {};         ///< of each that a client opens, where it says nothing
+  std::shared_ptr<step_server> server; ///< of the task
+  std::shared_ptr<cluster_view> view;  ///< what the task knows of its cluster
+  bool may_change = false;             ///< that
+  connection_trust trust = {};         ///< sessions reach all tasks, this one among them
+};
+
+/// Any thread may call. Takes threads from the first session on.
+class session_host {
+public:
+  static std::shared_ptr<session_host> make(hosting_options options);
+  virtual ~session_host() = default;
+
+  /// Serves a session_request, which `what.from` gets a session_reply for. What a connection has
+  /// here goes with its exchange.
+  virtual void serve(incoming what) = 0;
+  /// Steps and other requests that are not answered yet.
+  virtual size_t in_flight() const = 0;
+  /// Ends all sessions, and serves no more. Called before the owner of the exchanges goes.
+  virtual void close() = 0;
+};
+
+} // namespace troupe
