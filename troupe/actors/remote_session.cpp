@@ -578,7 +578,10 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
 
 result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                         const std::vector<std::string>& hosts,
-                                        const client_options& options, const node_times* measured) {
+                                        const client_options& options, const node_times* measured,
+                                        const membership_ways* ways) {
+  if (ways)
+    return system.spawn(remote_behavior, hosts, options, measured, *ways);
   connection_trust trust{.tls = {}, .insecure = options.insecure};
   if (!options.tls.none()) {
     TROUPE_ASSIGN(

@@ -81,6 +81,11 @@ master_options master_of(const client_options& options, const node_times* measur
 
 } // namespace
 
+caf::actor spawn_session_face(caf::actor_system& system, const caf::actor& master,
+                              const std::vector<caf::actor>& owned) {
+  return system.spawn(session_behavior, master, owned);
+}
+
 result<caf::actor> spawn_local_session(caf::actor_system& system, const client_options& options,
                                        const node_times* measured) {
   if (!options.ops || !options.make_devices)
@@ -103,8 +108,7 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
   auto worker_actor = spawn_worker(system, std::move(worker));
   master.workers.emplace(local_task, worker_actor);
   auto master_actor = spawn_master(system, std::move(master));
-  return system.spawn(session_behavior, master_actor,
-                      std::vector<caf::actor>{master_actor, worker_actor});
+  return spawn_session_face(system, master_actor, {master_actor, worker_actor});
 }
 
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,
@@ -146,8 +150,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                                 .join = {.seeds = cluster.seeds}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
-  return system.spawn(session_behavior, master_actor,
-                      std::vector<caf::actor>{master_actor, membership});
+  return spawn_session_face(system, master_actor, {master_actor, membership});
 }
 
 } // namespace troupe

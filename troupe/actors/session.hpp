@@ -28,4 +28,8 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                          const membership_ways* ways = nullptr,
                                          const link_times* links = nullptr);
 
+/// Spawns the face of a master, or of another session; `owned` end with it.
+caf::actor spawn_session_face(caf::actor_system& system, const caf::actor& master,
+                              const std::vector<caf::actor>& owned);
+
 } // namespace troupe

@@ -80,7 +80,7 @@ struct host_state {
   explicit host_state() {}
   static inline const char* name = "troupe.session_host";
   std::shared_ptr<const hosting_options> options;
-  std::weak_ptr<const membership_ways> ways;
+  session_maker make;
   std::shared_ptr<std::atomic<size_t>> in_flight;
   std::string task;
   caf::actor clerk;
@@ -236,17 +236,9 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
   made->of = account_of(self, from.owner);
   if (made->of->sessions >= made->of->limits.sessions_each)
     return too_many(state, *made->of, made->of->sessions, "sessions", "have");
-  cluster_access cluster;
-  cluster.known = options.view->now();
-  if (options.may_change)
-    cluster.source = std::make_shared<view_source>(options.view);
-  auto ways = state.ways.lock();
-  if (!ways)
-    return failure(error_kind::unavailable, state.task, " shuts down");
   TROUPE_ASSIGN(made->session,
-                spawn_cluster_session(self->system(), cluster,
-                                      options_of(options.session, what, made->warnings),
-                                      made->times.get(), ways.get()));
+                state.make(self->system(), options_of(options.session, what, made->warnings),
+                           made->times.get()));
   ++made->of->sessions;
   state.sessions.emplace(from.from.address(), made);
   self->monitor(from.from);
@@ -460,10 +452,10 @@ uint64_t number_of(const message& what) {
 }
 
 caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_options>& options,
-                            const std::weak_ptr<const membership_ways>& ways,
+                            const session_maker& make,
                             const std::shared_ptr<std::atomic<size_t>>& in_flight) {
   auto& state = self->state;
-  state.ways = ways;
+  state.make = make;
   state.options = options;
   state.in_flight = in_flight;
   state.task = to_string(options->server->self());
@@ -505,9 +497,7 @@ public:
       // its end waits for: this one serves others.
       std::thread{[this] {
         threads_ = std::make_unique<engine>(options_->trust);
-        host_ = threads_->system.spawn(host_behavior, options_,
-                                       std::weak_ptr<const membership_ways>{threads_->ways},
-                                       in_flight_);
+        host_ = spawn_session_host(threads_->system, options_, maker(), in_flight_);
       }}.join();
     }
     caf::anon_send(host_, std::move(what));
@@ -539,6 +529,22 @@ private:
     std::shared_ptr<membership_ways> ways; // goes first: its thread runs what is in the system
   };
 
+  // A session on the cluster, as the task knows it.
+  session_maker maker() const {
+    return [options = options_, weak = std::weak_ptr<const membership_ways>{threads_->ways}](
+               caf::actor_system& system, const client_options& how,
+               const node_times* measured) -> result<caf::actor> {
+      auto ways = weak.lock();
+      if (!ways)
+        return failure(error_kind::unavailable, options->server->self(), " shuts down");
+      cluster_access cluster;
+      cluster.known = options->view->now();
+      if (options->may_change)
+        cluster.source = std::make_shared<view_source>(options->view);
+      return spawn_cluster_session(system, cluster, how, measured, ways.get());
+    };
+  }
+
   const std::shared_ptr<const hosting_options> options_;
   const std::shared_ptr<std::atomic<size_t>> in_flight_ = std::make_shared<std::atomic<size_t>>(0);
   std::mutex mutex_;
@@ -548,6 +554,12 @@ private:
 };
 
 } // namespace
+
+caf::actor spawn_session_host(caf::actor_system& system,
+                              std::shared_ptr<const hosting_options> options, session_maker make,
+                              std::shared_ptr<std::atomic<size_t>> in_flight) {
+  return system.spawn(host_behavior, std::move(options), std::move(make), std::move(in_flight));
+}
 
 std::shared_ptr<session_host> session_host::make(hosting_options options) {
   return std::make_shared<threaded_host>(std::move(options));

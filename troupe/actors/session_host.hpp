@@ -7,6 +7,8 @@
 #include "troupe/runtime/cluster/hosting_limits.hpp"
 #include "troupe/serialization/discovery/cluster_view.hpp"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 
 namespace troupe {
@@ -19,6 +21,16 @@ struct hosting_options {
   bool may_change = false;             ///< that
   connection_trust trust = {};         ///< sessions reach all tasks, this one among them
 };
+
+/// Makes the session that a client has opened; it is ended by an exit message.
+using session_maker = std::function<result<caf::actor>(
+    caf::actor_system& system, const client_options& how, const node_times* measured)>;
+
+/// Spawns the actor that does all of it: understands incoming, whose `from` is monitored, and gets
+/// the answers as outgoing. `in_flight` counts requests that are not answered yet.
+caf::actor spawn_session_host(caf::actor_system& system,
+                              std::shared_ptr<const hosting_options> options, session_maker make,
+                              std::shared_ptr<std::atomic<size_t>> in_flight);
 
 /// Any thread may call. Takes threads from the first session on.
 class session_host {

@@ -1,5 +1,6 @@
 #include "troupe/api/caf.hpp"
 
+#include "troupe/actors/published_session.hpp"
 #include "troupe/actors/session.hpp"
 #include "troupe/api/client_options.hpp"
 
@@ -23,6 +24,16 @@ caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
                          const session_options& options, std::source_location where) {
   return session_of(spawn_cluster_session(system, cluster, to_remote_client(options, where)),
                     where);
+}
+
+caf::actor publish_session(caf::actor_system& system, const caf::actor& session,
+                           const hosting_limits& limits) {
+  return spawn_published_session(system, session, library(), limits);
+}
+
+caf::actor use_session(caf::actor_system& system, const caf::actor& published,
+                       std::chrono::milliseconds timeout) {
+  return spawn_session_by(system, published, timeout);
 }
 
 } // namespace troupe

@@ -4,6 +4,7 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/session_messages.hpp"
 #include "troupe/api/session.hpp"
+#include "troupe/runtime/cluster/hosting_limits.hpp"
 #include "troupe/runtime/export.hpp"
 
 #include <caf/actor.hpp>
@@ -30,5 +31,18 @@ TROUPE_API caf::actor spawn_session(caf::actor_system& system, const session_opt
 TROUPE_API caf::actor spawn_session(caf::actor_system& system, const cluster_spec& cluster,
                                     const session_options& options = {},
                                     std::source_location where = std::source_location::current());
+
+/// Spawns an actor that other CAF nodes may use, where a program publishes it (caf::io). Clients
+/// there share the session, and its variables, within these limits; what one of them has prepared
+/// goes when its actor ends, and its steps end with their deadlines. Ends with the session. Whoever
+/// reaches it can do what this program's user can: CAF's own transport trusts all its peers.
+TROUPE_API caf::actor publish_session(caf::actor_system& system, const caf::actor& session,
+                                      const hosting_limits& limits = {});
+
+/// Spawns an actor that understands what that of spawn_session() does, and has one do it that
+/// another node has published. Graphs and tensors travel as bytes, which CAF carries: of a message,
+/// at most 256 MiB of tensors. `timeout` is the patience with a published actor that is gone.
+TROUPE_API caf::actor use_session(caf::actor_system& system, const caf::actor& published,
+                                  std::chrono::milliseconds timeout = std::chrono::seconds{60});
 
 } // namespace troupe
