@@ -144,7 +144,9 @@ public:
 
   /// Trains until it is to end, then saves and returns. Throws the first error that does not pass.
   replicas_report run(session& in, location where = location::current());
-  /// Ends the run in good order, within seconds. Any thread may call.
+  /// Ends the run in good order, within seconds; a run that begins later ends at once. While a
+  /// checkpoint reads variables, a task that does not answer is waited for as long as the session
+  /// says. Any thread may call.
   void request_stop() noexcept;
 
   graph_builder& graph() noexcept;            ///< the chief's: for savers, summaries, evaluation

@@ -67,7 +67,7 @@ std::chrono::steady_clock::time_point replicas::state::loop::next_look() const {
   if (options_.time_limit > 0)
     at = std::min(at, begin_ + in_ticks(options_.time_limit));
   if (!of_->is_sync() && saves() && options_.checkpoint_seconds > 0 && done_ > saved_step_)
-    at = std::min(at, saved_at_ + in_ticks(options_.checkpoint_seconds));
+    at = std::min(at, std::max(saved_at_ + in_ticks(options_.checkpoint_seconds), save_again_at_));
   return at;
 }
 
@@ -92,8 +92,6 @@ void replicas::state::loop::wait_for(lock_of_all& lock, Done done) {
 
 // One step of all: takes the gradients that have come first, and moves the variables.
 void replicas::state::loop::take_step() {
-  if (!apply_)
-    apply_ = in_.prepare({of_->chief.label}, {}, {of_->chief.apply}, where_);
   if (!pending_)
     pending_ = start(*apply_, {tensor::scalar(label_ + 1)});
   lock_of_all lock{of_->mutex};
@@ -174,6 +172,8 @@ void replicas::state::loop::get_ready(std::optional<error> cause) {
       if (!began_ || lost_state())
         begin();
       open_step();
+      if (of_->is_sync() && !apply_)
+        apply_ = in_.prepare({of_->chief.label}, {}, {of_->chief.apply}, where_);
       lock_of_all lock{of_->mutex};
       ready_ = true;
       suspect_ = false;
@@ -200,7 +200,12 @@ void replicas::state::loop::begin() {
   std::optional<restore_report> found;
   apply_.reset(); // it was prepared for what may have another place now
   if (saves()) {
-    await_writer();
+    try {
+      await_writer();
+    } catch (const error& why) { // as after a crash, an older one is there, or none
+      lock_of_all lock{of_->mutex};
+      warn(done_, why);
+    }
     if (options_.resume || saves_ours_)
       found = of_->saves->restore(in_, where_);
   }
@@ -226,9 +231,13 @@ void replicas::state::loop::open_clock(Which living) {
   const auto& chief = of_->chief;
   const run_options soon{.timeout = control_timeout};
   in_.run({{chief.replica, int64_t{-1}}}, {}, {chief.leave}, soon, where_);
-  for (const auto& one : replicas_)
-    if (living(one))
+  for (auto& one : replicas_)
+    if (living(one)) {
       in_.run({{chief.replica, int64_t{one.number}}}, {}, {chief.join}, soon, where_);
+      lock_of_all lock{of_->mutex};
+      one.is_awaited = true;
+      of_->changed.notify_all(); // it leaves again if it has nothing to do
+    }
 }
 
 // A late step of a former run may have put a replica into the clock that this run does not have:
@@ -241,7 +250,7 @@ void replicas::state::loop::form_anew() {
   }
   open_clock([this](const member& one) {
     lock_of_all lock{of_->mutex};
-    return one.attempts == 0 && !one.ended;
+    return one.attempts == 0 && !one.ended && one.is_awaited;
   });
 }
 
@@ -334,8 +343,14 @@ void replicas::state::loop::save() {
     lock_of_all lock{of_->mutex};
     saved_step_ = at;
   } catch (const error& why) {
-    of_->tell({.what = replica_event::kind::warning, .step = at, .text = why.what()});
+    warn(at, why);
+    lock_of_all lock{of_->mutex};
+    save_again_at_ = clock::now() + failed_save_interval;
   }
+}
+
+void replicas::state::loop::warn(int64_t step, const error& why) {
+  of_->tell({.what = replica_event::kind::warning, .step = step, .text = why.what()});
 }
 
 void replicas::state::loop::await_writer() {
@@ -363,7 +378,7 @@ replicas_report replicas::state::loop::finish() {
     await_writer();
   } catch (const error& why) { // which does not cost the last one
     saved_step_ = -1;
-    of_->tell({.what = replica_event::kind::warning, .step = done_, .text = why.what()});
+    warn(done_, why);
   }
   if (why_ == training_end::not_a_number || !ready_ ||
       (done_ == saved_step_ && (saves_ours_ || restored_from_ >= 0))) {

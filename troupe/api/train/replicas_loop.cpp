@@ -74,13 +74,12 @@ void replicas::state::loop::work(member& mine) {
 // Until there is something to do. False at the end.
 bool replicas::state::loop::await_turn(member& mine) {
   lock_of_all lock{of_->mutex};
-  if (of_->is_bounded() && ready_ && !stopped_ && !may_begin()) { // others must not wait for it
-    lock.unlock();
-    leave(mine.number);
-    lock.lock();
+  for (;;) {
+    of_->changed.wait(lock, [&] { return stopped_ || may_begin() || (ready_ && mine.is_awaited); });
+    if (stopped_ || may_begin())
+      return !stopped_;
+    leave(lock, mine); // others must not wait for it; the chief may put it into the clock again
   }
-  of_->changed.wait(lock, [&] { return stopped_ || may_begin(); });
-  return !stopped_;
 }
 
 // With the mutex.
@@ -183,6 +182,7 @@ void replicas::state::loop::note(member& mine, double loss, const std::vector<te
     ++count_;
     ++mine.counts.steps;
     mine.batch = -1;
+    mine.is_awaited = of_->is_bounded(); // its tick has joined it
     if (std::exchange(mine.attempts, 0) > 0)
       of_->tell({.what = replica_event::kind::back, .step = done_, .replica = mine.number});
     auto speed = static_cast<double>(count_) / std::max(seconds{now - begin_}.count(), 1e-9);
@@ -247,11 +247,8 @@ void replicas::state::loop::lose(lock_of_all& lock, member& mine, const error& w
   if (!first_cause_)
     first_cause_ = why;
   give_back(mine);
-  if (!of_->is_bounded())
-    return;
-  lock.unlock();
-  leave(mine.number);
-  lock.lock();
+  if (of_->is_bounded())
+    leave(lock, mine);
 }
 
 // Throws unless its task answers.
@@ -261,12 +258,15 @@ void replicas::state::loop::ask(const member& mine) {
 }
 
 // The others no longer wait for it. If that cannot be said now, it is at the next failure.
-void replicas::state::loop::leave(int number) {
+void replicas::state::loop::leave(lock_of_all& lock, member& mine) {
+  mine.is_awaited = false;
+  lock.unlock();
   try {
-    in_.run({{of_->chief.replica, int64_t{number}}}, {}, {of_->chief.leave},
+    in_.run({{of_->chief.replica, int64_t{mine.number}}}, {}, {of_->chief.leave},
             {.timeout = control_timeout}, where_);
   } catch (const error&) {
   }
+  lock.lock();
 }
 
 // -- both -----------------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ private:
 
   // Of the steps under way when the run is to end; those of a frozen task are left behind then.
   static constexpr std::chrono::seconds end_patience{5};
-  static constexpr milliseconds end_interval{50}, save_interval{20}, control_timeout{10'000},
-      release_timeout{1000};
+  static constexpr milliseconds end_interval{50}, save_interval{20}, failed_save_interval{1000},
+      control_timeout{10'000}, release_timeout{1000};
   // Without news, until one asks whether a task is there; at first, and at most.
   static constexpr clock::duration quiet = std::chrono::seconds{1},
                                    longest_quiet = std::chrono::seconds{10};
@@ -42,6 +42,7 @@ private:
     int attempts = 0;                  // in a row that failed
     replicas_report::counts counts = {};
     bool ended = false;
+    bool is_awaited = false; // bounded: it is in the clock, as far as is known
   };
 
   // Replicas, each on a thread of its own (replicas_loop.cpp)
@@ -57,7 +58,7 @@ private:
   void failed(member& mine, const error& why);
   void lose(lock_of_all& lock, member& mine, const error& why);
   void ask(const member& mine);
-  void leave(int number);
+  void leave(lock_of_all& lock, member& mine);
   int64_t step_of(int64_t label) const { return label - label_base_ + step_base_; }
 
   // The chief (replicas_chief.cpp)
@@ -85,6 +86,7 @@ private:
   bool saves() const { return of_->saves.has_value(); }
   bool save_is_due() const;
   void save();
+  void warn(int64_t step, const error& why);
   void await_writer();
   std::string newest() const;
 
@@ -124,7 +126,7 @@ private:
   int64_t next_ = 0, done_ = 0, count_ = 0, saved_step_ = 0, restored_from_ = -1;
   uint64_t beginnings_ = 0;
   clock::time_point last_good_ = begin_, saved_at_ = begin_, looked_at_ = begin_;
-  clock::time_point save_again_at_ = begin_; // not before: one is still being written
+  clock::time_point save_again_at_ = begin_; // not before: one is being written, or has failed
   clock::duration quiet_now_ = quiet;
   std::optional<error> first_cause_; // of those since a step ended well
   double loss_ = 0;
