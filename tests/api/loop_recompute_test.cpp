@@ -101,6 +101,68 @@ TEST_CASE("a loop that changes a variable is computed again with what it read") 
   }
 }
 
+TEST_CASE(
+    "what loops within a loop keep is kept for one turn of it, where that is computed again") {
+  constexpr int64_t turns = 8;
+  auto nest = [](graph_builder& g, edge x, edge w, const std::string& inner, bool recompute) {
+    auto layers = [&](edge h) {
+      for (int i = 0; i < 3; ++i)
+        h = tanh(sin(h) * w);
+      return h;
+    };
+    return while_loop(
+        {g.constant(0), x}, [&](auto& v) { return less(v[0], static_cast<int>(turns)); },
+        [&](auto& v) {
+          edge found;
+          if (inner == "scan") {
+            auto xs = pack({v[1], v[1] * 0.5f, v[1] * 0.25f, v[1], v[1] * 2.0f, v[1] * 3.0f});
+            auto made = scan({v[1]}, {xs},
+                             [&](auto& carry, auto& slices) -> scan_turn {
+                               auto next = layers(carry[0] + slices[0]);
+                               return {{next}, {next}};
+                             },
+                             {.recompute = recompute});
+            found = made.carry[0] + sum(made.outputs[0], {0});
+          } else {
+            found = while_loop(
+                {g.constant(0), v[1]}, [&](auto& u) { return less(u[0], static_cast<int>(turns)); },
+                [&](auto& u) {
+                  auto next = cond(
+                      greater(sum(u[1]), -1e9f), [&] { return layers(u[1]); },
+                      [&] { return u[1] * 2.0f; });
+                  return list{u[0] + 1, next};
+                },
+                {.recompute = recompute})[1];
+          }
+          return list{v[0] + 1, found};
+        },
+        {.recompute = recompute})[1];
+  };
+  for (std::string inner : {"while", "scan"}) {
+    std::vector<std::vector<tensor>> found;
+    std::vector<size_t> peaks;
+    for (auto recompute : {false, true}) {
+      graph_builder g;
+      auto x = g.placeholder(dtype::f32, {elements}, "x");
+      auto w = g.variable(1.5f, "w");
+      auto gradients = g.gradients(sum(nest(g, x, w, inner, recompute), 0), {x, w});
+      auto s = session::local();
+      s.run(g.initializer());
+      step_statistics statistics;
+      std::vector<float> values(elements, 0.5f);
+      found.push_back(
+          s.run({{x, tensor::of({elements}, values)}}, gradients, {}, {.statistics = &statistics}));
+      peaks.push_back(statistics.tasks.at(0).peak_bytes / tensor_bytes);
+    }
+    INFO(inner << ": " << peaks[0] << " tensors, then " << peaks[1]);
+    for (size_t i = 0; i < 2; ++i)
+      CHECK(identical(found[1][i], found[0][i]));
+    // A tensor for each turn of the outer loop, and what one of its turns takes.
+    CHECK(peaks[0] > turns * 6 * 3);
+    CHECK(peaks[1] < 2 * turns + 6 * 6);
+  }
+}
+
 TEST_CASE("scans, recurrent nets, loops within loops and second gradients may compute again") {
   auto gradients_of = [](bool recompute) -> std::vector<tensor> {
     graph_builder g;

@@ -65,9 +65,14 @@ void conductor_actor::fail(status why) {
   if (blamed_.exchange(true, std::memory_order_acq_rel))
     return;
   auto kind = why.kind();
+  auto& root = of_.root();
+  if (&root != &of_ && wants_flight_report(why)) // the step says what it waits for, here as well
+    root.conductor().abort(step(), of_.in_nest(why), nullptr);
   error_ = stop_.late() ? overdue(step()) : std::move(why);
-  if (wants_flight_report(error_)) // whoever noticed it: a kernel, a waiting thread, another task
+  if (&root == &of_ && wants_flight_report(error_)) {   // whoever noticed it
+    state_.fetch_or(failed, std::memory_order_acq_rel); // no turn begins while others are looked at
     error_ = status{error_.kind(), error_.message() + flight_report(of_, step())};
+  }
   stop_.raise();
   state_.fetch_or(failed, std::memory_order_acq_rel);
   of_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));

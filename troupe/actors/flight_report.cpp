@@ -28,8 +28,6 @@ public:
   }
 
 private:
-  const program& part(uint32_t p) const { return in_.part(p).program(); }
-
   // The time of a simulation is not what ticks count.
   std::string since_ns(int64_t ns) const {
     return running_simulation ? "some time" : readable_time(now_ - ns);
@@ -43,7 +41,7 @@ private:
   }
 
   void add_waits() {
-    for (const auto& one : list_waits(in_, max_waits + 1))
+    for (const auto& one : waits_of_step(in_, step_, max_waits + 1))
       add_line(troupe::describe(one), one.detail.empty() ? "" : concat(" (", one.detail, ')'),
                one.what == step_wait::on::region ? ", which has run for " : ", for ",
                since_ns(one.since_ns));
@@ -60,9 +58,12 @@ private:
 
   std::string describe(const flight_recorder::event& of) const {
     auto verb = std::string{to_string(of.what)};
-    if (of.program >= in_.program().programs().size())
+    auto [by, frame, number] = in_.program().program_of(of.program);
+    if (!by)
       return verb;
-    const auto& from = part(of.program);
+    if (frame)
+      verb = concat("in ", frame->description, ' ', verb);
+    const auto& from = *by->programs()[number];
     switch (of.what) {
       case flight_event::region_ran:
         return of.index < from.regions().size() ? verb + ' ' + describe_region(from, of.index)
@@ -70,7 +71,7 @@ private:
       case flight_event::wait_began:
       case flight_event::wait_ended:
         return of.index < from.waits().size()
-                   ? verb + ' ' + troupe::describe(wait_of(in_, of.program, of.index))
+                   ? verb + ' ' + troupe::describe(wait_of(in_.program(), from, of.index))
                    : verb;
       case flight_event::sent:
         return of.index < from.exports().size()

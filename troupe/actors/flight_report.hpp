@@ -12,8 +12,8 @@ namespace troupe {
 bool wants_flight_report(const status& why) noexcept;
 
 /// Lines for the end of an error's text, each begun by a newline and two spaces: what the step
-/// waits for on this task, for whom and since when, which of its regions run, and its last events.
-/// Not longer than 4 KiB. The step must not have ended.
+/// waits for on this task, turns of its loops included, for whom and since when, which of its
+/// regions run, and its last events. Not longer than 4 KiB. The step must not have ended.
 std::string flight_report(task_instance& of, uint64_t step);
 
 /// The same error with the first line of its text alone: what others need to know of it.

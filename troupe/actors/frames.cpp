@@ -32,17 +32,6 @@ status give(task_instance& in, size_t argument, tensor&& value, caf::execution_u
   return {};
 }
 
-constexpr int64_t before_first = -1; // the turn that is only the condition for the first one
-constexpr int64_t no_turn = -2;      // of a branch
-
-// The error with the nest that it comes from.
-status in_turn(status why, const task_frame& of, int64_t turn) {
-  if (why.kind() == error_kind::deadline_exceeded)
-    return why;
-  auto place = turn == no_turn ? "" : concat(" iteration ", std::max<int64_t>(turn, 0));
-  return std::move(why).within(concat('[', of.description, place, ']'));
-}
-
 // One run of a branch, or of all turns of a loop. Owns itself until all that it began has ended.
 class frame_run {
 public:
@@ -60,7 +49,7 @@ public:
       delete this;
       return;
     }
-    auto& first = turn_at(what_.is_loop() ? before_first : 0);
+    auto& first = turn_at(what_.is_loop() ? frame_turn::before_first : 0);
     first.function = *function;
     first.given.assign(inputs.end() - static_cast<std::ptrdiff_t>(values_), inputs.end());
     for (size_t i = 0; i < what_.orders; ++i)
@@ -151,15 +140,16 @@ private:
       which.in = in;
       which.id = all_.next_run(what_.number);
     });
-    if (begun && all_.begin_run(which.id, in, which, unit)) {
+    if (begun && all_.begin_run(which.id, in, place_of(number), which, unit)) {
       for (const auto& other : what_.exchanges)
-        caf::anon_send(other, outgoing{tensor_push{.step = all_.root().step(),
-                                                   .key = begin_run_key,
-                                                   .value = tensor::vector<int64_t>(
-                                                       {static_cast<int64_t>(which.function),
-                                                        what_.is_loop() ? which.number : no_turn}),
-                                                   .frame = which.id.first,
-                                                   .iteration = which.id.second}});
+        caf::anon_send(
+            other, outgoing{tensor_push{.step = all_.root().step(),
+                                        .key = begin_run_key,
+                                        .value = tensor::vector<int64_t>(
+                                            {static_cast<int64_t>(which.function),
+                                             what_.is_loop() ? which.number : frame_turn::none}),
+                                        .frame = which.id.first,
+                                        .iteration = which.id.second}});
       std::unique_lock lock{mutex_};
       which.begun = true;
       auto given = std::move(which.given);
@@ -250,8 +240,13 @@ private:
     all.leave_step(unit);
   }
 
+  frame_turn place_of(int64_t turn) const {
+    return {in_.get(), &what_, what_.is_loop() ? turn : frame_turn::none};
+  }
+
   void fail(status why, int64_t turn) {
-    why = in_turn(std::move(why), what_, what_.is_loop() ? turn : no_turn);
+    if (why.kind() != error_kind::deadline_exceeded)
+      why = in_->in_nest(std::move(why).within(place_of(turn).description()));
     all_.root().conductor().abort(all_.root().step().sequence, std::move(why), nullptr);
   }
 
@@ -309,16 +304,17 @@ void step_frames::begin(task_instance& in, uint32_t program, uint32_t wait,
 }
 
 bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& in,
-                            step_observer& observer, caf::execution_unit* unit) {
+                            const frame_turn& as, step_observer& observer,
+                            caf::execution_unit* unit) {
   if (!root_.conductor().enter())
     return false;
   {
     std::lock_guard guard{mutex_};
     running_.push_back(in);
   }
-  in->belong_to(root_, run.first, run.second);
   if (root_.checks_numerics())
     in->watch({.check_numerics = true});
+  in->belong_to(root_, run.first, run.second, as);
   in->conductor().begin(root_.step().sequence, observer, unit, root_.conductor().stop().deadline());
   if (!root_.program().frame(run.first)->is_shared())
     return true;
@@ -378,6 +374,35 @@ void step_frames::reset() noexcept {
   running_.clear();
   visits_.clear();
   early_bytes_ = 0;
+  std::erase_if(accounts_, [](const auto& one) { return !one.second->idle(); });
+  for (const auto& [of, account] : accounts_) {
+    account->end_log();
+    account->reset();
+    account->keep_account(false);
+  }
+}
+
+step_memory& step_frames::account_on(device& which) {
+  for (uint32_t p = 0; p < root_.program().programs().size(); ++p)
+    if (auto& part = root_.part(p); &part.program().device() == &which)
+      return part.account();
+  std::lock_guard guard{mutex_};
+  auto& found = accounts_[&which];
+  if (!found)
+    found = step_memory::make(which.memory());
+  found->keep_account(root_.watched());
+  return *found;
+}
+
+void step_frames::add_memory(step_memory_statistics& to) const {
+  std::lock_guard guard{mutex_};
+  for (const auto& [of, account] : accounts_) {
+    auto one = account->statistics();
+    to.in_use += one.in_use;
+    to.peak += one.peak;
+    to.allocated += one.allocated;
+    to.allocations += one.allocations;
+  }
 }
 
 // -- what several tasks run
@@ -386,9 +411,8 @@ void step_frames::reset() noexcept {
 // A run that another task has begun. Owns itself.
 class step_frames::guest final : public step_observer {
 public:
-  guest(step_frames& all, run_id run, int64_t turn, const task_frame& what, task_program& program)
-      : all_(all), run_(run), turn_(turn), what_(what), program_(program),
-        in_(program.check_out()) {}
+  guest(step_frames& all, run_id run, task_program& program)
+      : all_(all), run_(run), program_(program), in_(program.check_out()) {}
 
   const std::shared_ptr<task_instance>& instance() const noexcept { return in_; }
 
@@ -400,8 +424,8 @@ public:
       program_.check_in(std::move(in_));
     } else {
       in_->retire();
-      all_.root_.conductor().abort(all_.root_.step().sequence,
-                                   in_turn(std::move(outcome), what_, turn_), unit);
+      all_.root_.conductor().abort(all_.root_.step().sequence, in_->in_nest(std::move(outcome)),
+                                   unit);
     }
     auto& all = all_;
     self.reset();
@@ -411,8 +435,6 @@ public:
 private:
   step_frames& all_;
   const run_id run_;
-  const int64_t turn_;
-  const task_frame& what_;
   task_program& program_;
   std::shared_ptr<task_instance> in_;
 };
@@ -436,10 +458,10 @@ status step_frames::begin_guest(const task_frame& what, const arrival& order,
       return failure(error_kind::resource_exhausted, "more than ", max_runs,
                      " turns of loops of the step are under way");
   }
-  auto begun = std::make_unique<guest>(*this, run, turn, what, *what.functions[function]);
+  auto begun = std::make_unique<guest>(*this, run, *what.functions[function]);
   auto in = begun->instance();
   auto* observer = begun.release(); // deletes itself at the end
-  if (!begin_run(run, in, *observer, unit)) {
+  if (!begin_run(run, in, {nullptr, &what, turn}, *observer, unit)) {
     in->retire();
     delete observer;
     return {};

@@ -34,6 +34,11 @@ public:
 
   task_instance& root() noexcept { return root_; }
 
+  /// Where runs have their memory from: the step's account, or one for a device that only runs use.
+  step_memory& account_on(device& which);
+  /// What they took on such devices.
+  void add_memory(step_memory_statistics& to) const;
+
   // For runs:
   using run_id = std::pair<uint32_t, uint64_t>; // frame, and a number within the step
   /// A number for the next run of a frame.
@@ -41,8 +46,8 @@ public:
     return {frame, last_run_.fetch_add(1, std::memory_order_relaxed) + 1};
   }
   /// Begins a step within the step. False where the step has failed.
-  bool begin_run(run_id run, const std::shared_ptr<task_instance>& in, step_observer& observer,
-                 caf::execution_unit* unit);
+  bool begin_run(run_id run, const std::shared_ptr<task_instance>& in, const frame_turn& as,
+                 step_observer& observer, caf::execution_unit* unit);
   /// It has ended. The step may be over when this returns.
   void end_run(run_id run, const task_instance& in) noexcept;
   void leave_step(caf::execution_unit* unit);
@@ -65,6 +70,7 @@ private:
   std::vector<std::shared_ptr<task_instance>> running_;
   std::map<run_id, visit> visits_; // of frames that several tasks run
   size_t early_bytes_ = 0;
+  std::map<const device*, step_memory::owner> accounts_; // of devices that the step has no part on
 };
 
 } // namespace troupe

@@ -138,8 +138,8 @@ private:
   void pass_on(uint32_t export_index, tensor&& value, bool dead) {
     const auto& route = in_.program().route(program_, export_index);
     if (route.remote) {
-      in_.program().recorder().note(flight_event::sent, in_.conductor().step(), program_,
-                                    export_index);
+      in_.program().recorder().note(flight_event::sent, in_.conductor().step(),
+                                    in_.program().first_number() + program_, export_index);
       caf::anon_send(in_.program().exchange(route.peer),
                      outgoing{tensor_push{.step = in_.step(),
                                           .key = route.key,
@@ -312,8 +312,8 @@ caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, si
   since.store(0, std::memory_order_relaxed);
   if (measured)
     took(std::chrono::steady_clock::now() - begin);
-  keep->program().recorder().note(flight_event::region_ran, keep->conductor().step(), program_,
-                                  which_);
+  keep->program().recorder().note(flight_event::region_ran, keep->conductor().step(),
+                                  keep->program().first_number() + program_, which_);
   deliver(keep->conductor(), region_ended{std::move(outcome)}, unit);
   return done;
 }

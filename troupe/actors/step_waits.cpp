@@ -32,35 +32,39 @@ std::string_view to_string(step_wait::on what) noexcept {
 }
 
 std::string describe(const step_wait& what) {
+  auto nest = what.nest.empty() ? "" : what.nest + ' ';
   switch (what.what) {
-    case step_wait::on::tensor: return concat(what.node, " from ", what.target);
-    case step_wait::on::collective: return concat(what.node, " of ", what.target);
-    case step_wait::on::state: return concat(what.node, " on ", what.target);
-    case step_wait::on::files: return what.node + ", which reads or writes files";
-    case step_wait::on::functions: return "the functions of " + what.node;
-    default: return what.node;
+    case step_wait::on::tensor: return concat(nest, what.node, " from ", what.target);
+    case step_wait::on::collective: return concat(nest, what.node, " of ", what.target);
+    case step_wait::on::state: return concat(nest, what.node, " on ", what.target);
+    case step_wait::on::files: return concat(nest, what.node, ", which reads or writes files");
+    case step_wait::on::functions: return concat(nest, "the functions of ", what.node);
+    default: return nest + what.node;
   }
 }
 
-step_wait wait_of(task_instance& in, uint32_t program, uint32_t wait) {
-  const auto& which = in.part(program).program().waits()[wait];
+step_wait wait_of(const task_program& step, const program& of, uint32_t wait) {
+  const auto& which = of.waits()[wait];
   if (which.by == answered_by::frame)
-    return {step_wait::on::functions, in.root().program().frame_of(which)->description};
+    return {.what = step_wait::on::functions, .node = step.frame_of(which)->description};
   if (which.by == answered_by::caller)
-    return {step_wait::on::caller, concat("argument ", which.origin->attr<int64_t>("index"))};
+    return {.what = step_wait::on::caller,
+            .node = concat("argument ", which.origin->attr<int64_t>("index"))};
   auto node = which.origin->description();
   if (is_collective(which.origin->op()))
-    return {step_wait::on::collective, std::move(node),
-            concat("group ", which.origin->attr<int64_t>("group_key"))};
+    return {.what = step_wait::on::collective,
+            .node = std::move(node),
+            .target = concat("group ", which.origin->attr<int64_t>("group_key"))};
   if (which.by == answered_by::state)
-    return {step_wait::on::state,
-            std::move(node),
-            concat(to_string(which.state->op().makes), " '", which.state->name(), '\''),
-            {},
-            name_in_container(*which.state)};
+    return {.what = step_wait::on::state,
+            .node = std::move(node),
+            .target = concat(to_string(which.state->op().makes), " '", which.state->name(), '\''),
+            .state = name_in_container(*which.state)};
   if (which.by == answered_by::work)
-    return {step_wait::on::files, std::move(node)};
-  return {step_wait::on::tensor, std::move(node), which.origin->attr<std::string>("from")};
+    return {.what = step_wait::on::files, .node = std::move(node)};
+  return {.what = step_wait::on::tensor,
+          .node = std::move(node),
+          .target = which.origin->attr<std::string>("from")};
 }
 
 std::string describe_region(const program& of, uint32_t region) {
@@ -76,15 +80,17 @@ std::string describe_region(const program& of, uint32_t region) {
 std::vector<step_wait> list_waits(task_instance& in, size_t most) {
   std::vector<step_wait> found;
   auto scale = in.program().recorder().scale();
+  const auto nest = in.nest();
   auto count = static_cast<uint32_t>(in.program().programs().size());
   auto add = [&](step_wait one, int64_t ticks) {
     one.since_ns = scale.ns(ticks);
+    one.nest = nest;
     found.push_back(std::move(one));
   };
   for (uint32_t p = 0; p < count; ++p)
     for (uint32_t i = 0; i < in.part(p).program().waits().size() && found.size() < most; ++i)
       if (auto ticks = in.waits_since(p, i)) {
-        auto one = wait_of(in, p, i);
+        auto one = wait_of(in.root().program(), in.part(p).program(), i);
         if (auto seat = in.program().seat(p, i); seat.group != collective_seat::none)
           one.detail = in.meeting(seat.group).describe_missing();
         add(std::move(one), ticks);
@@ -92,7 +98,8 @@ std::vector<step_wait> list_waits(task_instance& in, size_t most) {
   for (uint32_t p = 0; p < count; ++p)
     for (uint32_t r = 0; r < in.part(p).program().regions().size() && found.size() < most; ++r)
       if (auto ticks = in.runs_since(p, r).load(std::memory_order_relaxed))
-        add({step_wait::on::region, describe_region(in.part(p).program(), r)}, ticks);
+        add({.what = step_wait::on::region, .node = describe_region(in.part(p).program(), r)},
+            ticks);
   return found;
 }
 

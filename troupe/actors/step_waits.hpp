@@ -25,7 +25,8 @@ struct step_wait {
     region      ///< nothing: it runs
   };
   on what = on::tensor;
-  std::string node;        ///< "QueueDequeue 'next' (train.cpp:17)"
+  std::string nest = {};   ///< turns of loops that it is in: "[While 'train' iteration 3]"
+  std::string node = {};   ///< "QueueDequeue 'next' (train.cpp:17)"
   std::string target = {}; ///< "/job:ps/task:0/device:cpu:0", "queue 'next'", "group 3"
   std::string detail = {}; ///< of a collective operation, who has not come
   std::string state = {};  ///< the name that a container has for it
@@ -34,11 +35,11 @@ struct step_wait {
 
 std::string_view to_string(step_wait::on what) noexcept;
 
-/// "QueueDequeue 'next' (train.cpp:17) on queue 'examples'".
+/// "[While 'train' iteration 3] QueueDequeue 'next' (train.cpp:17) on queue 'examples'".
 std::string describe(const step_wait& what);
 
-/// A wait of a program, whether or not it waits now.
-step_wait wait_of(task_instance& in, uint32_t program, uint32_t wait);
+/// A wait of a program of a step, whether or not it waits now.
+step_wait wait_of(const task_program& step, const program& of, uint32_t wait);
 /// "region 0 of 3 instructions from MatMul 'y' (train.cpp:17)".
 std::string describe_region(const program& of, uint32_t region);
 

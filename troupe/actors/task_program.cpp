@@ -178,7 +178,25 @@ status task_program::add(task_frame one) {
       if (std::ranges::find(accelerators_, each) == accelerators_.end())
         accelerators_.push_back(each);
   }
+  auto next = std::max(numbers_, static_cast<uint32_t>(programs_.size()));
+  for (const auto& function : one.functions)
+    if (function) {
+      function->first_number_ = next;
+      next += static_cast<uint32_t>(function->programs_.size());
+    }
+  numbers_ = next;
   frames_.emplace(number, std::move(one));
+  return {};
+}
+
+task_program::numbered task_program::program_of(uint32_t number) const noexcept {
+  if (number < programs_.size())
+    return {this, nullptr, number};
+  for (const auto& [which, frame] : frames_)
+    for (const auto& function : frame.functions)
+      if (function && number >= function->first_number_ &&
+          number - function->first_number_ < function->programs_.size())
+        return {function.get(), &frame, number - function->first_number_};
   return {};
 }
 
@@ -332,6 +350,32 @@ task_instance::task_instance(const task_program& of) : program_(of) {
 
 task_instance::~task_instance() = default;
 
+std::string frame_turn::description() const {
+  auto number = turn == none ? "" : concat(" iteration ", std::max<int64_t>(turn, 0));
+  return concat('[', of->description, number, ']');
+}
+
+std::string task_instance::nest() const {
+  if (!place_.of)
+    return {};
+  auto outside = place_.around ? place_.around->nest() : "";
+  return concat(outside, outside.empty() ? "" : " ", place_.description());
+}
+
+status task_instance::in_nest(status why) const {
+  if (why.kind() == error_kind::deadline_exceeded)
+    return why; // it says what all of the step waited for
+  for (const auto* at = this; at && at->place_.of; at = at->place_.around)
+    why = std::move(why).within(at->place_.description());
+  return why;
+}
+
+// What it makes is the step's that it is a part of.
+void task_instance::share_memory() {
+  for (const auto& part : parts_)
+    part->take_memory_of(root_->frames()->account_on(part->program().device()));
+}
+
 status task_instance::receive(arrival&& what, caf::execution_unit* unit) {
   if (what.frame != frame_ || what.iteration != run_) {
     if (frames_ && what.frame != 0)
@@ -392,12 +436,14 @@ void task_instance::begin_step(uint64_t step) noexcept {
 
 void task_instance::begin_wait(uint32_t of_program, uint32_t of_wait) noexcept {
   clues_[of_program].waits[of_wait].store(ticks_now(), std::memory_order_relaxed);
-  program_.recorder().note(flight_event::wait_began, conductor_->step(), of_program, of_wait);
+  program_.recorder().note(flight_event::wait_began, conductor_->step(),
+                           program_.first_number() + of_program, of_wait);
 }
 
 void task_instance::end_wait(uint32_t of_program, uint32_t of_wait, uint64_t bytes) noexcept {
   clues_[of_program].waits[of_wait].store(0, std::memory_order_relaxed);
-  program_.recorder().note(flight_event::wait_ended, conductor_->step(), of_program, of_wait);
+  program_.recorder().note(flight_event::wait_ended, conductor_->step(),
+                           program_.first_number() + of_program, of_wait);
   if (watched())
     watches_[of_program]->end_wait(of_wait, bytes);
 }
@@ -449,6 +495,8 @@ step_memory_statistics task_instance::memory() const noexcept {
     all.allocated += one.allocated;
     all.allocations += one.allocations;
   }
+  if (frames_)
+    frames_->add_memory(all);
   return all;
 }
 
@@ -456,7 +504,8 @@ std::string task_instance::describe_largest_tensors() const {
   std::vector<held_tensor> held;
   for (const auto& part : parts_)
     part->list_tensors(held);
-  return describe_largest(std::move(held), 10);
+  return describe_largest(std::move(held), 10,
+                          place_.of ? "the turn's largest tensors" : "the step's largest tensors");
 }
 
 void task_instance::retire() {

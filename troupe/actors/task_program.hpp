@@ -59,6 +59,21 @@ struct task_frame {
   bool is_shared() const noexcept { return !origin || !others.empty(); }
 };
 
+class task_instance;
+
+/// Which run of a frame's functions an instance is.
+struct frame_turn {
+  static constexpr int64_t before_first = -1; ///< only the condition for the first turn
+  static constexpr int64_t none = -2;         ///< of a branch
+
+  task_instance* around = nullptr; ///< that waits for it; of what another task has begun: nothing
+  const task_frame* of = nullptr;  ///< nothing: the instance is no such run
+  int64_t turn = none;
+
+  /// "[While 'train' (model.cpp:12) iteration 3]".
+  std::string description() const;
+};
+
 /// Everything but the pool is immutable once linked; any thread may use it.
 class task_program : public std::enable_shared_from_this<task_program> {
 public:
@@ -96,6 +111,16 @@ public:
   /// It runs within steps: of what they hold, others take care.
   void run_within_steps() noexcept { within_steps_ = true; }
   bool runs_within_steps() const noexcept { return within_steps_; }
+  /// What the first of its programs is called in the flight recorder: those of frames' functions
+  /// follow those of the step.
+  uint32_t first_number() const noexcept { return first_number_; }
+  /// The program that has a number, and what it is a part of; nothing where there is none.
+  struct numbered {
+    const task_program* of = nullptr;
+    const task_frame* frame = nullptr; ///< nothing: it is the step's
+    uint32_t program = 0;
+  };
+  numbered program_of(uint32_t number) const noexcept;
   /// Where what it is called with goes; nullptr where nobody reads it.
   const import_route* argument(size_t index) const noexcept {
     return index < arguments_.size() && arguments_[index] ? &*arguments_[index] : nullptr;
@@ -192,6 +217,7 @@ private:
   std::map<uint32_t, import_route> imports_;
   std::map<uint32_t, task_frame> frames_;
   bool within_steps_ = false;
+  uint32_t first_number_ = 0, numbers_ = 0;
   std::vector<std::optional<import_route>> arguments_;
   std::vector<std::shared_ptr<named_state>> kept_;
   mutable std::atomic<uint64_t> seen_retirements_{0};
@@ -255,11 +281,18 @@ public:
   task_instance& root() noexcept { return *root_; }
   uint32_t frame() const noexcept { return frame_; }
   uint64_t run() const noexcept { return run_; }
-  void belong_to(task_instance& root, uint32_t frame, uint64_t run) noexcept {
+  void belong_to(task_instance& root, uint32_t frame, uint64_t run, const frame_turn& as) {
     root_ = &root;
     frame_ = frame;
     run_ = run;
+    place_ = as;
+    share_memory();
   }
+  /// The turns that it is in, the outermost first: "[While 'train' iteration 3] [While 'rnn'
+  /// iteration 7]"; empty for a step. While it runs.
+  std::string nest() const;
+  /// The error with the turns that it comes from.
+  status in_nest(status why) const;
   /// What runs within it; of a root whose program has frames.
   step_frames* frames() noexcept { return frames_.get(); }
   /// Takes a tensor from another task, while the step runs.
@@ -305,6 +338,8 @@ public:
   }
 
 private:
+  void share_memory();
+
   const task_program& program_;
   std::shared_ptr<const task_program> kept_;
   std::vector<std::unique_ptr<instance>> parts_;
@@ -321,6 +356,7 @@ private:
   task_instance* root_ = this;
   uint32_t frame_ = 0;
   uint64_t run_ = 0;
+  frame_turn place_;
   std::unique_ptr<step_frames> frames_;
   caf::actor conductor_handle_;
   conductor_actor* conductor_ = nullptr;

@@ -116,7 +116,7 @@ define(graph& in, std::string_view name, const std::vector<argument>& arguments,
 /// The same for a function with a gradient of its own, instead of that of its nodes: `gradient`
 /// gets the arguments, and the gradients of those results that are floating, complex or lists, and
 /// returns an edge of its shape for each argument; edge{} where it has none. Nothing may be taken
-/// from outside but constants, no argument may be a variable itself. GraphDefs do not keep it.
+/// from outside but constants, no argument may be a variable itself.
 TROUPE_API defined_function
 define(graph& in, std::string_view name, const std::vector<argument>& arguments,
        const std::function<std::vector<edge>(const std::vector<edge>&)>& build,

@@ -1,6 +1,7 @@
 #include "troupe/runtime/graph/function_gradient.hpp"
 
 #include "troupe/runtime/graph/accesses.hpp"
+#include "troupe/runtime/graph/run_again.hpp"
 
 #include <algorithm>
 #include <set>
@@ -16,10 +17,23 @@ public:
   /// is possible, instead of being saved.
   backward_body(graph& forward, bool recomputes)
       : function_body(forward, SIZE_MAX), forward_(forward), recomputes_(recomputes) {
-    for (const auto& one : forward.nodes())
+    for (const auto& one : forward.nodes()) {
+      if (runs_functions(one->op()) && functions_can_run_again(*one))
+        continue; // they only read
       for (const auto& access : accesses_of(*one))
         if (access.updates)
           updated_.insert(access.state);
+    }
+  }
+
+  /// What the gradient of a node of the function that goes forward is taken of: itself, or, where
+  /// it runs functions that can run again here, its copy, which then keeps what the way back needs
+  /// only while that is computed.
+  result<node*> reached(node& of) {
+    if (!recomputes_ || !runs_functions(of.op()) || !can_run_again(of))
+      return &of;
+    TROUPE_TRY(run_again(of));
+    return copies_.at(&of);
   }
 
 private:
@@ -56,22 +70,31 @@ private:
   }
 
   // Random numbers and effects are had once, and a variable's value is the one that was read. A
-  // list must not be kept from being changed in its place.
+  // list must not be kept from being changed in its place: it is made anew, or kept by nobody.
   bool can_run_again(const node& what) const {
     if (copies_.contains(&what))
       return true;
+    auto [known, fresh] = can_.emplace(&what, false);
+    if (fresh)
+      known->second = looks_like_it(what);
+    return known->second;
+  }
+
+  bool looks_like_it(const node& what) const {
     constexpr auto once = effect::stateful | effect::random | effect::blocking | effect::fed;
-    if (has(what.op().effects, once) || what.op().makes != resource::none ||
-        what.inputs().empty() || runs_functions(what.op())) // which are to save things, too
+    auto calls = runs_functions(what.op());
+    if ((!calls && has(what.op().effects, once)) || what.op().makes != resource::none ||
+        what.inputs().empty() || (calls && !functions_can_run_again(what)))
       return false;
     for (int i = 0; i < what.outputs(); ++i)
-      if (what.output_is_ref(i) || what.output_type(i) == dtype::variant)
+      if (what.output_is_ref(i) && !calls)
         return false;
-    if (std::ranges::any_of(what.inputs(),
-                            [](const edge& input) { return input.type() == dtype::variant; }))
+    if (!std::ranges::all_of(what.inputs(), [&](const edge& input) {
+          return input.type() != dtype::variant || can_run_again(*input.node);
+        }))
       return false;
     return std::ranges::none_of(accesses_of(what), [&](const state_access& one) {
-      return !one.as_value || updated_.contains(one.state);
+      return (!one.as_value && !calls) || updated_.contains(one.state);
     });
   }
 
@@ -90,16 +113,16 @@ private:
     }
     std::ranges::sort(needed, {}, &node::id);
     for (const auto* one : needed) {
-      node_spec spec{.op = std::string{one->op().name},
-                     .name = find(concat(scope(), one->name())) ? std::string{} : one->name(),
-                     .inputs = {},
-                     .attrs = one->attrs(),
-                     .device = one->device(),
-                     .where = one->where()};
+      std::vector<edge> inputs;
       for (const auto& input : one->inputs()) {
         TROUPE_ASSIGN(auto here, bring_in(input));
-        spec.inputs.push_back(here);
+        inputs.push_back(here);
       }
+      status outcome;
+      auto spec = over_values(*one, std::move(inputs), outcome);
+      TROUPE_TRY(std::move(outcome));
+      if (find(concat(scope(), spec.name)))
+        spec.name.clear();
       TROUPE_ASSIGN(copies_[one], add_here(std::move(spec)));
     }
     return {};
@@ -134,8 +157,9 @@ private:
 
   graph& forward_;
   const bool recomputes_;
-  std::map<const node*, node*> copies_; // of nodes that run again
-  std::set<const node*> updated_;       // variables, by the function that goes forward
+  std::map<const node*, node*> copies_;     // of nodes that run again
+  mutable std::map<const node*, bool> can_; // by what was found out
+  std::set<const node*> updated_;           // variables, by the function that goes forward
   std::map<std::pair<const node*, int>, edge> read_;
 };
 
@@ -162,7 +186,8 @@ function_gradients::both_ways(const function& of, const std::vector<size_t>& fro
   for (auto one : to)
     xs.push_back(forward.arguments[one]);
   auto context = concat("function '", of.name(), "'");
-  auto gradients = differentiate(*forward.body, ys, xs, options, *this);
+  auto gradients = differentiate(*forward.body, ys, xs, options, *this,
+                                 [&](node& one) { return body->reached(one); });
   if (!gradients)
     return gradients.status().within(context);
   for (size_t i = 0; i < to.size(); ++i)

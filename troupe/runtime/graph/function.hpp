@@ -12,7 +12,7 @@ class function;
 
 /// What the gradients of a call are, where they are not to be those of the function's nodes: `by`
 /// takes its arguments, then the gradients of those results that carry some, and gives the
-/// gradients of the arguments `to`.
+/// gradients of the arguments `to`. With `to` and no `by`, it is of an order that was not read.
 struct own_gradient {
   std::shared_ptr<const function> by = {};
   std::vector<size_t> to = {};

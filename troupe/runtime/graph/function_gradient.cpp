@@ -129,7 +129,7 @@ attr_map with_functions(const node& of, const std::vector<function_value>& by) {
 
 // A function with a gradient of its own as one that calls it: there its gradient is looked for.
 result<std::shared_ptr<const function>> as_call(std::shared_ptr<const function> of) {
-  if (!of->gradient().by)
+  if (!of->gradient().by && of->gradient().to.empty())
     return of;
   auto like = opened(*of);
   auto body = std::make_unique<graph>(of->body().ops());
@@ -247,6 +247,9 @@ result<edges> of_first_recursive_call(gradient_context& at, const function_value
 result<edges> of_own_gradient(gradient_context& at, const function& of) {
   auto& call = at.widens();
   const auto& [by, to] = of.gradient();
+  if (!by)
+    return failure(error_kind::unimplemented, "function '", of.name(),
+                   "' is within its own gradient, whose gradient is of an order that was not read");
   edges found(call.inputs().size());
   if (std::ranges::none_of(to, [&](size_t one) { return at.wants(static_cast<int>(one)); }))
     return found;
@@ -278,7 +281,7 @@ result<edges> of_call(gradient_context& at) {
                              {known->second.backward, {}});
   }
   const auto& of = *value.body;
-  if (of.gradient().by)
+  if (of.gradient().by || !of.gradient().to.empty())
     return of_own_gradient(at, of);
   if (calls_itself(of.body(), value.name))
     return of_first_recursive_call(at, value);

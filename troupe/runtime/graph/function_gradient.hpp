@@ -10,11 +10,13 @@ namespace troupe {
 class function_gradients;
 
 /// The work of gradients(): adds nodes to `in`, or to the function that is being built within it.
-/// The weights, of which there is one for each y, may be edges of that function.
+/// The weights, of which there is one for each y, may be edges of that function. `reached` says of
+/// a node what its gradient is to be taken of.
 result<std::vector<edge>> differentiate(graph& in, const std::vector<edge>& ys,
                                         const std::vector<edge>& xs,
                                         const gradient_options& options,
-                                        function_gradients& functions);
+                                        function_gradients& functions,
+                                        const std::function<result<node*>(node&)>& reached = {});
 
 /// What all gradients that are taken at once know of functions.
 class function_gradients {

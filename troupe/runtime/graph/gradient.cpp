@@ -52,9 +52,10 @@ private:
 class differentiator {
 public:
   differentiator(graph& in, const std::vector<edge>& ys, const gradient_options& options,
-                 function_gradients& functions)
+                 function_gradients& functions, const std::function<result<node*>(node&)>& reached)
       : graph_(in), options_(options), stopped_(edge_keys_of(options.stop)),
-        again_(in, options.recompute, ys, options.weights), functions_(functions) {}
+        again_(in, options.recompute, ys, options.weights), functions_(functions),
+        reached_(reached) {}
 
   result<std::vector<edge>> run(const std::vector<edge>& ys, const std::vector<edge>& xs) {
     backward_paths between{ys, xs, stopped_};
@@ -104,7 +105,7 @@ private:
     if (!given && !node.op().gradient)
       return failure(error_kind::unimplemented, node.description(),
                      ": no gradient is defined: ", node.op().no_gradient);
-    TROUPE_ASSIGN(auto* of, again_.recomputed(node, output_gradients));
+    TROUPE_ASSIGN(auto* of, reached_ ? reached_(node) : again_.recomputed(node, output_gradients));
     gradient_context context{*of, std::move(output_gradients), std::move(wanted), &functions_};
     TROUPE_ASSIGN(auto input_gradients, call(node, given, context));
     TROUPE_TRY(check(*of, given, input_gradients)); // which may take more by now
@@ -163,6 +164,7 @@ private:
   edge_keys stopped_;
   recomputation again_;
   function_gradients& functions_;
+  const std::function<result<node*>(node&)>& reached_;
   std::map<edge_key, std::vector<edge>> partials_;
 };
 
@@ -171,8 +173,9 @@ private:
 result<std::vector<edge>> differentiate(graph& in, const std::vector<edge>& ys,
                                         const std::vector<edge>& xs,
                                         const gradient_options& options,
-                                        function_gradients& functions) {
-  return differentiator{in, ys, options, functions}.run(ys, xs);
+                                        function_gradients& functions,
+                                        const std::function<result<node*>(node&)>& reached) {
+  return differentiator{in, ys, options, functions, reached}.run(ys, xs);
 }
 
 edge gradient_context::output_gradient(int i) {

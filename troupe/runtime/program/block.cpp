@@ -91,10 +91,27 @@ status run_code(const block& what, tensor* slots, std::span<tensor> results, con
   return at.stop.raised() ? stopped(at.stop) : status{}; // the last kernel may have left off
 }
 
+// What a block holds, by the nodes that made it; its arguments are those of `by`.
+void note_held(const block& what, const tensor* slots, std::span<const tensor> results,
+               const node& by, const call_frame& at) {
+  std::vector<const node*> makers(what.slots, &by);
+  for (const auto& code : what.code)
+    for (uint16_t i = 0; i < code.output_count; ++i)
+      makers[code.first_output + i] = code.origin;
+  for (uint32_t slot = 0; slot < what.slots; ++slot)
+    if (!slots[slot].empty())
+      at.held->push_back({makers[slot], slots[slot]});
+  for (const auto& code : what.code)
+    if (code.what == action::fetch && !results[code.target].empty())
+      at.held->push_back({makers[code.inputs[0]], results[code.target]});
+}
+
 // Runs a block in slots that are empty, and leaves them so.
-status run_block(const block& what, tensor* slots, std::span<tensor> results,
+status run_block(const block& what, tensor* slots, std::span<tensor> results, const node& by,
                  const call_frame& at) {
   auto ran = run_code(what, slots, results, at);
+  if (ran.kind() == error_kind::resource_exhausted && at.held) [[unlikely]]
+    note_held(what, slots, results, by, at);
   if (!ran) [[unlikely]]
     for (uint32_t i = 0; i < what.slots; ++i)
       slots[i].reset();
@@ -151,10 +168,11 @@ bool holds(const tensor& what) {
 
 namespace {
 
-status call(const block& what, std::span<tensor> arguments, tensor* outputs, const call_frame& at) {
+status call(const block& what, std::span<tensor> arguments, tensor* outputs, const node& by,
+            const call_frame& at) {
   tensors slots{what.slots}, results{what.handed_on.size()};
   enter(what, arguments, false, slots.data());
-  TROUPE_TRY(run_block(what, slots.data(), results.all(), at));
+  TROUPE_TRY(run_block(what, slots.data(), results.all(), by, at));
   for (size_t i = 0; i < what.handed_on.size(); ++i)
     outputs[i] = what.handed_on[i] < 0 ? std::move(results[i])
                                        : arguments[static_cast<size_t>(what.handed_on[i])];
@@ -170,10 +188,18 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
   for (size_t i = 0; i < body.handed_on.size(); ++i)
     swaps = swaps || (body.handed_on[i] >= 0 && static_cast<size_t>(body.handed_on[i]) != i);
   int64_t turn = 0;
+  const auto held_before = at.held ? at.held->size() : 0;
   auto told = [&](status why) {
     if (why.ok() || why.kind() == error_kind::deadline_exceeded)
       return why;
-    return std::move(why).within(concat("[", code.origin->description(), " iteration ", turn, "]"));
+    auto place = concat("[", code.origin->description(), " iteration ", turn, "]");
+    if (why.kind() == error_kind::resource_exhausted && at.held) {
+      for (const auto& one : variables) // those that the body did not read
+        if (!one.empty())
+          at.held->push_back({code.origin, one});
+      put_around(*at.held, held_before, place);
+    }
+    return std::move(why).within(place);
   };
   auto ended = false;
   auto fused = site.fused && !at.check_numerics ? site.fused->find(variables) : nullptr;
@@ -185,7 +211,7 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
   }
   for (; !ended; ++turn) {
     enter(condition, variables, true, condition_slots.data());
-    TROUPE_TRY(told(run_block(condition, condition_slots.data(), verdict.all(), at)));
+    TROUPE_TRY(told(run_block(condition, condition_slots.data(), verdict.all(), *code.origin, at)));
     const auto& found = condition.handed_on[0] < 0
                             ? verdict[0]
                             : variables[static_cast<size_t>(condition.handed_on[0])];
@@ -198,7 +224,7 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
         if (auto from = body.handed_on[i]; from >= 0 && static_cast<size_t>(from) != i)
           before[i] = variables[static_cast<size_t>(from)];
     enter(body, variables, false, body_slots.data());
-    TROUPE_TRY(told(run_block(body, body_slots.data(), results.all(), at)));
+    TROUPE_TRY(told(run_block(body, body_slots.data(), results.all(), *code.origin, at)));
     for (size_t i = 0; i < body.handed_on.size(); ++i)
       if (body.handed_on[i] < 0)
         variables[i] = std::move(results[i]);
@@ -282,13 +308,17 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
     case calling::once:
     case calling::never: break;
   }
-  auto ran = call(*chosen, arguments, outputs, at);
+  const auto held_before = at.held ? at.held->size() : 0;
+  auto ran = call(*chosen, arguments, outputs, *code.origin, at);
   if (ran && code.states)
     ran = read_handed_on(code, site, *chosen, at, outputs);
   // The deepest calls say where it was; a stack of a thousand lines helps nobody.
-  if (!ran && !at.stop.raised() && at.depth <= 8)
-    return std::move(ran).within(concat("[", code.origin->description(), "]"));
-  return ran;
+  if (ran || at.stop.raised() || at.depth > 8)
+    return ran;
+  auto place = concat("[", code.origin->description(), "]");
+  if (at.held)
+    put_around(*at.held, held_before, place);
+  return std::move(ran).within(place);
 }
 
 result<tensor> read_variable(const instruction& code,

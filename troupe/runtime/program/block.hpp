@@ -2,6 +2,7 @@
 // that a function may run while it runs.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
+#include "troupe/runtime/program/held_tensors.hpp"
 
 #include <atomic>
 #include <span>
@@ -61,7 +62,9 @@ struct call_frame {
   stop_signal& stop;
   bool check_numerics = false;
   block_record* records = nullptr; // of a step whose times are taken
-  int depth = 0;                   // of calls within calls
+  /// Takes what the blocks hold when memory runs out.
+  std::vector<held_tensor>* held = nullptr;
+  int depth = 0; // of calls within calls
 };
 
 /// Runs an instruction that calls functions, whose inputs and outputs are slots. The error names

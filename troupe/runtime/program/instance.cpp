@@ -9,7 +9,6 @@
 #include "troupe/runtime/types/tensor_list.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace troupe {
 namespace {
@@ -64,8 +63,8 @@ void instance::reset() noexcept {
       slots_[slot].reset();
   for (const auto& one : temporaries_)
     one->clear();
-  if (memory_)
-    memory_->end_log();
+  if (own_memory_)
+    own_memory_->end_log();
   take_idle_memory();
 }
 
@@ -73,7 +72,7 @@ void instance::watch(step_profiler* by) {
   watch_ = by;
   keep_account();
   if (by && by->takes_times())
-    memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
+    own_memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
 }
 
 void instance::take_idle_memory() {
@@ -84,13 +83,15 @@ void instance::take_idle_memory() {
     memories_.push_back(step_memory::make(program_->device().memory()));
     idle = memories_.end() - 1;
   }
-  memory_ = idle->get();
+  memory_ = own_memory_ = idle->get();
   memory_->reset();
   keep_account();
 }
 
 // Who does not ask how much memory a step took does not pay for the count.
-void instance::keep_account() noexcept { memory_->keep_account(watch_ && watch_->takes_times()); }
+void instance::keep_account() noexcept {
+  own_memory_->keep_account(watch_ && watch_->takes_times());
+}
 
 bool instance::receive(token&& what) noexcept {
   if (what.slot != token::no_slot)
@@ -181,11 +182,12 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
             break;
           }
         case action::call: {
-          call_frame at{program_->device(),      *memory_,
-                        temporaries_.data(),     stop,
-                        watch.checks_numerics(), watch.block_records()};
+          std::vector<held_tensor> held;
+          call_frame at{
+              program_->device(),    *memory_, temporaries_.data(), stop, watch.checks_numerics(),
+              watch.block_records(), &held};
           if (auto ran = run_call(*code, slots, at); !ran) [[unlikely]]
-            return stop.raised() ? stopped(stop) : explain_memory(std::move(ran));
+            return stop.raised() ? stopped(stop) : explain_memory(std::move(ran), std::move(held));
           break;
         }
         case action::read: {
@@ -293,13 +295,15 @@ status instance::explain(status error, const instruction& at) const {
   return explain_memory(at.origin ? within(*at.origin, std::move(error)) : std::move(error));
 }
 
-status instance::explain_memory(status error) const {
+// `held` is what its calls held, when that is not in the slots of the step.
+status instance::explain_memory(status error, std::vector<held_tensor> held) const {
   if (error.kind() != error_kind::resource_exhausted)
     return error;
   const auto& device = program_->device();
   return std::move(error).followed_by(
       concat("; ", to_string(device.kind()), ':', device.ordinal(), " has ",
-             device.statistics().in_use, " bytes in use, its limit is ", device.memory_limit()));
+             device.statistics().in_use, " bytes in use, its limit is ", device.memory_limit(),
+             describe_largest(std::move(held), 10, "its functions' largest tensors")));
 }
 
 void instance::list_tensors(std::vector<held_tensor>& to) const {
@@ -321,23 +325,6 @@ void instance::list_tensors(std::vector<held_tensor>& to) const {
     if (!value.empty() && makers[slot])
       to.push_back({makers[slot], value});
   }
-}
-
-std::string describe_largest(std::vector<held_tensor> held, size_t most) {
-  // What stands in several slots counts once. Addresses order nothing: an error reads the same each
-  // time.
-  std::set<const void*> seen;
-  std::erase_if(held, [&](const auto& one) { return !seen.insert(one.value.raw()).second; });
-  std::ranges::stable_sort(held, std::ranges::greater{},
-                           [](const held_tensor& one) { return one.value.bytes(); });
-  if (held.size() > most)
-    held.erase(held.begin() + static_cast<std::ptrdiff_t>(most), held.end());
-  std::string text;
-  for (const auto& one : held)
-    text +=
-        concat(text.empty() ? "; the step's largest tensors: " : ", ", one.value.bytes(),
-               " bytes, ", one.value.type(), one.value.dims(), " of ", one.made_by->description());
-  return text;
 }
 
 // Nothing runs, but everybody who waits hears that nothing comes.

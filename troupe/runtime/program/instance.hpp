@@ -1,6 +1,7 @@
 // One step's state of a program, and the pure rules of its execution: given tokens, it says what to
 // run, and running a region says what to send. Knows no threads and no actors.
 #pragma once
+#include "troupe/runtime/program/held_tensors.hpp"
 #include "troupe/runtime/program/program.hpp"
 #include "troupe/runtime/program/step_memory.hpp"
 #include "troupe/runtime/program/step_profiler.hpp"
@@ -35,16 +36,6 @@ protected:
   ~emission_sink() = default;
 };
 
-/// A tensor that a step holds.
-struct held_tensor {
-  const node* made_by;
-  tensor value;
-};
-
-/// Prints the largest, each memory once, with the nodes that made them: "; the step's largest
-/// tensors: 4096 bytes, f32[32,32] of Add 'net/sum' (model.cpp:41), ...".
-std::string describe_largest(std::vector<held_tensor> held, size_t most);
-
 /// Regions of one instance may run on several threads at once; each is run by one.
 class instance {
 public:
@@ -58,6 +49,11 @@ public:
 
   /// Notes down what the next steps do, until told otherwise with nullptr. Between steps only.
   void watch(step_profiler* by);
+
+  /// Has the next step take its memory from the account of another one's, on the same device, until
+  /// the reset: it is a part of that step, which outlives it.
+  void take_memory_of(step_memory& whole) noexcept { memory_ = &whole; }
+  step_memory& account() noexcept { return *memory_; }
 
   /// Gives a feed its value, before the start.
   void set_feed(size_t feed, tensor value) noexcept {
@@ -98,7 +94,7 @@ private:
   status run_again(uint32_t region, emission_sink& out, stop_signal& stop, bool& done);
   status run_dead(uint32_t region, emission_sink& out);
   status explain(status error, const instruction& at) const;
-  status explain_memory(status error) const;
+  status explain_memory(status error, std::vector<held_tensor> held = {}) const;
   status await(std::span<const uint32_t> slots) const;
   status bring_here(tensor& value, const instruction& at) const;
   void take_idle_memory();
@@ -112,7 +108,8 @@ private:
   step_profiler* watch_ = nullptr;
   // The step's, and those of former steps whose tensors may be in use yet.
   std::vector<step_memory::owner> memories_;
-  step_memory* memory_ = nullptr;
+  step_memory* own_memory_ = nullptr;
+  step_memory* memory_ = nullptr; // its own, or that of a step around it
 };
 
 } // namespace troupe

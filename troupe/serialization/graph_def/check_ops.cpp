@@ -39,11 +39,19 @@ private:
     std::string_view first;
   };
 
+  // A function, and what its gradients are.
+  void note(const FunctionDef* body) {
+    while (body && seen_.insert(body).second) {
+      called_.push_back(body);
+      const auto* gradient = functions_.gradient_of(body->signature().name());
+      body = gradient ? functions_.find(*gradient) : nullptr;
+    }
+  }
+
   void look_at(const google::protobuf::RepeatedPtrField<NodeDef>& nodes) {
     for (const auto& each : nodes)
-      if (auto call = functions_.callee(each)) {
-        if (seen_.insert(call.body).second)
-          called_.push_back(call.body);
+      if (auto call = functions_.called_by(each)) {
+        note(call.body);
       } else if (auto [at, fresh] = uses_.emplace(each.op(), use{}); fresh) {
         look_at_functions(each);
         // Asked once: a registry thinks long about names that it does not know.
@@ -59,8 +67,8 @@ private:
     auto look = [&](const NameAttrList& which) {
       NodeDef call;
       call.set_op(which.name());
-      if (auto called = functions_.callee(call); called && seen_.insert(called.body).second)
-        called_.push_back(called.body);
+      if (auto called = functions_.called_by(call))
+        note(called.body);
     };
     for (const auto& [name, value] : of.attr()) {
       if (value.has_func())

@@ -46,11 +46,28 @@ function_library::function_library(const FunctionDefLibrary& functions, const re
     : ops_(ops) {
   for (const auto& each : functions.function())
     functions_.emplace(each.signature().name(), &each);
+  for (const auto& each : functions.gradient())
+    gradients_.emplace(each.function_name(), &each.gradient_func());
+}
+
+const FunctionDef* function_library::find(std::string_view name) const {
+  auto found = functions_.find(name);
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+const std::string* function_library::gradient_of(std::string_view name) const {
+  auto found = gradients_.find(name);
+  return found == gradients_.end() ? nullptr : found->second;
 }
 
 function_call function_library::callee(const NodeDef& of) const {
+  auto found = called_by(of);
+  return found && gradient_of(found.body->signature().name()) ? function_call{} : found;
+}
+
+function_call function_library::called_by(const NodeDef& of) const {
   auto partitioned = of.op() == "PartitionedCall" || of.op() == "StatefulPartitionedCall";
-  const auto* f = partitioned ? find(of.attr(), "f") : nullptr;
+  const auto* f = partitioned ? graph_def::find(of.attr(), "f") : nullptr;
   auto found = functions_.find(f ? f->func().name() : of.op());
   if (found == functions_.end())
     return {};
@@ -59,14 +76,14 @@ function_call function_library::callee(const NodeDef& of) const {
 
 bool function_library::has_effect(const NodeDef& of) const {
   auto stateful = [this](const NodeDef& each) {
-    if (callee(each))
+    if (called_by(each))
       return true; // it may well have some
     if (flow_of(each.op()) != flow::plain)
       return false;
     auto op = ops_.find_op(each.op());
     return op && has((*op)->effects, effect::stateful) && (*op)->makes == resource::none;
   };
-  auto called = callee(of);
+  auto called = called_by(of);
   return called ? std::ranges::any_of(called.body->node_def(), stateful) : stateful(of);
 }
 
@@ -80,7 +97,7 @@ result<size_t> function_library::first_of(const NodeDef& node, std::string_view 
     first += count;
     return true;
   };
-  if (auto called = callee(node); called && called.partitioned)
+  if (auto called = called_by(node); called && called.partitioned)
     return first;
   else if (called) {
     for (const auto& each : called.body->signature().output_arg()) {

@@ -28,7 +28,14 @@ public:
   function_library(const FunctionDefLibrary& functions, const registry& ops);
 
   /// The function that a node calls, by its name or by a PartitionedCall.
+  function_call called_by(const NodeDef& of) const;
+  /// The same, where the nodes of the function take the node's place: not where the function has a
+  /// gradient of its own.
   function_call callee(const NodeDef& of) const;
+
+  const FunctionDef* find(std::string_view name) const;
+  /// The name of the function that is another one's gradient; nothing where it has none.
+  const std::string* gradient_of(std::string_view name) const;
 
   /// Says whether a node must run though nobody may need its outputs.
   bool has_effect(const NodeDef& of) const;
@@ -39,6 +46,7 @@ public:
 private:
   const registry& ops_;
   std::map<std::string_view, const FunctionDef*> functions_;
+  std::map<std::string_view, const std::string*> gradients_;
 };
 
 /// How many tensors an argument or result of a function is.

@@ -21,11 +21,12 @@ struct pending_node {
 
 class inliner {
 public:
-  inliner(GraphDef& in, const registry& ops) : graph_(in), functions_(in.library(), ops) {}
+  inliner(GraphDef& in, const registry& ops, std::string_view whole)
+      : graph_(in), functions_(in.library(), ops), whole_(whole) {}
 
   result<inlined_calls> run() {
     if (std::ranges::none_of(graph_.node(),
-                             [this](const auto& each) { return functions_.callee(each).body; }))
+                             [this](const auto& each) { return functions_.called_by(each).body; }))
       return std::move(calls_);
     google::protobuf::RepeatedPtrField<NodeDef> given;
     given.Swap(graph_.mutable_node());
@@ -54,10 +55,24 @@ private:
   }
 
   void take(pending_node next) {
-    if (functions_.callee(next.node))
+    if (functions_.callee(next.node) || (!whole_.empty() && next.node.name() == whole_)) {
       pending_.push_back(std::move(next));
-    else
-      *graph_.add_node() = std::move(next.node);
+      return;
+    }
+    keep_call(next.node);
+    *graph_.add_node() = std::move(next.node);
+  }
+
+  // Of a call by the function's name that stays one: ours have an op.
+  void keep_call(NodeDef& node) const {
+    auto called = functions_.called_by(node);
+    if (!called || called.partitioned)
+      return;
+    NameAttrList f;
+    f.set_name(node.op());
+    f.mutable_attr()->swap(*node.mutable_attr());
+    node.set_op(functions_.has_effect(node) ? "StatefulPartitionedCall" : "PartitionedCall");
+    *(*node.mutable_attr())["f"].mutable_func() = std::move(f);
   }
 
   void add(const char* op, std::string name, const std::string& device,
@@ -74,7 +89,7 @@ private:
   }
 
   status expand(const pending_node& call) {
-    auto called = functions_.callee(call.node);
+    auto called = functions_.called_by(call.node);
     const auto& name = called.body->signature().name();
     if (std::ranges::count(call.within, name) > 0)
       return failure(error_kind::unimplemented, "the function ", name, " calls itself");
@@ -154,6 +169,7 @@ private:
 
   GraphDef& graph_;
   function_library functions_;
+  const std::string_view whole_;
   std::deque<pending_node> pending_;
   inlined_calls calls_;
   size_t copies_ = 0;
@@ -161,8 +177,8 @@ private:
 
 } // namespace
 
-result<inlined_calls> inline_calls(GraphDef& in, const registry& ops) {
-  return inliner{in, ops}.run();
+result<inlined_calls> inline_calls(GraphDef& in, const registry& ops, std::string_view whole) {
+  return inliner{in, ops, whole}.run();
 }
 
 } // namespace troupe::graph_def

@@ -1,10 +1,13 @@
 #include "troupe/serialization/graph_def/read_function.hpp"
 
+#include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/serialization/graph_def/add_nodes.hpp"
+#include "troupe/serialization/graph_def/function_library.hpp"
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace troupe::graph_def {
 namespace {
@@ -23,15 +26,33 @@ public:
   GraphDef nodes;
 };
 
-} // namespace
+// How often a gradient may be read within itself: one that calls its function has one of any order.
+constexpr auto most_orders = 3;
 
-result<function_value> read_function(const NameAttrList& which, graph& around,
-                                     const std::vector<edge>& arguments,
-                                     const std::vector<partial_shape>& dims,
-                                     const function_source& from) {
+struct function_argument {
+  dtype type;
+  partial_shape dims;
+  const node* state = nullptr; ///< a variable or the like itself
+  bool is_absent = false;      ///< the function gets zero, and is no function of it
+};
+
+// State has no value: then any will do.
+result<tensor> zero_of(dtype type) {
+  TROUPE_ASSIGN(auto made, tensor::make(type == dtype::none ? dtype::i32 : type, shape{}));
+  if (made.type() != dtype::string && made.type() != dtype::variant)
+    std::memset(made.raw(), 0, made.bytes());
+  return made;
+}
+
+struct open_body {
+  std::unique_ptr<function_body> nodes;
+  std::vector<edge> results;
+};
+
+result<open_body> read_body(const NameAttrList& which, graph& around,
+                            const std::vector<function_argument>& arguments,
+                            const function_source& from) {
   const auto& name = which.name();
-  if (std::ranges::find(from.open, name) != from.open.end())
-    return function_value{name, {}};
   if (from.open.size() == deepest_function)
     return failure(error_kind::unimplemented, "functions are nested more than ", deepest_function,
                    " deep");
@@ -51,15 +72,17 @@ result<function_value> read_function(const NameAttrList& which, graph& around,
   *call.mutable_attr() = which.attr();
   std::map<std::string, edge> given;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto& outside = arguments[i];
-    const auto* state =
-        outside.node->output_is_ref(outside.index) ? resource_behind(outside) : nullptr;
+    const auto& one = arguments[i];
     edge own;
-    if (state) {
-      TROUPE_ASSIGN(own, body->add_state_argument(state->op().makes, state->output_type(0),
-                                                  state->output_shape(0)));
+    if (one.is_absent) {
+      TROUPE_ASSIGN(auto value, zero_of(one.type));
+      TROUPE_ASSIGN(auto* zero, body->add({.op = "Const",
+                                           .attrs = {{"value", value}, {"dtype", value.type()}}}));
+      own = zero->output(0);
+    } else if (one.state) {
+      TROUPE_ASSIGN(own, body->add_state_argument(one.state->op().makes, one.type, one.dims));
     } else {
-      own = body->add_argument(outside.type(), i < dims.size() ? dims[i] : partial_shape{});
+      own = body->add_argument(one.type, one.dims);
       TROUPE_TRY(body->take_note());
     }
     auto& stands_for_it = *local.nodes.add_node();
@@ -70,7 +93,7 @@ result<function_value> read_function(const NameAttrList& which, graph& around,
   }
   auto inner = from;
   inner.open.push_back(name);
-  TROUPE_ASSIGN(auto calls, inline_calls(local.nodes, around.ops()));
+  TROUPE_ASSIGN(auto calls, inline_calls(local.nodes, around.ops(), name));
   TROUPE_ASSIGN(auto raised, raise_control_flow(local.nodes, around.ops()));
   inner.raised = &raised;
   auto& into = *body;
@@ -89,7 +112,105 @@ result<function_value> read_function(const NameAttrList& which, graph& around,
     TROUPE_ASSIGN(auto result, into.find_edge(output));
     results.push_back(result);
   }
-  TROUPE_ASSIGN(auto made, function_body::finish(std::move(body), name, results));
+  body->leave();
+  return open_body{std::move(body), std::move(results)};
+}
+
+// Which arguments of a function its gradient is for, among those that may have some.
+std::vector<bool> wanted_by(const FunctionDef& gradient,
+                            const std::vector<function_argument>& arguments) {
+  std::vector<bool> wanted;
+  const auto* said = find(gradient.attr(), std::string{gradient_places});
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto& one = arguments[i];
+    auto place = static_cast<int64_t>(i);
+    wanted.push_back(!one.is_absent && !one.state && carries_gradients(one.type) &&
+                     (!said || std::ranges::count(said->list().i(), place) > 0));
+  }
+  return wanted;
+}
+
+// What the file says that the gradient of a function is; `results` says of the results which it is
+// taken of.
+result<own_gradient> read_gradient(const NameAttrList& of, graph& around,
+                                   const std::vector<function_argument>& arguments,
+                                   const std::vector<function_argument>& results,
+                                   const function_source& from) {
+  const function_library library{from.library, around.ops()};
+  const auto* name = library.gradient_of(of.name());
+  if (!name)
+    return own_gradient{};
+  if (std::ranges::count(from.gradients, *name) == most_orders)
+    return own_gradient{.by = {}, .to = {0}};
+  const auto* definition = library.find(*name);
+  if (!definition)
+    return failure(error_kind::not_found, "there is no function '", *name,
+                   "', which is said to be the gradient of '", of.name(), "'");
+  auto takes = arguments;
+  takes.insert(takes.end(), results.begin(), results.end());
+  auto inner = from;
+  inner.gradients.push_back(*name);
+  NameAttrList which;
+  which.set_name(*name);
+  *which.mutable_attr() = of.attr();
+  auto read = read_body(which, around, takes, inner);
+  if (!read)
+    return read.status().within(concat("gradient of function '", of.name(), '\''));
+  if (read->results.size() != arguments.size())
+    return invalid("the gradient of function '", of.name(), "' gives ", read->results.size(),
+                   " results for ", arguments.size(), " arguments");
+  auto wanted = wanted_by(*definition, arguments);
+  own_gradient made;
+  std::vector<edge> given;
+  std::vector<function_argument> gives;
+  size_t place = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto& result = read->results[i];
+    gives.push_back({.type = result.type(), .dims = result.dims(), .is_absent = !wanted[i]});
+    if (wanted[i] && result.type() != arguments[i].type)
+      return invalid("the gradient of function '", of.name(), "' for argument ", i, " is ",
+                     result.type(), ", and the argument is ", arguments[i].type);
+    if (wanted[i]) {
+      made.to.push_back(place);
+      given.push_back(result);
+    }
+    place += !arguments[i].is_absent;
+  }
+  TROUPE_ASSIGN(auto next, read_gradient(which, around, takes, gives, inner));
+  TROUPE_ASSIGN(made.by,
+                function_body::finish(std::move(read->nodes), *name, given, std::move(next)));
+  return made;
+}
+
+} // namespace
+
+result<function_value> read_function(const NameAttrList& which, graph& around,
+                                     const std::vector<edge>& arguments,
+                                     const std::vector<partial_shape>& dims,
+                                     const function_source& from) {
+  const auto& name = which.name();
+  if (std::ranges::find(from.open, name) != from.open.end())
+    return function_value{name, {}};
+  std::vector<function_argument> takes;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto& outside = arguments[i];
+    const auto* state =
+        outside.node->output_is_ref(outside.index) ? resource_behind(outside) : nullptr;
+    if (state)
+      takes.push_back({state->output_type(0), state->output_shape(0), state});
+    else
+      takes.push_back({outside.type(), i < dims.size() ? dims[i] : partial_shape{}});
+  }
+  TROUPE_ASSIGN(auto read, read_body(which, around, takes, from));
+  std::vector<function_argument> gives;
+  for (const auto& one : read.results)
+    gives.push_back(
+        {.type = one.type(),
+         .dims = one.dims(),
+         .is_absent = one.node->output_is_ref(one.index) || !carries_gradients(one.type())});
+  TROUPE_ASSIGN(auto gradient, read_gradient(which, around, takes, gives, from));
+  TROUPE_ASSIGN(auto made, function_body::finish(std::move(read.nodes), name, read.results,
+                                                 std::move(gradient)));
   return function_value{name, std::move(made)};
 }
 

@@ -16,6 +16,8 @@ struct function_source {
   const graph_def_options& options;
   /// The functions that are being read, the outermost first: one that runs itself is named only.
   std::vector<std::string> open = {};
+  /// The functions that are being read as gradients of others.
+  std::vector<std::string> gradients = {};
   /// How many more may be read for the graph: each node reads its own, and those in them.
   size_t* left = nullptr;
   /// What branches and loops of TensorFlow 1 have become.
@@ -25,7 +27,8 @@ struct function_source {
 constexpr size_t max_functions = 10'000;
 
 /// Reads a function that takes what the edges carry, with shapes as they are given, if any is.
-/// Calls in it are replaced by what they call, as in graphs.
+/// Calls in it are replaced by what they call, as in graphs. One that has a gradient of its own
+/// gets it.
 result<function_value> read_function(const NameAttrList& which, graph& around,
                                      const std::vector<edge>& arguments,
                                      const std::vector<partial_shape>& dims,

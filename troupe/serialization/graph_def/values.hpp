@@ -5,6 +5,10 @@
 
 namespace troupe::graph_def {
 
+/// The attribute of a function that is another one's gradient which says for which arguments: ours
+/// may leave some out, of which TensorFlow's are zeros.
+constexpr std::string_view gradient_places = "_gradient_places";
+
 /// What is left of graph_def_options::filled_bytes.
 struct fill_budget {
   size_t bytes = 0;

@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
 
@@ -57,12 +58,38 @@ public:
     return name;
   }
   void note(const function* of, std::string name) { names_.emplace(of, std::move(name)); }
+  void add_gradient(const std::string& of, const std::string& by) {
+    auto& made = *to_.add_gradient();
+    made.set_function_name(of);
+    made.set_gradient_func(by);
+  }
 
 private:
   FunctionDefLibrary& to_;
   std::map<const function*, std::string> names_;
   std::set<std::string> taken_;
 };
+
+// What a function takes and gives where it is written, and which of these its own are.
+struct written_form {
+  std::vector<DataType> arguments = {}, results = {};
+  std::vector<size_t> argument_places = {}, result_places = {};
+};
+
+// TensorFlow's gradients take those of all results, and give those of all arguments; ours those
+// that there are.
+written_form form_of_gradient(const function& of, const written_form& form) {
+  written_form made{.arguments = form.arguments,
+                    .results = form.arguments,
+                    .argument_places = form.argument_places};
+  made.arguments.insert(made.arguments.end(), form.results.begin(), form.results.end());
+  for (size_t i = 0; i < of.results(); ++i)
+    if (carries_gradients(of.result_type(i)))
+      made.argument_places.push_back(form.arguments.size() + form.result_places[i]);
+  for (auto to : of.gradient().to)
+    made.result_places.push_back(form.argument_places[to]);
+  return made;
+}
 
 // The functions around what is being written, and what they are called.
 using names_around = std::vector<std::pair<std::string, std::string>>;
@@ -78,9 +105,9 @@ public:
   /// `handles` says which of its arguments are handles of TensorArrays and stacks.
   graph_def_writer(const graph& of, node_list& to, written_functions& functions,
                    names_around around = {}, FunctionDef* body = nullptr,
-                   std::vector<bool> handles = {})
+                   std::vector<bool> handles = {}, const written_form& form = {})
       : of_(of), to_(to), functions_(functions), around_(std::move(around)), body_(body),
-        handles_(std::move(handles)) {}
+        handles_(std::move(handles)), form_(form) {}
 
   status write() {
     for (const auto& each : of_.nodes())
@@ -137,43 +164,108 @@ private:
       return *known;
     auto name = functions_.choose_name(what.name);
     functions_.note(what.body.get(), name);
-    TROUPE_TRY(
-        write_function(*what.body, what.name, name, by).within(concat("function '", name, "'")));
+    written_form form;
+    for (size_t i = 0; i < what.body->arguments(); ++i) {
+      auto type = type_of(by.inputs()[i + static_cast<size_t>(first_argument(by.op()))]);
+      form.arguments.push_back(what.body->argument_is_ref(i) ? DT_RESOURCE : type);
+      form.argument_places.push_back(i);
+    }
+    TROUPE_TRY(write_function(*what.body, what.name, name, form));
     return name;
   }
 
+  // Without results, the form gets those of the function.
   status write_function(const function& what, const std::string& own_name, const std::string& name,
-                        const node& by) {
+                        written_form form) {
     FunctionDef made;
     auto& signature = *made.mutable_signature();
     signature.set_name(name);
     signature.set_is_stateful(what.has_effects());
-    std::vector<bool> handles;
-    for (size_t i = 0; i < what.arguments(); ++i) {
+    for (size_t i = 0; i < form.arguments.size(); ++i) {
       auto& to = *signature.add_input_arg();
       to.set_name(argument_name(i));
-      auto type = type_of(by.inputs()[i + static_cast<size_t>(first_argument(by.op()))]);
-      handles.push_back(type == DT_RESOURCE);
-      to.set_type(what.argument_is_ref(i) ? DT_RESOURCE : type);
+      to.set_type(form.arguments[i]);
     }
+    std::vector<bool> handles;
+    for (size_t i = 0; i < what.arguments(); ++i)
+      handles.push_back(!what.argument_is_ref(i) &&
+                        form.arguments[form.argument_places[i]] == DT_RESOURCE);
     auto around = around_;
     around.emplace_back(own_name, name);
+    if (form.result_places.empty() && form.results.empty())
+      for (size_t i = 0; i < what.results(); ++i) {
+        graph_def_writer types{what.body(), to_, functions_, {}, &made, handles};
+        form.results.push_back(what.result_is_ref(i) ? DT_RESOURCE
+                                                     : types.type_of(result_of(what, i)));
+        form.result_places.push_back(i);
+      }
     graph_def_writer body{what.body(), *made.mutable_node_def(), functions_, std::move(around),
-                          &made,       std::move(handles)};
-    for (size_t i = 0; i < what.results(); ++i) {
+                          &made,       std::move(handles),       form};
+    for (size_t i = 0; i < form.results.size(); ++i) {
       auto& to = *signature.add_output_arg();
-      to.set_name(concat("result_", i));
-      to.set_type(what.result_is_ref(i) ? DT_RESOURCE : body.type_of(result_of(what, i)));
-      if (auto argument = what.handed_on(i); argument >= 0)
-        (*made.mutable_ret())[to.name()] = argument_name(static_cast<size_t>(argument));
+      to.set_name(result_name(i));
+      to.set_type(form.results[i]);
+      if (std::ranges::find(form.result_places, i) == form.result_places.end())
+        body.write_nothing(i);
     }
-    TROUPE_TRY(body.write());
+    for (size_t i = 0; i < what.results(); ++i)
+      if (auto argument = what.handed_on(i); argument >= 0)
+        (*made.mutable_ret())[result_name(form.result_places[i])] =
+            body.name_of_argument(static_cast<size_t>(argument));
+    TROUPE_TRY(body.write().within(concat("function '", name, "'")));
     functions_.add() = std::move(made);
+    return write_gradient(what, name, form);
+  }
+
+  status write_gradient(const function& of, const std::string& name, const written_form& form) {
+    const auto& by = of.gradient().by;
+    if (!by)
+      return {};
+    auto own_form = form_of_gradient(of, form);
+    std::string gradient;
+    if (const auto* known = functions_.find(by.get())) {
+      gradient = *known;
+    } else {
+      gradient = functions_.choose_name(by->name());
+      functions_.note(by.get(), gradient);
+      TROUPE_TRY(write_function(*by, by->name(), gradient, own_form));
+    }
+    functions_.add_gradient(name, gradient);
     return {};
   }
 
+  // The gradient of an argument that has none.
+  void write_nothing(size_t place) {
+    auto& places = (*body_->mutable_attr())[std::string{gradient_places}];
+    if (!places.has_list())
+      for (auto one : form_.result_places)
+        places.mutable_list()->add_i(static_cast<int64_t>(one));
+    places.mutable_list();
+    auto& result = (*body_->mutable_ret())[result_name(place)];
+    result = argument_name(place);
+    if (auto type = form_.arguments[place];
+        type == DT_RESOURCE || type == DT_VARIANT || type == DT_STRING)
+      return; // which have no zeros
+    NodeDef to;
+    auto name = concat("zeros_", place);
+    while (of_.find(name))
+      name += '_';
+    to.set_name(name);
+    to.set_op("ZerosLike");
+    to.add_input(argument_name(place));
+    (*to.mutable_attr())["T"].set_type(form_.arguments[place]);
+    *to_.Add() = std::move(to);
+    result = name + ":y:0";
+  }
+
+  static std::string result_name(size_t place) { return concat("result_", place); }
+  std::string name_of_argument(size_t i) const {
+    return argument_name(form_.argument_places.empty() ? i : form_.argument_places[i]);
+  }
+
   status write_result(const node& of) {
-    (*body_->mutable_ret())[concat("result_", of.attr<int64_t>("index"))] = text_of(of.inputs()[0]);
+    auto index = static_cast<size_t>(of.attr<int64_t>("index"));
+    (*body_->mutable_ret())[result_name(form_.result_places[index])] = text_of(of.inputs()[0]);
     return {};
   }
 
@@ -182,7 +274,7 @@ private:
     if (!body_)
       return from.name();
     if (is_argument(*from.node))
-      return argument_name(static_cast<size_t>(from.node->attr<int64_t>("index")));
+      return name_of_argument(static_cast<size_t>(from.node->attr<int64_t>("index")));
     int first = 0;
     for (const auto& port : from.node->op().outputs) {
       auto count = tensors_of(*from.node, port);
@@ -374,6 +466,7 @@ private:
   const names_around around_;
   FunctionDef* const body_;
   const std::vector<bool> handles_;
+  const written_form form_;
 };
 
 } // namespace

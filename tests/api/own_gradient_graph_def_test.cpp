@@ -1,0 +1,175 @@
+// Gradients that functions have of their own, in GraphDefs.
+#include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/troupe.hpp"
+
+namespace troupe::test::own_gradient_graph_def_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using list = std::vector<edge>;
+
+// A graph that was written and read again, so many times.
+struct copy {
+  copy(const graph& of, graph_def_format format, int times = 1) {
+    const graph* from = &of;
+    for (int i = 0; i < times; ++i) {
+      auto text = value_or_throw(write_graph_def(*from, format));
+      auto next = std::make_unique<graph_builder>();
+      if (format == graph_def_format::text)
+        value_or_throw(read_graph_def_text(text, *next));
+      else
+        value_or_throw(read_graph_def(std::as_bytes(std::span{text}), *next));
+      g = std::move(next);
+      from = g.get();
+    }
+  }
+
+  edge at(std::string_view name) const { return value_or_throw(g->find_edge(name)); }
+  edge gradient(const list& of) { return g->gradients(of, {at("x")})[0]; }
+  double of(edge what, double x, int n = 0) {
+    return to_scalar<double>(s.fetch(what, {{at("x"), x}, {at("n"), n}}));
+  }
+
+  std::unique_ptr<graph_builder> g;
+  session s = session::local();
+};
+
+std::string function(std::string_view name, std::string_view takes, std::string_view gives,
+                     std::string_view nodes) {
+  std::string text = concat("function { signature { name: '", name, "' ");
+  for (auto one : takes)
+    text += concat("input_arg { name: '", one, "' type: DT_DOUBLE } ");
+  text += concat("output_arg { name: 'r' type: DT_DOUBLE } } ", nodes, " ret { key: 'r' value: '",
+                 gives, "' } } ");
+  return text;
+}
+
+std::string node(std::string_view name, std::string_view op,
+                 const std::vector<std::string>& inputs) {
+  auto text = concat("node_def { name: '", name, "' op: '", op, "' ");
+  for (const auto& one : inputs)
+    text += concat("input: '", one, "' ");
+  return text + (op == "f" ? "} " : "attr { key: 'T' value { type: DT_DOUBLE } } } ");
+}
+
+std::string with_library(std::string_view library) {
+  return concat(
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_DOUBLE } } "
+      "attr { key: 'shape' value { shape { } } } } "
+      "node { name: 'y' op: 'f' input: 'x' } library { ",
+      library, "} versions { producer: 22 }");
+}
+
+constexpr std::string_view is_gradient = "gradient { function_name: 'f' gradient_func: 'g' } ";
+
+} // namespace
+
+TEST_CASE("a gradient of a function's own is written to a GraphDef and read from it") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f64, shape{}, "x");
+  auto n = g.placeholder(dtype::i32, shape{}, "n");
+  auto f = define(
+      g, "f",
+      {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}, argument{dtype::f64, shape{}}},
+      [&](auto& v) {
+        return list{log(exp(v[0]) + 1.0), v[1] + 1, v[0] * 7.0 + v[2]};
+      },
+      [&](auto& v, auto& dy) {
+        return list{dy[0] * sigmoid(v[0]) + dy[1] * 1000.0, {}, {}};
+      });
+  auto y = call(g, f, {x, n, x * 3.0}, "y");
+  auto looped = while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        auto next = cond(
+            greater(v[1], -1e9),
+            [&] {
+              return call(g, f, {v[1], n, v[1]})[2];
+            },
+            [&] { return v[1]; });
+        return list{v[0] + 1, next};
+      },
+      {.name = "loop"})[1];
+  auto name = looped.name();
+  for (auto format : {graph_def_format::text, graph_def_format::binary})
+    for (int times : {1, 3}) {
+      INFO("text: " << (format == graph_def_format::text) << ", times: " << times);
+      copy c{g, format, times};
+      CHECK(c.of(c.at("y:2"), 2) == 20);
+      auto one = c.gradient({c.at("y:0")});
+      CHECK(c.of(one, 1000) == 1); // that of its nodes is not finite
+      CHECK(c.of(one, 0) == 0.5);
+      CHECK(c.of(c.gradient({one}), 0) == 0.25); // that of the sigmoid
+      // Of its third argument it has none.
+      CHECK(c.of(c.gradient({c.at("y:0"), c.at("y:2")}), 0) == 1000.5);
+      CHECK(c.of(c.at(name), 1, 3) == 512);
+      CHECK(c.of(c.gradient({c.at(name)}), 1, 3) == 1e9);
+    }
+}
+
+TEST_CASE("a GraphDef's calls by the function's name have the gradient that the library says") {
+  // f(x) = x + x, and its gradient is 5 dy; of that, dy's is 5 and x's is 7.
+  auto five = [](double value) {
+    return concat(
+        "node_def { name: 'k' op: 'Const' attr { key: 'dtype' value { type: DT_DOUBLE } } "
+        "attr { key: 'value' value { tensor { dtype: DT_DOUBLE double_val: ",
+        value, " } } } } ");
+  };
+  auto f = function("f", "x", "s:z:0", node("s", "Add", {"x", "x"}));
+  auto gradient = function("g", "xd", "m:z:0", five(5) + node("m", "Mul", {"d", "k:output:0"}));
+  graph_builder g;
+  REQUIRE(read_graph_def_text(with_library(concat(f, gradient, is_gradient)), g).status().ok());
+  auto s = session::local();
+  auto x = *g.find_edge("x"), y = *g.find_edge("y");
+  CHECK(to_scalar<double>(s.fetch(y, {{x, 4.0}})) == 8);
+  CHECK(to_scalar<double>(s.fetch(g.gradients(y, {x})[0], {{x, 4.0}})) == 5);
+}
+
+TEST_CASE("a function may be called by its own gradient, in a GraphDef") {
+  // f(x) = x + x, and its gradient is f(x) dy.
+  auto f = function("f", "x", "s:z:0", node("s", "Add", {"x", "x"}));
+  auto gradient = function("g", "xd", "m:z:0",
+                           node("again", "f", {"x"}) + node("m", "Mul", {"again:r:0", "d"}));
+  graph_builder g;
+  REQUIRE(read_graph_def_text(with_library(concat(f, gradient, is_gradient)), g).status().ok());
+  auto s = session::local();
+  auto x = *g.find_edge("x");
+  list orders{*g.find_edge("y")};
+  for (int i = 0; i < 3; ++i)
+    orders.push_back(g.gradients(orders.back(), {x})[0]);
+  // y = f, y' = f, y'' = f f' = f^1 as f' is f(x): each is that of the one before.
+  std::vector<double> found;
+  for (auto one : orders)
+    found.push_back(to_scalar<double>(s.fetch(one, {{x, 3.0}})));
+  CHECK(found == std::vector<double>{6, 6, 6, 6});
+  CHECK_THAT(failure_of([&] { g.gradients(orders.back(), {x}); }),
+             Contains("of an order that was not read"));
+}
+
+TEST_CASE("gradients in a GraphDef that are none are refused") {
+  auto f = function("f", "x", "s:z:0", node("s", "Add", {"x", "x"}));
+  auto fails = [&](const std::string& library) {
+    graph_builder g;
+    return read_graph_def_text(with_library(library), g).status().message();
+  };
+  CHECK_THAT(fails(concat(f, is_gradient)),
+             Contains("there is no function 'g', which is said to be the gradient of 'f'"));
+  auto narrow = function("g", "x", "x", "");
+  CHECK_THAT(fails(concat(f, narrow, is_gradient)), Contains("gradient of function 'f'"));
+  auto none = concat("function { signature { name: 'g' input_arg { name: 'x' type: DT_DOUBLE } "
+                     "input_arg { name: 'd' type: DT_DOUBLE } } } ");
+  CHECK_THAT(fails(concat(f, none, is_gradient)), Contains("gives 0 results for 1 arguments"));
+  auto whole = concat("function { signature { name: 'g' input_arg { name: 'x' type: DT_DOUBLE } "
+                      "input_arg { name: 'd' type: DT_DOUBLE } "
+                      "output_arg { name: 'r' type: DT_INT32 } } "
+                      "node_def { name: 'c' op: 'Cast' input: 'd' "
+                      "attr { key: 'SrcT' value { type: DT_DOUBLE } } "
+                      "attr { key: 'DstT' value { type: DT_INT32 } } } "
+                      "ret { key: 'r' value: 'c:y:0' } } ");
+  CHECK_THAT(fails(concat(f, whole, is_gradient)),
+             Contains("for argument 0 is i32, and the argument is f64"));
+}
+
+} // namespace troupe::test::own_gradient_graph_def_test
