@@ -109,6 +109,40 @@ TEST_CASE("a gradient of a function's own is written to a GraphDef and read from
     }
 }
 
+TEST_CASE("gradients that were taken before a graph is written are those of its copy") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f64, shape{}, "x");
+  static_cast<void>(g.placeholder(dtype::i32, shape{}, "n")); // which copies feed
+  // Of its first argument it has none: the gradient is one result here, and two in a GraphDef.
+  auto f = define(
+      g, "f", {argument{dtype::f64, shape{}}, argument{dtype::f64, shape{}}},
+      [&](auto& v) { return list{v[0] * v[1]}; },
+      [&](auto& v, auto& dy) {
+        return list{{}, dy[0] * 7.0 * v[1]};
+      });
+  auto y = call(g, f, {x * 2.0, x}, "y")[0];
+  auto first = g.gradients({y}, {x})[0];
+  auto second = g.gradients({first}, {x})[0];
+  copy c{g, graph_def_format::binary, 2};
+  CHECK(c.of(c.at(concat(first.node->name(), ':', first.index)), 3) == 21);
+  CHECK(c.of(c.at(concat(second.node->name(), ':', second.index)), 3) == 7);
+  CHECK(c.of(c.gradient({c.at("y")}), 3) == 21);
+}
+
+TEST_CASE("a GraphDef's gradients of gradients of gradients end somewhere") {
+  auto named = [](int i) { return i == 0 ? std::string{"f"} : concat("f", i); };
+  std::string library;
+  for (int i = 0; i < 200; ++i)
+    library +=
+        concat("function { signature { name: '", named(i), "' } } ", "gradient { function_name: '",
+               named(i), "' gradient_func: '", named(i + 1), "' } ");
+  library += concat("function { signature { name: '", named(200), "' } }");
+  graph_builder g;
+  auto read = read_graph_def_text(
+      concat("node { name: 'y' op: 'f' } library { ", library, " } versions { producer: 22 }"), g);
+  CHECK_THAT(read.status().message(), Contains("more than 64 orders deep"));
+}
+
 TEST_CASE("a GraphDef's calls by the function's name have the gradient that the library says") {
   // f(x) = x + x, and its gradient is 5 dy; of that, dy's is 5 and x's is 7.
   auto five = [](double value) {
@@ -146,6 +180,8 @@ TEST_CASE("a function may be called by its own gradient, in a GraphDef") {
   CHECK(found == std::vector<double>{6, 6, 6, 6});
   CHECK_THAT(failure_of([&] { g.gradients(orders.back(), {x}); }),
              Contains("of an order that was not read"));
+  CHECK_THAT(write_graph_def(g, graph_def_format::binary).status().message(),
+             Contains("was not read, and cannot be written"));
 }
 
 TEST_CASE("gradients in a GraphDef that are none are refused") {

@@ -248,14 +248,16 @@ result<edges> of_own_gradient(gradient_context& at, const function& of) {
   auto& call = at.widens();
   const auto& [by, to] = of.gradient();
   if (!by)
-    return failure(error_kind::unimplemented, "function '", of.name(),
-                   "' is within its own gradient, whose gradient is of an order that was not read");
+    return failure(
+        error_kind::unimplemented, "function '", of.name(),
+        "' has a gradient of its own that was not read: it is of an order that was not read, "
+        "or of a variable");
   edges found(call.inputs().size());
   if (std::ranges::none_of(to, [&](size_t one) { return at.wants(static_cast<int>(one)); }))
     return found;
   auto arguments = call.inputs();
   for (int i = 0; i < static_cast<int>(of.results()); ++i)
-    if (carries_gradients(call.output_type(i)))
+    if (!of.result_is_ref(static_cast<size_t>(i)) && carries_gradients(call.output_type(i)))
       arguments.push_back(at.output_gradient(i));
   TROUPE_ASSIGN(auto* back, add_call(call.graph(), {by->name(), by}, arguments));
   for (size_t i = 0; i < to.size(); ++i) {

@@ -94,7 +94,8 @@ bool functions_can_run_again(const node& of) {
     auto refs = false;
     for (size_t i = 0; i < each->body->arguments(); ++i)
       refs = refs || each->body->argument_is_ref(i);
-    if (refs && each->body->gradient().by)
+    const auto& own = each->body->gradient();
+    if (refs && (own.by || !own.to.empty()))
       return false; // which takes variables, too
     return std::ranges::all_of(each->body->body().nodes(),
                                [](const auto& one) { return can_run_again(*one); });

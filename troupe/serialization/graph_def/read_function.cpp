@@ -2,12 +2,12 @@
 
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/serialization/graph_def/add_nodes.hpp"
-#include "troupe/serialization/graph_def/function_library.hpp"
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace troupe::graph_def {
 namespace {
@@ -121,11 +121,14 @@ std::vector<bool> wanted_by(const FunctionDef& gradient,
                             const std::vector<function_argument>& arguments) {
   std::vector<bool> wanted;
   const auto* said = find(gradient.attr(), std::string{gradient_places});
+  std::set<int64_t> places;
+  if (said)
+    places = {said->list().i().begin(), said->list().i().end()};
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto& one = arguments[i];
     auto place = static_cast<int64_t>(i);
     wanted.push_back(!one.is_absent && !one.state && carries_gradients(one.type) &&
-                     (!said || std::ranges::count(said->list().i(), place) > 0));
+                     (!said || places.contains(place)));
   }
   return wanted;
 }
@@ -136,14 +139,27 @@ result<own_gradient> read_gradient(const NameAttrList& of, graph& around,
                                    const std::vector<function_argument>& arguments,
                                    const std::vector<function_argument>& results,
                                    const function_source& from) {
-  const function_library library{from.library, around.ops()};
-  const auto* name = library.gradient_of(of.name());
-  if (!name)
+  const auto& said = from.library.gradient();
+  auto own = std::ranges::find(said, of.name(), &GradientDef::function_name);
+  if (own == said.end())
     return own_gradient{};
+  const auto* name = &own->gradient_func();
+  // Who wants such a gradient is told that it was not read.
+  const own_gradient not_read{.by = {}, .to = {0}};
   if (std::ranges::count(from.gradients, *name) == most_orders)
-    return own_gradient{.by = {}, .to = {0}};
-  const auto* definition = library.find(*name);
-  if (!definition)
+    return not_read;
+  if (std::ranges::any_of(arguments, [](const auto& one) {
+        return one.state && one.state->op().makes == resource::variable &&
+               carries_gradients(one.type);
+      }))
+    return not_read;
+  if (from.gradients.size() == deepest_function)
+    return failure(error_kind::unimplemented, "gradients of gradients go more than ",
+                   deepest_function, " orders deep");
+  const auto& known = from.library.function();
+  auto definition =
+      std::ranges::find_if(known, [&](auto& one) { return one.signature().name() == *name; });
+  if (definition == known.end())
     return failure(error_kind::not_found, "there is no function '", *name,
                    "', which is said to be the gradient of '", of.name(), "'");
   auto takes = arguments;

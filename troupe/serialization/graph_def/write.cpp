@@ -84,7 +84,7 @@ written_form form_of_gradient(const function& of, const written_form& form) {
                     .argument_places = form.argument_places};
   made.arguments.insert(made.arguments.end(), form.results.begin(), form.results.end());
   for (size_t i = 0; i < of.results(); ++i)
-    if (carries_gradients(of.result_type(i)))
+    if (!of.result_is_ref(i) && carries_gradients(of.result_type(i)))
       made.argument_places.push_back(form.arguments.size() + form.result_places[i]);
   for (auto to : of.gradient().to)
     made.result_places.push_back(form.argument_places[to]);
@@ -218,18 +218,15 @@ private:
   }
 
   status write_gradient(const function& of, const std::string& name, const written_form& form) {
-    const auto& by = of.gradient().by;
+    const auto& [by, to] = of.gradient();
+    if (!by && !to.empty())
+      return failure(error_kind::unimplemented, "function '", of.name(),
+                     "' has a gradient of its own that was not read, and cannot be written");
     if (!by)
       return {};
-    auto own_form = form_of_gradient(of, form);
-    std::string gradient;
-    if (const auto* known = functions_.find(by.get())) {
-      gradient = *known;
-    } else {
-      gradient = functions_.choose_name(by->name());
-      functions_.note(by.get(), gradient);
-      TROUPE_TRY(write_function(*by, by->name(), gradient, own_form));
-    }
+    // Not under the name that calls of it have: its form depends on the function.
+    auto gradient = functions_.choose_name(by->name());
+    TROUPE_TRY(write_function(*by, by->name(), gradient, form_of_gradient(of, form)));
     functions_.add_gradient(name, gradient);
     return {};
   }
