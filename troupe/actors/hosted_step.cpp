@@ -97,9 +97,10 @@ result<prepare_request> from_wire(const session_prepare& what, const registry& o
       return invalid(node->description(), ": a step that is to be prepared has no such node");
   prepare_request made{
       .of = step, .outside = {}, .deadline = deadline, .low_priority = what.low_priority};
+  made.costs = what.costs;
   // Those that the graph does not need are fed with nothing.
   made.outside.feeds.assign(
-      what.feeds, {"a feed that the step does not need", dtype::none, partial_shape::unknown()});
+      what.feeds, {"an unused feed", dtype::none, partial_shape::unknown()}); // no memory each
   made.outside.graph = step->nodes->id();
   TROUPE_TRY(read_feeds(*step->nodes, made.outside));
   TROUPE_TRY(read_fetches(*step->nodes, made.outside));

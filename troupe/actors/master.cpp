@@ -35,6 +35,8 @@ public:
   virtual void fail(const status& why) = 0;
 };
 
+struct preparation;
+
 struct master_state {
   explicit master_state() {}
   static inline const char* name = "troupe.master";
@@ -46,8 +48,9 @@ struct master_state {
   std::unique_ptr<step_runner> runs;
   std::vector<std::weak_ptr<unanswered>> open; // answered when the session closes, at the latest
   std::vector<std::weak_ptr<prepared_step>> steps;
-  std::set<task_name> listed;  // whose devices are known
-  std::set<std::string> moved; // ops of which somebody has been warned
+  std::vector<std::weak_ptr<preparation>> compiled; // that a clerk has, or has had
+  std::set<task_name> listed;                       // whose devices are known
+  std::set<std::string> moved;                      // ops of which somebody has been warned
 };
 
 using master_self = caf::stateful_actor<master_state>*;
@@ -309,6 +312,10 @@ result<participant> take_part(const preparation& of, task_plan&& plan) {
 }
 
 status plan_step(preparation& of) {
+  if (of.stop.raised())
+    return failure(error_kind::cancelled, "the session is closed");
+  for (const auto& one : of.what.costs)
+    of.measured.add({.node = one.node, .device = {}, .runs = 1, .mean_ns = one.mean_ns});
   if (of.source)
     of.source->copy_to(of.measured, of.what.outside.graph);
   // What was measured differs from run to run.
@@ -352,6 +359,9 @@ std::shared_ptr<preparation> prepare_by(master_self self, const prepare_request&
   for (const auto& [task, worker] : options.workers)
     made->here.insert(task);
   made->stop.arm(by_steady_clock(what.deadline, self->clock().now()));
+  auto& compiled = self->state.compiled;
+  std::erase_if(compiled, [](const auto& one) { return one.expired(); });
+  compiled.push_back(made);
   return made;
 }
 
@@ -541,6 +551,9 @@ void close(master_self self) {
   for (const auto& one : std::exchange(state.open, {}))
     if (auto waits = one.lock())
       waits->fail(closed);
+  for (const auto& one : std::exchange(state.compiled, {})) // nobody waits for them
+    if (auto work = one.lock())
+      work->stop.raise();
   self->send_exit(state.clerk, caf::exit_reason::user_shutdown);
 }
 

@@ -73,11 +73,16 @@ struct remote_step {
   session_prepare what;
   std::vector<bool> needs; // which feeds
   uint64_t host = 0, handle = 0;
-  bool asking = false;
+  uint64_t asking_at = 0; // the host that prepares it; 0: none does
   std::list<waiting_for_step> waiting;
 };
 
 using remote_ptr = std::shared_ptr<remote_step>;
+
+// A task on which the session has had state, as that host knew it last.
+struct holder {
+  uint64_t incarnation = 0, host = 0;
+};
 
 struct remote_state {
   explicit remote_state() {}
@@ -87,6 +92,7 @@ struct remote_state {
   client_options options;
   const node_times* measured = nullptr;
   membership_ways ways;
+  std::string cluster; // whose tasks are believed
   deadlines due;
   host_ptr current;           // the one that is called, or has the session
   std::vector<host_ptr> left; // that take nothing new, and still have to answer
@@ -97,6 +103,7 @@ struct remote_state {
   status last;         // why there is no host
   std::list<waiting_for_host> waiting;
   std::map<uint64_t, remote_ptr> steps;
+  std::map<std::string, holder> holders; // by task
   uint64_t next_number = 1;
 };
 
@@ -193,6 +200,12 @@ void dismiss(remote_self self, const host_ptr& which, const status& why) {
   self->send_exit(which->exchange, caf::exit_reason::user_shutdown);
 }
 
+// A host that takes nothing new is let go of when it has answered.
+void dismiss_if_done(remote_self self, const host_ptr& which) {
+  if (which->asked.empty() && std::erase(self->state.left, which) > 0)
+    self->send_exit(which->exchange, caf::exit_reason::user_shutdown);
+}
+
 step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by) {
   return when < step_clock::time_point::max() - by ? when + by : when;
 }
@@ -213,6 +226,7 @@ void ask(remote_self self, const host_ptr& host, session_request what, step_cloc
                                ", which hosts the session, did not answer "
                                "in time")};
     tell(none);
+    dismiss_if_done(self, host);
   });
   host->asked.emplace(number, asked_host{std::move(then), due});
   self->send(host->exchange, outgoing{std::move(what)});
@@ -261,6 +275,7 @@ void called(remote_self self, dialed& what) {
   exchange_options exchange;
   exchange.self.software = library_version;
   exchange.self.role = "client";
+  exchange.self.cluster = state.cluster;
   exchange.self.incarnation = random_id();
   exchange.self.access_token = std::move(what.access_token);
   exchange.address = what.address;
@@ -334,8 +349,12 @@ void answered(remote_self self, incoming& what) {
     state.due.remove(one.due);
     one.then(*reply);
   }
-  if (host->asked.empty() && std::erase(state.left, host) > 0)
-    self->send_exit(host->exchange, caf::exit_reason::user_shutdown);
+  dismiss_if_done(self, host);
+}
+
+// A host that takes nothing new has not begun with it: the next one is asked.
+bool is_for_another(const session_reply& what) {
+  return what.leaving && what.not_begun && !what.outcome;
 }
 
 // -- what sessions are asked ---------------------------------------------------------------------
@@ -356,53 +375,106 @@ step_clock::time_point soon(remote_self self) {
          std::min<std::chrono::milliseconds>(self->state.options.timeout, std::chrono::seconds{12});
 }
 
+template <class Question>
+void ask_any(remote_self self, const Question& what, step_clock::time_point until,
+             const std::function<void(session_reply&)>& then) {
+  with_host(self, until, [=](status there) {
+    if (!there) {
+      session_reply none{.outcome = std::move(there)};
+      return then(none);
+    }
+    ask(self, self->state.current, {.what = what}, until, [=](session_reply& done) {
+      if (is_for_another(done))
+        ask_any(self, what, until, then);
+      else
+        then(done);
+    });
+  });
+}
+
 template <class Answer, class Question>
 caf::result<Answer> ask_for(remote_self self, Question what, step_clock::time_point until) {
   auto promise = self->make_response_promise<Answer>();
-  with_host(self, until, [=](const status& there) mutable {
-    if (!there) {
-      promise.deliver(to_caf(there));
-      return;
-    }
-    ask(self, self->state.current, {.what = what}, until,
-        [=](session_reply& done) { deliver<Answer>(promise, done); });
-  });
+  ask_any(self, what, until, [=](session_reply& done) { deliver<Answer>(promise, done); });
   return promise;
 }
 
 caf::result<status> reset(remote_self self, const reset_request& what) {
   auto promise = self->make_response_promise<status>();
-  auto until = soon(self);
-  with_host(self, until, [=](const status& there) mutable {
-    if (!there) {
-      promise.deliver(there);
-      return;
-    }
-    ask(self, self->state.current, {.what = session_reset{what.container}}, until,
-        [=](session_reply& done) mutable { promise.deliver(std::move(done.outcome)); });
-  });
+  ask_any(self, session_reset{what.container}, soon(self),
+          [=](session_reply& done) mutable { promise.deliver(std::move(done.outcome)); });
   return promise;
 }
+
+// -- state of tasks that may be restarted --------------------------------------------------------
+
+// While a session is at one host, that host notices what is lost, and says so.
+void learn_holders(remote_state& state, const host_ptr& host, const session_reply& from) {
+  for (const auto& one : from.held)
+    if (auto& known = state.holders[one.task]; known.host <= host->number)
+      known = {one.incarnation, host->number};
+}
+
+// The next host does not know what the session had before: that is found here, once.
+status look_at_holders(remote_state& state, const host_ptr& host, const session_reply& from) {
+  std::string first, names;
+  size_t lost = 0;
+  for (const auto& one : from.held) {
+    auto known = state.holders.find(one.task);
+    if (known == state.holders.end() || known->second.host == host->number ||
+        known->second.incarnation == one.incarnation)
+      continue;
+    names += concat(lost++ == 0 ? "" : " and ", one.task);
+    if (first.empty())
+      first = one.task;
+  }
+  learn_holders(state, host, from);
+  if (lost == 0)
+    return {};
+  return failure(error_kind::aborted, names, lost == 1 ? " was" : " were",
+                 " restarted, and what this session had there (variables, queues, tables) is gone: "
+                 "initialize or restore it")
+      .on_task(first);
+}
+
+// -- steps ---------------------------------------------------------------------------------------
 
 // Has a step prepared where the session is now.
 void ensure(remote_self self, const remote_ptr& step, step_clock::time_point until,
             std::function<void(status)> then);
 
+bool is_ready(const remote_state& state, const remote_step& step) {
+  return state.current && state.current->is_open && step.host == state.current->number;
+}
+
 void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
               const session_reply& done) {
-  step->asking = false;
+  if (step->asking_at != host->number)
+    return; // another prepares it since, and who waits, waits for that
+  step->asking_at = 0;
   auto outcome = done.outcome;
-  if (const auto* made = std::get_if<prepared_handle>(&done.what); outcome && made) {
+  const auto* made = std::get_if<prepared_handle>(&done.what);
+  if (outcome && made && step->waiting.empty()) { // it is known to nobody
+    self->send(host->exchange, outgoing{session_request{.what = session_forget{made->handle}}});
+    return;
+  }
+  if (outcome && made) {
     step->host = host->number;
     step->handle = made->handle;
+    outcome = look_at_holders(self->state, host, done);
   } else if (outcome) {
     outcome = failure(error_kind::data_loss, "the host answers something else");
   }
   auto now = self->clock().now();
   for (auto& one : std::exchange(step->waiting, {})) {
     self->state.due.remove(one.due);
-    if (outcome.kind() == error_kind::deadline_exceeded && one.deadline > now)
-      ensure(self, step, one.deadline, std::move(one.then)); // who has more time asks again
+    // The session may have left that host meanwhile; and who has more time asks again.
+    auto again = outcome.ok()
+                     ? !is_ready(self->state, *step)
+                     : is_for_another(done) ||
+                           (outcome.kind() == error_kind::deadline_exceeded && one.deadline > now);
+    if (again)
+      ensure(self, step, one.deadline, std::move(one.then));
     else
       one.then(outcome);
   }
@@ -413,8 +485,7 @@ void ensure(remote_self self, const remote_ptr& step, step_clock::time_point unt
   with_host(self, until, [=](status there) {
     if (!there)
       return then(std::move(there));
-    const auto& host = self->state.current;
-    if (step->host == host->number)
+    if (is_ready(self->state, *step))
       return then({});
     auto waits = step->waiting.insert(step->waiting.end(), {until, then});
     waits->due = self->state.due.add(self, later(until, host_margin / 2), [=] {
@@ -422,7 +493,8 @@ void ensure(remote_self self, const remote_ptr& step, step_clock::time_point unt
       step->waiting.erase(waits);
       tell(failure(error_kind::deadline_exceeded, "the step was not prepared in time"));
     });
-    if (std::exchange(step->asking, true))
+    auto host = self->state.current;
+    if (std::exchange(step->asking_at, host->number) == host->number)
       return;
     ask(self, host, {.what = step->what}, until,
         [=](session_reply& done) { prepared(self, step, host, done); });
@@ -472,15 +544,10 @@ void read_statistics_into(step_statistics& to, const session_ran& from, int64_t 
     }
 }
 
-caf::result<step_outcome> run(remote_self self, step_request& what) {
-  if (auto fits = what.step->outside.check(what.feeds); !fits)
-    return step_outcome{std::move(fits), {}};
-  auto found = self->state.steps.find(what.step->participants.front().handle);
-  if (found == self->state.steps.end())
-    return step_outcome{failure(error_kind::internal, "the step is not this session's"), {}};
-  auto promise = self->make_response_promise<step_outcome>();
-  auto request = std::make_shared<step_request>(std::move(what)); // keeps the step
-  auto step = found->second;
+using run_promise = caf::typed_response_promise<step_outcome>;
+
+void run_at_host(remote_self self, const remote_ptr& step,
+                 const std::shared_ptr<step_request>& request, run_promise promise) {
   ensure(self, step, request->deadline, [=](status ready) mutable {
     if (!ready) {
       promise.deliver(step_outcome{std::move(ready), {}});
@@ -493,8 +560,12 @@ caf::result<step_outcome> run(remote_self self, step_request& what) {
     for (size_t i = 0; i < asked.feeds.size(); ++i)
       if (step->needs[i])
         asked.feeds[i] = request->feeds[i];
-    ask(self, self->state.current, {.what = std::move(asked)}, request->deadline,
+    auto host = self->state.current;
+    ask(self, host, {.what = std::move(asked)}, request->deadline,
         [=, asked_ns = steady_ns()](session_reply& done) mutable {
+          if (is_for_another(done))
+            return run_at_host(self, step, request, promise);
+          learn_holders(self->state, host, done);
           step_outcome ended{std::move(done.outcome), {}};
           auto* ran = std::get_if<session_ran>(&done.what);
           if (ended.outcome && (!ran || ran->fetches.size() != request->step->outside.fetches))
@@ -506,6 +577,18 @@ caf::result<step_outcome> run(remote_self self, step_request& what) {
           promise.deliver(std::move(ended));
         });
   });
+}
+
+caf::result<step_outcome> run(remote_self self, step_request& what) {
+  if (auto fits = what.step->outside.check(what.feeds); !fits)
+    return step_outcome{std::move(fits), {}};
+  auto found = self->state.steps.find(what.step->participants.front().handle);
+  if (found == self->state.steps.end())
+    return step_outcome{failure(error_kind::internal, "the step is not this session's"), {}};
+  auto promise = self->make_response_promise<step_outcome>();
+  auto step = found->second;
+  // It keeps the step.
+  run_at_host(self, step, std::make_shared<step_request>(std::move(what)), promise);
   return promise;
 }
 
@@ -534,12 +617,13 @@ void close_remote(remote_self self) {
 
 caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& addresses,
                               const client_options& options, const node_times* measured,
-                              const membership_ways& ways) {
+                              const membership_ways& ways, const std::string& cluster) {
   auto& state = self->state;
   state.addresses = addresses;
   state.options = options;
   state.measured = measured;
   state.ways = ways;
+  state.cluster = cluster;
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& what) -> caf::error {
     close_remote(self);
@@ -581,16 +665,18 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                         const client_options& options, const node_times* measured,
                                         const membership_ways* ways) {
   if (ways)
-    return system.spawn(remote_behavior, hosts, options, measured, *ways);
+    return system.spawn(remote_behavior, hosts, options, measured, *ways, std::string{});
+  std::string cluster;
   connection_trust trust{.tls = {}, .insecure = options.insecure};
   if (!options.tls.none()) {
-    TROUPE_ASSIGN(
-        trust.tls,
-        tls_identity::load(
-            {.files = options.tls, .cluster = {}, .self = {}, .on_warning = options.on_warning}));
+    cluster = cluster_of_certificate(options.tls.certificate);
+    TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
+                                                 .cluster = cluster,
+                                                 .self = {},
+                                                 .on_warning = options.on_warning}));
   }
   return system.spawn(remote_behavior, hosts, options, measured,
-                      usual_ways(io_loop::make(), std::move(trust)));
+                      usual_ways(io_loop::make(), std::move(trust)), cluster);
 }
 
 } // namespace troupe
