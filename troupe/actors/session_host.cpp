@@ -4,7 +4,6 @@
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/hosted_step.hpp"
-#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
@@ -21,29 +20,16 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <thread>
 
 namespace troupe {
 namespace {
 
 // Later deadlines are none: a century.
-constexpr uint64_t max_deadline_ms = uint64_t{100} * 365 * 24 * 3600 * 1000;
+constexpr uint64_t most_ms_left = uint64_t{100} * 365 * 24 * 3600 * 1000;
 // Of a session, between two answers; and bytes of one.
 constexpr size_t max_warnings = 16, longest_warning = 4096;
 // So long somebody waits for a turn while nobody leaves, until one more is let in.
 constexpr std::chrono::milliseconds patience_in_line{50};
-
-// What a session knows of its cluster is what the task knows.
-class view_source final : public address_source {
-public:
-  explicit view_source(std::shared_ptr<cluster_view> of) : of_(std::move(of)) {}
-  result<task_addresses> read() override { return of_->now(); }
-  std::chrono::milliseconds read_again() const override { return std::chrono::milliseconds{500}; }
-  std::string name() const override { return "the task that hosts the session"; }
-
-private:
-  const std::shared_ptr<cluster_view> of_;
-};
 
 // Whom limits are of.
 struct account {
@@ -306,26 +292,6 @@ void close_all(host_self self) {
 
 using deadline = step_clock::time_point;
 
-uint64_t bytes_in(const std::string& text) { return sizeof text + text.size(); }
-
-// Of strings, also what they hold.
-uint64_t bytes_in(const tensor& value) {
-  auto bytes = static_cast<uint64_t>(value.bytes());
-  if (value.type() == dtype::string)
-    for (int64_t i = 0; i < value.elements(); ++i)
-      bytes += value.data<std::string>()[i].size();
-  return bytes;
-}
-
-uint64_t bytes_in(const session_prepare& what) {
-  auto bytes = bytes_in(what.graph) + what.feeds * sizeof(step_interface::fed);
-  for (const auto& one : what.targets)
-    bytes += bytes_in(one);
-  for (const auto& one : what.costs)
-    bytes += sizeof one + one.node.size();
-  return bytes;
-}
-
 void keep(const request_ptr& request, const std::shared_ptr<prepared_step>& step, uint64_t bytes) {
   auto& session = request->session();
   if (session.closed)
@@ -517,8 +483,7 @@ void refuse(host_self self, const incoming& what, uint64_t request, status why,
 }
 
 deadline deadline_of(host_self self, uint64_t ms) {
-  return ms < max_deadline_ms ? self->clock().now() + std::chrono::milliseconds{ms}
-                              : deadline::max();
+  return ms < most_ms_left ? self->clock().now() + std::chrono::milliseconds{ms} : deadline::max();
 }
 
 void serve(host_self self, incoming& what) {
@@ -562,11 +527,6 @@ void serve(host_self self, incoming& what) {
     forward<std::vector<device_info>>(self, request, list_devices_atom::value);
 }
 
-uint64_t number_of(const message& what) {
-  const auto* asked = std::get_if<session_request>(&what);
-  return asked ? asked->request : 0;
-}
-
 caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_options>& options,
                             const session_maker& make,
                             const std::shared_ptr<std::atomic<size_t>>& in_flight) {
@@ -593,105 +553,13 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
   return {
       [=](incoming& what) {
         // What cannot be served does not end the sessions of others.
-        auto number = number_of(what.content);
+        const auto* asked = std::get_if<session_request>(&what.content);
         if (auto done = guarded("serving a client", [&] { serve(self, what); }); !done)
-          refuse(self, what, number, std::move(done), false);
+          refuse(self, what, asked ? asked->request : 0, std::move(done), false);
       },
       [=](wake_atom) { self->state.due.wake(self); },
   };
 }
-
-// With threads of its own: masters do not wait behind kernels.
-class threaded_host final : public session_host {
-public:
-  explicit threaded_host(hosting_options options)
-      : options_(std::make_shared<const hosting_options>(std::move(options))) {}
-  ~threaded_host() override { close(); }
-
-  void serve(incoming what) override {
-    std::lock_guard guard{mutex_};
-    if (closed_)
-      return;
-    if (auto there = guarded("starting to host sessions", [&] { return start(); }); !there) {
-      auto task = to_string(options_->server->self());
-      session_reply no{.request = number_of(what.content),
-                       .outcome = std::move(there).on_task(task).within(task),
-                       .leaving = options_->server->draining(),
-                       .not_begun = true};
-      return caf::anon_send(what.from, outgoing{std::move(no)});
-    }
-    caf::anon_send(host_, std::move(what));
-  }
-
-  size_t in_flight() const override { return in_flight_->load(); }
-
-  void close() override {
-    std::unique_ptr<engine> last;
-    {
-      std::lock_guard guard{mutex_};
-      closed_ = true;
-      if (host_)
-        caf::anon_send_exit(host_, caf::exit_reason::user_shutdown);
-      host_ = nullptr;
-      last = std::move(threads_);
-    }
-  }
-
-private:
-  struct engine {
-    explicit engine(const connection_trust& trust)
-        : ways(std::make_shared<membership_ways>(usual_ways(io_loop::make(), trust))) {
-      ways->read = [](caf::actor_system&, const std::shared_ptr<address_source>& source,
-                      const caf::actor& to) { caf::anon_send(to, source_read{source->read()}); };
-    }
-    system_config config{2, true};
-    caf::actor_system system{config};
-    std::shared_ptr<membership_ways> ways; // goes first: its thread runs what is in the system
-  };
-
-  // A host that an exception has ended is replaced. Descriptors or threads may be out: the next
-  // request tries again.
-  status start() {
-    if (threads_ && host_ && lives_->load())
-      return {};
-    status outcome;
-    // A thread that makes an actor system, or spawns something in it, keeps a part of it, which its
-    // end waits for: this one serves others.
-    std::thread{[&] {
-      outcome = guarded("starting to host sessions", [&] {
-        if (!threads_)
-          threads_ = std::make_unique<engine>(options_->trust);
-        host_ = spawn_session_host(threads_->system, options_, maker(), in_flight_);
-        lives_ = std::make_shared<std::atomic<bool>>(true);
-        host_->attach_functor([lives = lives_](const caf::error&) { *lives = false; });
-      });
-    }}.join();
-    return outcome;
-  }
-
-  // A session on the cluster, as the task knows it.
-  session_maker maker() const {
-    return [options = options_, weak = std::weak_ptr<const membership_ways>{threads_->ways}](
-               caf::actor_system& system, const client_options& how) -> result<caf::actor> {
-      auto ways = weak.lock();
-      if (!ways)
-        return failure(error_kind::unavailable, options->server->self(), " shuts down");
-      cluster_access cluster;
-      cluster.known = options->view->now();
-      if (options->may_change)
-        cluster.source = std::make_shared<view_source>(options->view);
-      return spawn_cluster_session(system, cluster, how, nullptr, ways.get());
-    };
-  }
-
-  const std::shared_ptr<const hosting_options> options_;
-  const std::shared_ptr<std::atomic<size_t>> in_flight_ = std::make_shared<std::atomic<size_t>>(0);
-  std::mutex mutex_;
-  bool closed_ = false;
-  std::unique_ptr<engine> threads_;
-  caf::actor host_;
-  std::shared_ptr<std::atomic<bool>> lives_; // the host
-};
 
 } // namespace
 
@@ -699,10 +567,6 @@ caf::actor spawn_session_host(caf::actor_system& system,
                               std::shared_ptr<const hosting_options> options, session_maker make,
                               std::shared_ptr<std::atomic<size_t>> in_flight) {
   return system.spawn(host_behavior, std::move(options), std::move(make), std::move(in_flight));
-}
-
-std::shared_ptr<session_host> session_host::make(hosting_options options) {
-  return std::make_shared<threaded_host>(std::move(options));
 }
 
 } // namespace troupe
