@@ -8,6 +8,7 @@
 #include "troupe/actors/hosted_step.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/random_id.hpp"
+#include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 #include "troupe/serialization/wire/wire.hpp"
@@ -18,6 +19,7 @@
 #include <atomic>
 #include <future>
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 namespace troupe::test::session_host_test {
@@ -168,6 +170,14 @@ TEST_CASE("a client prepares, runs and sends no more than it may, and is told th
   CHECK_THAT(third.status().message(),
              Contains("client ") && Contains("has 2 kinds of steps on /job:worker/task:0, "
                                              "as many as it may prepare"));
+  auto explained = wire_of(small);
+  explained.explain = true; // takes as much while it is compiled
+  raw_client full{here.cluster};
+  CHECK(full.ask(session_open{}).outcome.ok());
+  CHECK(full.ask(explained).outcome.ok());
+  CHECK(full.ask(wire_of(waits)).outcome.ok());
+  CHECK(full.ask(wire_of(puts)).outcome.ok());
+  CHECK(full.ask(explained).outcome.kind() == error_kind::resource_exhausted);
   CHECK(run_all(*here.connect(), small).empty()); // it is another client
 
   auto one = begin(*by, **first), two = begin(*by, **first);
@@ -228,7 +238,7 @@ TEST_CASE("a client with a thousand steps that wait does not keep another's from
     stuck.push_back(begin(*many, **take));
   status late;
   CHECK(soon([&] { // they come by another thread
-    late = many->run(**take, {}, within(300ms)).status();
+    late = many->run(**take, {}, within(20ms)).status();
     return late.message().find("was not let in") != std::string::npos;
   }));
   CHECK(late.kind() == error_kind::deadline_exceeded);
@@ -236,6 +246,171 @@ TEST_CASE("a client with a thousand steps that wait does not keep another's from
                                       "/job:worker/task:0, and 0 wait in line"));
   let_go(take);
   let_go(put);
+}
+
+TEST_CASE("steps that wait for what only one in line brings do not wait for ever") {
+  watchdog watch;
+  one_host here{{.steps_at_once = 2}};
+  auto by = here.connect();
+  auto take = prepare(*by, waits), put = prepare(*by, puts);
+  REQUIRE(take);
+  REQUIRE(put);
+  std::vector<std::future<result<std::vector<tensor>>>> answers;
+  for (int i = 0; i < 5; ++i)
+    answers.push_back(begin(*by, **take));
+  for (int i = 0; i < 5; ++i) { // in the same line, behind them
+    auto done = by->run(**put, {}, within(20s));
+    INFO(done.status());
+    CHECK(done);
+  }
+  for (auto& one : answers)
+    CHECK(one.get().ok());
+  let_go(take);
+  let_go(put);
+}
+
+TEST_CASE("what strings hold counts as bytes of a client, and so does the rest of what it sends") {
+  watchdog watch;
+  one_host here{{.bytes = 200'000}};
+  raw_client by{here.cluster};
+  CHECK(by.ask(session_open{}).outcome.ok());
+  const text_case words{"x = Placeholder dtype=string shape=[-1]\ny = Identity(x)\n"
+                        "feed x = string[\"a\"]\nfetch y = string[\"a\"]"};
+  auto fine = wire_of(words);
+  auto refused = [&](const auto& what) {
+    auto outcome = by.ask(what).outcome;
+    INFO(outcome);
+    CHECK(outcome.kind() == error_kind::resource_exhausted);
+    CHECK_THAT(outcome.message(), Contains("bytes of graphs and feeds"));
+  };
+  auto large = fine;
+  large.targets = {std::string(300'000, 'x')};
+  refused(large);
+  large = fine;
+  large.costs = {{.node = std::string(300'000, 'x'), .mean_ns = 1}};
+  refused(large);
+  large = fine;
+  large.feeds = 65'536;
+  refused(large);
+  auto prepared = by.ask(fine);
+  REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
+  auto handle = std::get<prepared_handle>(prepared.what).handle;
+  auto with = [&](size_t length) {
+    return session_run{.handle = handle,
+                       .feeds = {tensor::vector<std::string>({std::string(length, 'x')})}};
+  };
+  refused(with(300'000));
+  CHECK(by.ask(with(100'000)).outcome.ok());
+  CHECK(by.ask(with(100'000)).outcome.ok()); // those of before are gone
+}
+
+TEST_CASE("what a client says of costs goes with that graph, and with no other that it sends") {
+  watchdog watch;
+  system_config config{1, true};
+  caf::actor_system system{config};
+  caf::scoped_actor me{system};
+  auto options = std::make_shared<hosting_options>(hosting_options{
+      .server = std::make_shared<step_server>(local_task, 0, clock_of(system)), .view = {}});
+  options->session.ops = &library();
+  std::vector<std::vector<node_time>> came;
+  auto listens = [&](caf::actor_system& in, const client_options&) -> result<caf::actor> {
+    return in.spawn([&]() -> caf::behavior {
+      return {[&](const explain_request& what) {
+        came.push_back(what.what.costs);
+        return placement_report{};
+      }};
+    });
+  };
+  auto host =
+      spawn_session_host(system, options, listens, std::make_shared<std::atomic<size_t>>(0));
+  auto from = std::make_shared<peer_connection>();
+  auto ask = [&](auto what) {
+    session_request asked{1, 10'000, std::move(what)};
+    caf::anon_send(host, incoming{std::move(asked), caf::actor_cast<caf::actor>(me), from});
+    me->receive(
+        [&](const outgoing& said) { CHECK(std::get<session_reply>(said.content).outcome.ok()); });
+  };
+  ask(session_open{});
+  auto graph = wire_of(small);
+  graph.explain = true;
+  for (double cost : {1e6, 5e6}) {
+    graph.costs = {{.node = concat("x", cost), .mean_ns = cost}, {.node = "x", .mean_ns = cost}};
+    ask(graph);
+    REQUIRE(!came.empty());
+    REQUIRE(came.back().size() == 2);
+    CHECK(came.back()[1].mean_ns == cost);
+  }
+  caf::anon_send_exit(host, caf::exit_reason::user_shutdown);
+}
+
+TEST_CASE("a client may go while what it has sent is compiled") {
+  watchdog watch;
+  one_host here;
+  std::string long_text = "x0 = Placeholder dtype=f32 shape=[]\n";
+  for (int i = 1; i <= 2000; ++i)
+    long_text += concat("x", i, " = Neg(x", i - 1, ")\n");
+  const text_case large{long_text + "feed x0 = f32(1)\nfetch x2000 = f32(1)"};
+  auto asked = wire_of(large);
+  asked.costs = {{.node = "x1", .mean_ns = 5}};
+  for (int i = 0; i < 3; ++i) {
+    raw_client dies{here.cluster};
+    CHECK(dies.ask(session_open{}).outcome.ok());
+    for (int n = 0; n < 20; ++n)
+      dies.tell(asked);
+    auto first = dies.answer(); // others are under way
+    CHECK(std::holds_alternative<prepared_handle>(first.what));
+    dies.cut();
+  }
+  CHECK(here.log.come_to_have("session_closed"));
+  CHECK(run_all(*here.connect(), small).empty());
+  CHECK(here.task->drain(10s).none());
+}
+
+TEST_CASE("a task that cannot begin to host sessions says so, and tries again") {
+  watchdog watch;
+  system_config config{1, true};
+  caf::actor_system system{config};
+  caf::scoped_actor me{system};
+  auto host = session_host::make(
+      {.server = std::make_shared<step_server>(task_name{"worker", 0}, 1, clock_of(system)),
+       .view = {}});
+  auto from = std::make_shared<peer_connection>();
+  auto ask = [&] {
+    host->serve(
+        {session_request{7, 1000, session_devices{}}, caf::actor_cast<caf::actor>(me), from});
+    session_reply got;
+    me->receive([&](outgoing& what) { got = std::get<session_reply>(std::move(what.content)); });
+    CHECK(got.request == 7);
+    return got;
+  };
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  auto none = before;
+  none.rlim_cur = 0; // no descriptors for its connections
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  auto refused = ask();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK_THAT(refused.outcome.message(),
+             Contains("/job:worker/task:0") && Contains("starting to host sessions"));
+  CHECK(refused.not_begun);
+  CHECK_THAT(ask().outcome.message(), Contains("this connection has no session"));
+  host->close();
+}
+
+TEST_CASE("a cluster with a name hosts sessions of clients whose certificates name it") {
+  watchdog watch;
+  test_authority authority;
+  auto cluster = make_cluster(1);
+  cluster.name = "prod";
+  auto options = options_of_task(cluster, {"worker", 0});
+  options.tls = authority.task("worker", 0, "prod");
+  auto task = start_task(std::move(options));
+  CHECK(run_all(*hosted_at(cluster, authority.client("alice", "prod")), small).empty());
+  auto other = hosted_at(cluster, authority.client("alice", "test"), 2s);
+  auto refused = run(*other, small, 0, 2s).status();
+  INFO(refused);
+  CHECK(!refused.ok());
+  CHECK_THAT(refused.message(), Contains("prod"));
 }
 
 TEST_CASE("what a client had goes with its connection, and nothing of others does") {

@@ -226,6 +226,7 @@ TEST_CASE("where the task that hosts a session is killed, its steps fail, and ot
   watchdog watch;
   hosts here{{}, 3};
   here.tasks[1] = nullptr;
+  here.tasks[2] = nullptr; // it begins at the first, however long that takes
   std::optional<task_process> first{std::in_place, here.cluster, task_name{"worker", 1}};
   waiting_graph w;
   w.g.push_device("/job:ps/task:0");
@@ -235,7 +236,9 @@ TEST_CASE("where the task that hosts a session is killed, its steps fail, and ot
   s.run(w.g.initializer());
   auto more = s.prepare({}, {}, {up});
   more.run();
+  here.tasks[2] = here.start({"worker", 2});
   auto waits = s.prepare({}, {w.taken}).run_async();
+  s.state_of("/job:ps/task:0"); // asked after it: the host has both
   first->kill();
   auto said = why_not([&] { waits.get(); });
   CHECK(said.kind() == error_kind::unavailable);
@@ -304,11 +307,64 @@ TEST_CASE("a task that drains answers what it has begun for its sessions, and ta
   auto said = why_not([&] { one.run({{w.x, tensor::scalar(1)}}, {y}, {}, {.timeout = 500ms}); });
   CHECK(said.kind() == error_kind::unavailable);
   CHECK_THAT(said.message(), Contains("/job:worker/task:0") && Contains("drain"));
-  auto failed = why_not([&] { s.run({{w.x, tensor::scalar(5)}}, {}, {put}); });
-  CHECK(failed.kind() == error_kind::unavailable); // the first learns that it drains
-  s.run({{w.x, tensor::scalar(5)}}, {}, {put});    // by the other
+  s.run({{w.x, tensor::scalar(5)}}, {}, {put}); // by the other: the first has not begun with it
   CHECK(number(waits.get()) == 5);
   CHECK(here.tasks[0]->drain(5s).none());
+}
+
+TEST_CASE("a step that is prepared where the session leaves meanwhile is prepared at the next") {
+  watchdog watch;
+  hosts here{{}, 3};
+  graph_builder g;
+  auto x = g.placeholder(dtype::i32, shape{}, "x");
+  edge y, z;
+  {
+    auto on = g.on("/job:ps/task:0");
+    y = neg(x);
+  }
+  {
+    auto on = g.on("/job:worker/task:2");
+    z = square(x);
+  }
+  auto s = session::connect(
+      concat("master:", here.address(0), ",", here.address(1), ",", here.address(2)));
+  auto far = s.prepare({x}, {y}), near = s.prepare({x}, {z});
+  CHECK(number(far.run({tensor::scalar(3)})) == -3);
+  here.tasks[0] = nullptr;
+  while (!why_not([&] { near.run({tensor::scalar(3)}); }).ok())
+    continue; // until it is at the second
+  here.ps = nullptr;
+  auto waits = far.run_async({tensor::scalar(4)}); // prepared when the parameter server is back
+  std::this_thread::sleep_for(200ms);
+  CHECK(!here.tasks[1]->drain(100ms).none());
+  here.ps = here.start({"ps", 0});
+  CHECK(number(waits.get()) == -4);
+  CHECK(number(near.run({tensor::scalar(5)})) == 25);
+}
+
+TEST_CASE("what is lost while a session moves from host to host is told") {
+  watchdog watch;
+  hosts here;
+  waiting_graph w;
+  w.g.push_device("/job:ps/task:0");
+  auto far = fifo_queue(w.g, {dtype::i32}, {.shapes = {{}}, .shared_name = "far"});
+  auto* put = queue_enqueue(far, {w.x});
+  auto taken = queue_dequeue(far, {dtype::i32}, "far_take")[0];
+  auto s = session::connect(concat("master:", here.address(0), ",", here.address(1)));
+  auto puts = s.prepare({w.x}, {}, {put}), takes = s.prepare({}, {taken});
+  puts.run({tensor::scalar(1)});
+  here.tasks[0] = nullptr;
+  here.ps = nullptr;
+  here.ps = here.start({"ps", 0});
+  status lost;
+  do
+    lost = why_not([&] { takes.run({}, {.timeout = 5s}); });
+  while (lost.kind() == error_kind::unavailable); // it has not moved yet
+  CHECK(lost.kind() == error_kind::aborted);
+  CHECK_THAT(lost.message(), Contains("/job:ps/task:0 was restarted, and what this session had "
+                                      "there (variables, queues, tables) is gone"));
+  puts.run({tensor::scalar(2)}); // it is said once
+  CHECK(number(takes.run()) == 2);
 }
 
 TEST_CASE("addresses of hosts are checked, and only sessions understand them") {

@@ -73,6 +73,27 @@ TEST_CASE("a step that waits no more is not called, and is no other's turn") {
   CHECK(in.let_in.running() == 0);
 }
 
+TEST_CASE("where nobody leaves, one more may be let in, in turn") {
+  hall in{2};
+  in.let_in.let_one_more(); // there is none
+  CHECK(in.let_in.enter(0, 1, [] {}));
+  CHECK(in.let_in.enter(0, 2, [] {}));
+  CHECK(!in.let_in.enter(0, 3, [&] { in.came += 'a'; }));
+  in.enter(1);
+  in.enter(1);
+  in.enter(0);
+  CHECK(in.came == "b");
+  in.let_in.let_one_more();
+  in.let_in.let_one_more();
+  CHECK(in.came == "bab");
+  CHECK(in.let_in.left() == 0);
+  CHECK(in.let_in.running() == 5);
+  for (int i = 0; i < 3; ++i)
+    in.let_in.leave(0);
+  CHECK(in.came == "baba"); // the last of its own has left
+  CHECK(in.let_in.left() == 3);
+}
+
 TEST_CASE("whatever comes and goes, all are called once, and a client that waits has one running") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);

@@ -147,7 +147,7 @@ struct printer {
     std::visit([&](const auto& what) { one(what); }, m.what);
   }
   void operator()(const session_reply& m) {
-    all(m.request, m.outcome, m.leaving, m.warnings, m.what.index());
+    all(m.request, m.outcome, m.leaving, m.not_begun, m.warnings, m.held, m.what.index());
     std::visit([&](const auto& what) { one(what); }, m.what);
   }
   void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }

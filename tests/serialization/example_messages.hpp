@@ -132,7 +132,7 @@ inline std::vector<message> example_session_messages() {
       session_request{10, 11, session_state_of{"/job:ps/task:0"}},
       session_request{12, 13, session_devices{}},
       session_request{14, 15, session_positions{{{"a", "1 2"}, {"b", ""}}}},
-      session_reply{16, {}, false, {}, std::monostate{}},
+      session_reply{16, {}, true, {}, std::monostate{}, true, {{"/job:ps/task:0", 26}}},
       session_reply{
           17, failure(error_kind::not_found, "gone"), true, {"a", ""}, prepared_handle{18}},
       session_reply{19, {}, false, {}, session_ran{{counted(20'000)}, 20, {}, 21, 22}},

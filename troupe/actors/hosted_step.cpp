@@ -97,9 +97,10 @@ result<prepare_request> from_wire(const session_prepare& what, const registry& o
       return invalid(node->description(), ": a step that is to be prepared has no such node");
   prepare_request made{
       .of = step, .outside = {}, .deadline = deadline, .low_priority = what.low_priority};
+  made.costs = what.costs;
   // Those that the graph does not need are fed with nothing.
   made.outside.feeds.assign(
-      what.feeds, {"a feed that the step does not need", dtype::none, partial_shape::unknown()});
+      what.feeds, {"an unused feed", dtype::none, partial_shape::unknown()}); // no memory each
   made.outside.graph = step->nodes->id();
   TROUPE_TRY(read_feeds(*step->nodes, made.outside));
   TROUPE_TRY(read_fetches(*step->nodes, made.outside));
@@ -112,6 +113,23 @@ result<prepare_request> from_wire(const session_prepare& what, const registry& o
   if (made.outside.fetches == 0 && step->targets.empty())
     return invalid("there is nothing to fetch and no target to run");
   return made;
+}
+
+uint64_t bytes_in(const tensor& value) {
+  auto bytes = static_cast<uint64_t>(value.bytes());
+  if (value.type() == dtype::string)
+    for (int64_t i = 0; i < value.elements(); ++i)
+      bytes += value.data<std::string>()[i].size();
+  return bytes;
+}
+
+uint64_t bytes_in(const session_prepare& what) {
+  auto bytes = bytes_in(what.graph) + what.feeds * sizeof(step_interface::fed);
+  for (const auto& one : what.targets)
+    bytes += sizeof one + one.size();
+  for (const auto& one : what.costs)
+    bytes += sizeof one + one.node.size();
+  return bytes;
 }
 
 } // namespace troupe

@@ -4,15 +4,13 @@
 #include "troupe/actors/background_step.hpp"
 #include "troupe/actors/clerk.hpp"
 #include "troupe/actors/deadlines.hpp"
-#include "troupe/actors/encode_graphs.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/membership.hpp"
+#include "troupe/actors/preparation.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/registrar.hpp"
 #include "troupe/actors/step_runner.hpp"
 #include "troupe/actors/system.hpp"
-#include "troupe/runtime/cluster/plan.hpp"
-#include "troupe/runtime/placement/link_costs.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -46,8 +44,9 @@ struct master_state {
   std::unique_ptr<step_runner> runs;
   std::vector<std::weak_ptr<unanswered>> open; // answered when the session closes, at the latest
   std::vector<std::weak_ptr<prepared_step>> steps;
-  std::set<task_name> listed;  // whose devices are known
-  std::set<std::string> moved; // ops of which somebody has been warned
+  std::vector<std::weak_ptr<preparation>> compiled; // that a clerk has, or has had
+  std::set<task_name> listed;                       // whose devices are known
+  std::set<std::string> moved;                      // ops of which somebody has been warned
 };
 
 using master_self = caf::stateful_actor<master_state>*;
@@ -251,87 +250,6 @@ void tasks_changed(master_self self, const tasks_known& now) {
 
 // -- preparing -----------------------------------------------------------------------------------
 
-void add_costs(register_partitions& to, const node_times& measured) {
-  if (measured.empty())
-    return;
-  for (const auto& part : to.partitions)
-    for (const auto& node : part.nodes->nodes())
-      if (auto known = measured.find(node->name()))
-        to.how.costs.push_back({node->name(), known->mean_ns});
-}
-
-// What a clerk needs for its work, without the master.
-struct preparation {
-  prepare_request what;
-  plan_options plan;
-  program_options programs;
-  const node_times* source = nullptr; // of what is measured
-  node_times measured;                // of the graph
-  const link_times* ways = nullptr;   // what is measured of links
-  link_costs links;
-  uint64_t session = 0;
-  std::string container;
-  std::set<task_name> here; // tasks of this process
-  stop_signal stop;
-  step_plan made;
-};
-
-bool has_state(const std::vector<partition>& parts) {
-  return std::ranges::any_of(parts, [](const partition& part) {
-    return std::ranges::any_of(part.nodes->nodes(),
-                               [](const auto& node) { return node->op().makes != resource::none; });
-  });
-}
-
-result<participant> take_part(const preparation& of, task_plan&& plan) {
-  auto parts = std::make_shared<register_partitions>();
-  parts->how.session = of.session;
-  parts->how.container = of.container;
-  parts->how.region_per_node = of.programs.region_per_node;
-  parts->how.deterministic = of.programs.deterministic;
-  parts->how.replay = of.programs.replay;
-  parts->how.low_priority = of.what.low_priority;
-  auto state = has_state(plan.partitions);
-  parts->partitions = std::move(plan.partitions);
-  add_costs(*parts, of.measured);
-  participant made{.task = std::move(plan.task),
-                   .partitions = {},
-                   .graphs = {},
-                   .feeds = std::move(plan.feeds),
-                   .partners = std::move(plan.partners),
-                   .has_state = state};
-  if (of.here.contains(made.task)) {
-    made.partitions = std::move(parts);
-  } else {
-    TROUPE_ASSIGN(made.graphs, encode_graphs(*parts));
-  }
-  return made;
-}
-
-status plan_step(preparation& of) {
-  if (of.source)
-    of.source->copy_to(of.measured, of.what.outside.graph);
-  // What was measured differs from run to run.
-  of.plan.how.measured = of.programs.deterministic ? nullptr : &of.measured;
-  if (of.ways && !of.programs.deterministic)
-    of.links = link_costs::from(of.ways->all());
-  of.plan.how.links = &of.links;
-  TROUPE_ASSIGN(of.made, make_plan(*of.what.of, of.plan, &of.stop));
-  return {};
-}
-
-// On the clerk's thread.
-result<step_ptr> make_step(preparation& of) {
-  TROUPE_TRY(plan_step(of));
-  std::vector<participant> all;
-  for (auto& one : of.made.tasks) {
-    TROUPE_ASSIGN(auto part, take_part(of, std::move(one)));
-    all.push_back(std::move(part));
-  }
-  return std::make_shared<prepared_step>(std::move(all), of.what.outside,
-                                         of.programs.max_concurrent);
-}
-
 std::shared_ptr<preparation> prepare_by(master_self self, const prepare_request& what) {
   const auto& options = self->state.options;
   auto made = std::make_shared<preparation>();
@@ -352,6 +270,9 @@ std::shared_ptr<preparation> prepare_by(master_self self, const prepare_request&
   for (const auto& [task, worker] : options.workers)
     made->here.insert(task);
   made->stop.arm(by_steady_clock(what.deadline, self->clock().now()));
+  auto& compiled = self->state.compiled;
+  std::erase_if(compiled, [](const auto& one) { return one.expired(); });
+  compiled.push_back(made);
   return made;
 }
 
@@ -541,6 +462,9 @@ void close(master_self self) {
   for (const auto& one : std::exchange(state.open, {}))
     if (auto waits = one.lock())
       waits->fail(closed);
+  for (const auto& one : std::exchange(state.compiled, {})) // nobody waits for them
+    if (auto work = one.lock())
+      work->stop.raise();
   self->send_exit(state.clerk, caf::exit_reason::user_shutdown);
 }
 

@@ -56,6 +56,14 @@ status step_interface::check(std::span<const tensor> values) const {
   return {};
 }
 
+std::vector<known_peer> prepared_step::held() const {
+  std::vector<known_peer> found;
+  for (const auto& one : participants)
+    if (one.has_state && one.incarnation != 0)
+      found.push_back({to_string(one.task), one.incarnation});
+  return found;
+}
+
 result<prepare_request> prepare_request::make(const graph& of, const step_signature& signature,
                                               step_clock::time_point deadline) {
   TROUPE_ASSIGN(auto closed, extract(of, signature));

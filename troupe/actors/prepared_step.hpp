@@ -40,6 +40,9 @@ public:
   // The master's alone:
   std::vector<participant> participants;
   registration parts;
+  uint64_t told_attempt = 0; ///< of parts, when a run has told who holds state
+  /// Tasks on which it uses state.
+  std::vector<known_peer> held() const;
 };
 
 /// The error of a step whose time was over before it was let in.

@@ -99,8 +99,7 @@ void take(gateway_self self, const hosted_bytes& what, size_t most_clients) {
 caf::behavior gateway_behavior(gateway_self self, const caf::actor& session,
                                const std::shared_ptr<const hosting_options>& options) {
   // Clients share the session: the end of one does not end it.
-  auto share = [session](caf::actor_system& system, const client_options&,
-                         const node_times*) -> result<caf::actor> {
+  auto share = [session](caf::actor_system& system, const client_options&) -> result<caf::actor> {
     return spawn_session_face(system, session, {});
   };
   self->state.host =

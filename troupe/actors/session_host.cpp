@@ -4,7 +4,7 @@
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/hosted_step.hpp"
-#include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/cluster/turns.hpp"
@@ -20,27 +20,16 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <thread>
 
 namespace troupe {
 namespace {
 
 // Later deadlines are none: a century.
-constexpr uint64_t max_deadline_ms = uint64_t{100} * 365 * 24 * 3600 * 1000;
+constexpr uint64_t most_ms_left = uint64_t{100} * 365 * 24 * 3600 * 1000;
 // Of a session, between two answers; and bytes of one.
 constexpr size_t max_warnings = 16, longest_warning = 4096;
-
-// What a session knows of its cluster is what the task knows.
-class view_source final : public address_source {
-public:
-  explicit view_source(std::shared_ptr<cluster_view> of) : of_(std::move(of)) {}
-  result<task_addresses> read() override { return of_->now(); }
-  std::chrono::milliseconds read_again() const override { return std::chrono::milliseconds{500}; }
-  std::string name() const override { return "the task that hosts the session"; }
-
-private:
-  const std::shared_ptr<cluster_view> of_;
-};
+// So long somebody waits for a turn while nobody leaves, until one more is let in.
+constexpr std::chrono::milliseconds patience_in_line{50};
 
 // Whom limits are of.
 struct account {
@@ -66,12 +55,12 @@ struct hosted_session {
   caf::actor to; // the exchange
   caf::actor session;
   std::shared_ptr<account> of;
-  std::shared_ptr<node_times> times = std::make_shared<node_times>();
   std::shared_ptr<warning_list> warnings = std::make_shared<warning_list>();
   std::map<uint64_t, kept_step> steps;
   std::map<uint64_t, deadlines::key> in_line; // steps that wait for their turn
   uint64_t next_handle = 1;
   bool closed = false;
+  std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false); // the same
 };
 
 using session_ptr = std::shared_ptr<hosted_session>;
@@ -86,7 +75,9 @@ struct host_state {
   caf::actor clerk;
   deadlines due;
   std::unique_ptr<turns> lets_in;
-  std::map<caf::actor_addr, session_ptr> sessions;        // by exchange
+  turns reads{1};                                  // one graph of each client after the other
+  bool watches_line = false;                       // looks again soon whether anybody has left
+  std::map<caf::actor_addr, session_ptr> sessions; // by exchange
   std::map<const void*, std::weak_ptr<account>> accounts; // by peer_account, or connection
   uint64_t next_number = 1;
 };
@@ -115,19 +106,29 @@ public:
     from_->of->bytes += bytes;
   }
   template <class Answer>
-  void answer(status outcome, Answer what) {
+  void answer(status outcome, Answer what, std::vector<known_peer> held = {}) {
+    session_reply reply{.outcome = std::move(outcome), .held = std::move(held)};
+    reply.what = std::move(what);
+    send(std::move(reply));
+  }
+  void answer(status outcome) { answer(std::move(outcome), std::monostate{}); }
+  /// It has not begun: the client may ask another.
+  void turn_away(status why) {
+    send({.outcome = std::move(why).on_task(self_->state.task), .not_begun = true});
+  }
+  hosted_session& session() const { return *from_; }
+
+private:
+  void send(session_reply reply) {
     if (from_->closed)
       return;
-    session_reply reply{
-        number_, std::move(outcome), self_->state.options->server->draining(), {}, std::move(what)};
+    reply.request = number_;
+    reply.leaving = self_->state.options->server->draining();
     std::lock_guard guard{from_->warnings->mutex};
     reply.warnings.swap(from_->warnings->texts);
     self_->send(from_->to, outgoing{std::move(reply)});
   }
-  void answer(status outcome) { answer(std::move(outcome), std::monostate{}); }
-  hosted_session& session() const { return *from_; }
 
-private:
   host_self self_; // may have ended where this does
   std::shared_ptr<std::atomic<size_t>> in_flight_;
   session_ptr from_;
@@ -137,13 +138,22 @@ private:
 
 using request_ptr = std::shared_ptr<open_request>;
 
+// What cannot be answered does not end the sessions of others.
+template <class Act>
+void carefully(const request_ptr& request, Act act) {
+  if (auto done = guarded("serving a client", act); !done)
+    (void)guarded("serving a client", [&] { request->answer(std::move(done)); }).ok();
+}
+
 template <class Question, class Answer>
 void ask_session(host_self self, const request_ptr& request, Question what,
                  std::function<void(Answer&)> then) {
   // The master answers in time.
   self->request(request->session().session, caf::infinite, std::move(what))
-      .then([=](Answer& answer) { then(answer); },
-            [=](const caf::error& why) { request->answer(from_caf(why)); });
+      .then([=](Answer& answer) { carefully(request, [&] { then(answer); }); },
+            [=](const caf::error& why) {
+              carefully(request, [&] { request->answer(from_caf(why)); });
+            });
 }
 
 // Asks for what is the answer as it is.
@@ -237,8 +247,7 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
   if (made->of->sessions >= made->of->limits.sessions_each)
     return too_many(state, *made->of, made->of->sessions, "sessions", "have");
   TROUPE_ASSIGN(made->session,
-                state.make(self->system(), options_of(options.session, what, made->warnings),
-                           made->times.get()));
+                state.make(self->system(), options_of(options.session, what, made->warnings)));
   ++made->of->sessions;
   state.sessions.emplace(from.from.address(), made);
   self->monitor(from.from);
@@ -248,6 +257,7 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
 
 void close(host_self self, const session_ptr& which) {
   which->closed = true;
+  *which->gone = true;
   self->send_exit(which->session, caf::exit_reason::user_shutdown);
   --which->of->sessions;
   which->of->programs -= which->steps.size();
@@ -272,52 +282,79 @@ void lose(host_self self, const caf::actor_addr& exchange) {
   }
 }
 
+void close_all(host_self self) {
+  for (const auto& [exchange, session] : std::exchange(self->state.sessions, {}))
+    close(self, session);
+  self->send_exit(self->state.clerk, caf::exit_reason::user_shutdown);
+}
+
 // -- what they are asked for ---------------------------------------------------------------------
 
 using deadline = step_clock::time_point;
 
 void keep(const request_ptr& request, const std::shared_ptr<prepared_step>& step, uint64_t bytes) {
   auto& session = request->session();
-  --session.of->programs; // that was being prepared
   if (session.closed)
     return;
-  ++session.of->programs;
-  session.of->bytes += bytes;
   auto handle = session.next_handle++;
   session.steps.emplace(handle, kept_step{step, bytes});
-  request->answer({}, prepared_handle{handle});
+  ++session.of->programs;
+  session.of->bytes += bytes;
+  // Nobody runs it yet, so that its master leaves it alone.
+  request->answer({}, prepared_handle{handle}, step->held());
+}
+
+void compile(host_self self, const request_ptr& request, bool explain, prepare_request made,
+             uint64_t bytes, const std::shared_ptr<void>& counted) {
+  if (explain)
+    return ask_session<explain_request, placement_report>(
+        self, request, explain_request{std::move(made)}, [=](placement_report& report) {
+          (void)counted; // until it is answered
+          request->answer({}, std::move(report));
+        });
+  ask_session<prepare_request, std::shared_ptr<prepared_step>>(
+      self, request, std::move(made), [=](std::shared_ptr<prepared_step>& step) {
+        (void)counted;
+        keep(request, step, bytes);
+      });
 }
 
 void prepare(host_self self, const request_ptr& request, session_prepare& what, deadline until) {
-  auto& of = *request->session().of;
-  auto explain = what.explain;
-  if (!explain && of.programs >= of.limits.programs)
+  auto& session = request->session();
+  auto& of = *session.of;
+  if (of.programs >= of.limits.programs)
     return request->answer(too_many(self->state, of, of.programs, "kinds of steps", "prepare"));
-  auto bytes = static_cast<uint64_t>(what.graph.bytes());
+  auto bytes = bytes_in(what);
   if (auto may = may_hold(self->state, of, bytes); !may)
     return request->answer(std::move(may));
   request->hold(bytes);
-  for (const auto& cost : what.costs)
-    request->session().times->add(
-        {.node = cost.node, .device = {}, .runs = 1, .mean_ns = cost.mean_ns});
-  of.programs += explain ? 0 : 1;
+  ++of.programs; // until it is compiled, whoever keeps it then
+  std::shared_ptr<void> counted{nullptr, [to = session.of](void*) { --to->programs; }};
+  auto who = of.number, number = self->state.next_number++;
+  auto explain = what.explain;
   auto read = std::make_shared<session_prepare>(std::move(what));
-  leave_to(
-      self, self->state.clerk,
-      [=, ops = self->state.options->session.ops] { return from_wire(*read, *ops, until); },
-      [=](result<prepare_request> made) {
-        auto fail = [=](status why) {
-          request->session().of->programs -= explain ? 0 : 1;
-          request->answer(std::move(why));
-        };
-        if (!made)
-          return fail(made.status());
-        if (explain)
-          return forward<placement_report>(self, request, explain_request{*std::move(made)});
-        self->request(request->session().session, caf::infinite, *std::move(made))
-            .then([=](const std::shared_ptr<prepared_step>& step) { keep(request, step, bytes); },
-                  [=](const caf::error& why) { fail(from_caf(why)); });
-      });
+  auto go = [=, gone = session.gone, ops = self->state.options->session.ops] {
+    auto late = self->clock().now() >= until;
+    leave_to(
+        self, self->state.clerk,
+        [=]() -> result<prepare_request> {
+          if (late)
+            return failure(error_kind::deadline_exceeded, "the graph was not read in time");
+          if (*gone)
+            return failure(error_kind::cancelled, "the client is gone");
+          return from_wire(*read, *ops, until);
+        },
+        [=](result<prepare_request> made) {
+          self->state.reads.leave(who);
+          carefully(request, [&] {
+            if (made)
+              compile(self, request, explain, *std::move(made), bytes, counted);
+            else
+              request->answer(std::move(made.status()));
+          });
+        });
+  };
+  self->state.reads.enter(who, number, std::move(go));
 }
 
 session_ran ran(step_outcome& done, int64_t begin_ns, bool times) {
@@ -332,6 +369,53 @@ session_ran ran(step_outcome& done, int64_t begin_ns, bool times) {
   return made;
 }
 
+// Where all that run wait for what a step in line brings, nobody would ever leave.
+void watch_line(host_self self) {
+  auto& state = self->state;
+  if (state.lets_in->waiting() == 0 || std::exchange(state.watches_line, true))
+    return;
+  state.due.add(self, self->clock().now() + patience_in_line, [=, left = state.lets_in->left()] {
+    auto& now = self->state;
+    now.watches_line = false;
+    if (now.lets_in->left() == left)
+      now.lets_in->let_one_more();
+    watch_line(self);
+  });
+}
+
+// It has been let in. What cannot go on leaves in a later turn, so that a long line makes no deep
+// stack.
+void begin(host_self self, const request_ptr& request, step_request& step, bool has_waited) {
+  auto& of = request->session();
+  auto who = of.of->number;
+  auto leave_soon = [=] {
+    self->state.due.add(self, self->clock().now(), [=] { self->state.lets_in->leave(who); });
+  };
+  if (auto open = self->state.options->server->refusal(); has_waited && !open) {
+    leave_soon();
+    return request->turn_away(std::move(open));
+  }
+  auto times = step.watch.times;
+  auto ended = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
+    carefully(request, [&] {
+      if (done)
+        request->answer(std::move(outcome), ran(*done, begin_ns, times), std::move(done->held));
+      else
+        request->answer(std::move(outcome));
+    });
+    self->state.lets_in->leave(who);
+  };
+  auto asked = guarded("serving a client", [&] {
+    self->request(of.session, caf::infinite, std::move(step))
+        .then([=](step_outcome& done) { ended(std::move(done.outcome), &done); },
+              [=](const caf::error& why) { ended(from_caf(why), nullptr); });
+  });
+  if (!asked) {
+    leave_soon();
+    request->answer(std::move(asked));
+  }
+}
+
 void run(host_self self, const request_ptr& request, session_run& what, deadline until) {
   auto& session = request->session();
   auto found = session.steps.find(what.handle);
@@ -340,7 +424,7 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
                                    " on ", self->state.task));
   uint64_t bytes = 0;
   for (const auto& one : what.feeds)
-    bytes += one.bytes();
+    bytes += bytes_in(one);
   if (auto may = may_hold(self->state, *session.of, bytes); !may)
     return request->answer(std::move(may));
   request->hold(bytes);
@@ -350,35 +434,30 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
                      {.times = what.times, .check_numerics = what.check_numerics}};
   auto who = session.of->number;
   auto number = self->state.next_number++;
-  auto& lets_in = *self->state.lets_in;
   auto step = std::make_shared<step_request>(std::move(asked));
   auto go = [=] {
     auto& of = request->session();
-    if (auto it = of.in_line.find(number); it != of.in_line.end()) {
-      self->state.due.remove(it->second);
-      of.in_line.erase(it);
+    auto waited = of.in_line.find(number);
+    auto has_waited = waited != of.in_line.end();
+    if (has_waited) {
+      self->state.due.remove(waited->second);
+      of.in_line.erase(waited);
     }
-    auto times = step->watch.times;
-    auto ended = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
-      request->answer(std::move(outcome), done ? ran(*done, begin_ns, times) : session_ran{});
-      self->state.lets_in->leave(who);
-    };
-    self->request(of.session, caf::infinite, std::move(*step))
-        .then([=](step_outcome& done) { ended(std::move(done.outcome), &done); },
-              [=](const caf::error& why) { ended(from_caf(why), nullptr); });
+    carefully(request, [&] { begin(self, request, *step, has_waited); });
   };
-  auto waited = lets_in.waiting();
-  lets_in.enter(who, number, std::move(go));
-  if (lets_in.waiting() == waited)
+  if (self->state.lets_in->enter(who, number, std::move(go)))
     return;
   session.in_line[number] = self->state.due.add(self, until, [=] {
     auto& line = *self->state.lets_in;
     line.withdraw(who, number);
     request->session().in_line.erase(number);
-    request->answer(failure(error_kind::deadline_exceeded,
-                            "the step was not let in in time: ", line.running(), " run on ",
-                            self->state.task, ", and ", line.waiting(), " wait in line"));
+    carefully(request, [&] {
+      request->answer(failure(error_kind::deadline_exceeded,
+                              "the step was not let in in time: ", line.running(), " run on ",
+                              self->state.task, ", and ", line.waiting(), " wait in line"));
+    });
   });
+  watch_line(self);
 }
 
 void positions(host_self self, const request_ptr& request, session_positions& what) {
@@ -395,14 +474,16 @@ void forget(const session_ptr& session, uint64_t handle) {
 }
 
 // What is answered where there is no session to answer for.
-void refuse(host_self self, const incoming& what, uint64_t request, status why) {
-  self->send(what.from, outgoing{session_reply{request, std::move(why).on_task(self->state.task),
-                                               self->state.options->server->draining()}});
+void refuse(host_self self, const incoming& what, uint64_t request, status why,
+            bool not_begun = true) {
+  self->send(what.from, outgoing{session_reply{.request = request,
+                                               .outcome = std::move(why).on_task(self->state.task),
+                                               .leaving = self->state.options->server->draining(),
+                                               .not_begun = not_begun}});
 }
 
 deadline deadline_of(host_self self, uint64_t ms) {
-  return ms < max_deadline_ms ? self->clock().now() + std::chrono::milliseconds{ms}
-                              : deadline::max();
+  return ms < most_ms_left ? self->clock().now() + std::chrono::milliseconds{ms} : deadline::max();
 }
 
 void serve(host_self self, incoming& what) {
@@ -446,11 +527,6 @@ void serve(host_self self, incoming& what) {
     forward<std::vector<device_info>>(self, request, list_devices_atom::value);
 }
 
-uint64_t number_of(const message& what) {
-  const auto* asked = std::get_if<session_request>(&what);
-  return asked ? asked->request : 0;
-}
-
 caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_options>& options,
                             const session_maker& make,
                             const std::shared_ptr<std::atomic<size_t>>& in_flight) {
@@ -462,96 +538,28 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
   state.clerk = spawn_clerk(self->system(), true);
   state.lets_in = std::make_unique<turns>(std::max<size_t>(options->limits.steps_at_once, 1));
   self->set_default_handler(caf::drop);
-  end_with_exceptions(self);
+  self->set_exception_handler([=](std::exception_ptr& what) -> caf::error {
+    // Clients find out by their connections, and go elsewhere.
+    for (const auto& [exchange, session] : self->state.sessions)
+      self->send_exit(session->to, caf::exit_reason::user_shutdown);
+    close_all(self);
+    return exception_as_error(what);
+  });
   self->set_down_handler([=](const caf::down_msg& what) { lose(self, what.source); });
   self->set_exit_handler([=](const caf::exit_msg& what) {
-    for (const auto& [exchange, session] : std::exchange(self->state.sessions, {}))
-      close(self, session);
-    self->send_exit(self->state.clerk, what.reason);
+    close_all(self);
     self->quit(what.reason);
   });
   return {
       [=](incoming& what) {
         // What cannot be served does not end the sessions of others.
-        auto number = number_of(what.content);
+        const auto* asked = std::get_if<session_request>(&what.content);
         if (auto done = guarded("serving a client", [&] { serve(self, what); }); !done)
-          refuse(self, what, number, std::move(done));
+          refuse(self, what, asked ? asked->request : 0, std::move(done), false);
       },
       [=](wake_atom) { self->state.due.wake(self); },
   };
 }
-
-// With threads of its own: masters do not wait behind kernels.
-class threaded_host final : public session_host {
-public:
-  explicit threaded_host(hosting_options options)
-      : options_(std::make_shared<const hosting_options>(std::move(options))) {}
-  ~threaded_host() override { close(); }
-
-  void serve(incoming what) override {
-    std::lock_guard guard{mutex_};
-    if (closed_)
-      return;
-    if (!threads_) {
-      // A thread that makes an actor system, or spawns something in it, keeps a part of it, which
-      // its end waits for: this one serves others.
-      std::thread{[this] {
-        threads_ = std::make_unique<engine>(options_->trust);
-        host_ = spawn_session_host(threads_->system, options_, maker(), in_flight_);
-      }}.join();
-    }
-    caf::anon_send(host_, std::move(what));
-  }
-
-  size_t in_flight() const override { return in_flight_->load(); }
-
-  void close() override {
-    std::unique_ptr<engine> last;
-    {
-      std::lock_guard guard{mutex_};
-      closed_ = true;
-      if (host_)
-        caf::anon_send_exit(host_, caf::exit_reason::user_shutdown);
-      host_ = nullptr;
-      last = std::move(threads_);
-    }
-  }
-
-private:
-  struct engine {
-    explicit engine(const connection_trust& trust)
-        : ways(std::make_shared<membership_ways>(usual_ways(io_loop::make(), trust))) {
-      ways->read = [](caf::actor_system&, const std::shared_ptr<address_source>& source,
-                      const caf::actor& to) { caf::anon_send(to, source_read{source->read()}); };
-    }
-    system_config config{2, true};
-    caf::actor_system system{config};
-    std::shared_ptr<membership_ways> ways; // goes first: its thread runs what is in the system
-  };
-
-  // A session on the cluster, as the task knows it.
-  session_maker maker() const {
-    return [options = options_, weak = std::weak_ptr<const membership_ways>{threads_->ways}](
-               caf::actor_system& system, const client_options& how,
-               const node_times* measured) -> result<caf::actor> {
-      auto ways = weak.lock();
-      if (!ways)
-        return failure(error_kind::unavailable, options->server->self(), " shuts down");
-      cluster_access cluster;
-      cluster.known = options->view->now();
-      if (options->may_change)
-        cluster.source = std::make_shared<view_source>(options->view);
-      return spawn_cluster_session(system, cluster, how, measured, ways.get());
-    };
-  }
-
-  const std::shared_ptr<const hosting_options> options_;
-  const std::shared_ptr<std::atomic<size_t>> in_flight_ = std::make_shared<std::atomic<size_t>>(0);
-  std::mutex mutex_;
-  bool closed_ = false;
-  std::unique_ptr<engine> threads_;
-  caf::actor host_;
-};
 
 } // namespace
 
@@ -559,10 +567,6 @@ caf::actor spawn_session_host(caf::actor_system& system,
                               std::shared_ptr<const hosting_options> options, session_maker make,
                               std::shared_ptr<std::atomic<size_t>> in_flight) {
   return system.spawn(host_behavior, std::move(options), std::move(make), std::move(in_flight));
-}
-
-std::shared_ptr<session_host> session_host::make(hosting_options options) {
-  return std::make_shared<threaded_host>(std::move(options));
 }
 
 } // namespace troupe

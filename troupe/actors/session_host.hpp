@@ -23,8 +23,8 @@ struct hosting_options {
 };
 
 /// Makes the session that a client has opened; it is ended by an exit message.
-using session_maker = std::function<result<caf::actor>(
-    caf::actor_system& system, const client_options& how, const node_times* measured)>;
+using session_maker =
+    std::function<result<caf::actor>(caf::actor_system& system, const client_options& how)>;
 
 /// Spawns the actor that does all of it: understands incoming, whose `from` is monitored, and gets
 /// the answers as outgoing. `in_flight` counts requests that are not answered yet.

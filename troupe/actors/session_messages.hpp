@@ -1,8 +1,10 @@
 // What a session actor understands. Master and workers share some of it.
 #pragma once
+#include "troupe/runtime/cluster/known_peer.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/step_signature.hpp"
+#include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/insight/profile_options.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
 #include "troupe/runtime/placement/placement_report.hpp"
@@ -49,6 +51,8 @@ struct TROUPE_API prepare_request {
   step_clock::time_point deadline;
   bool low_priority = false;
   bool restores = false; ///< it is part of restoring what was lost, and does not wait for that
+  /// What somebody else has measured of its nodes, and means no other graph's.
+  std::vector<node_time> costs = {};
 
   /// Copies that part of the graph, on the caller's thread: a master that answers too late, and the
   /// step, read nothing of the caller's. Fails as extract() does.
@@ -75,6 +79,8 @@ struct step_outcome {
   status outcome;
   std::vector<tensor> fetches;     ///< in the signature's order
   step_statistics statistics = {}; ///< where the request asked for times, also when the step failed
+  /// Tasks on which it uses state, where their incarnations may be others than its last run told.
+  std::vector<known_peer> held = {};
 };
 
 /// Client -> session -> master -> workers: forget a container's variables. Answered by status.

@@ -248,8 +248,13 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   if (!outcome)
     run->fetches.clear();
   note_told(*run, outcome);
-  run->reply.deliver(
-      step_outcome{std::move(outcome), std::move(run->fetches), std::move(run->statistics)});
+  step_outcome told{std::move(outcome), std::move(run->fetches), std::move(run->statistics)};
+  if (auto& step = *run->request.step; !step.local && step.told_attempt != step.parts.attempt()) {
+    told.held = step.held();
+    if (told.outcome) // else the attempt may not have ended
+      step.told_attempt = step.parts.attempt();
+  }
+  run->reply.deliver(std::move(told));
 }
 
 // Only what the caller can read counts: a task may answer that another is lost, or too late.

@@ -10,7 +10,9 @@
 namespace troupe {
 
 /// A client none of whose steps runs is let in at once, however many of others do: what these wait
-/// for may be its to bring. So there may be as many more as there are clients, less one.
+/// for may be its to bring. So there may be as many more as there are clients, less one. Where all
+/// that run wait for what only one in line brings, nobody leaves: whoever has a clock notices, and
+/// lets one more in.
 class turns {
 public:
   using client = uint64_t;
@@ -18,18 +20,25 @@ public:
   explicit turns(size_t most) : most_(most) {}
 
   /// Calls `go` now, or when its turn has come; whoever was called leaves once. `step` is a number
-  /// that the client gives to no other that waits.
-  void enter(client who, uint64_t step, std::function<void()> go) {
+  /// that the client gives to no other that waits. Says whether it was let in.
+  bool enter(client who, uint64_t step, std::function<void()> go) {
     auto& line = lines_[who];
     if (line.running > 0 && running_ >= most_) {
       if (line.waiting.empty())
         order_.push_back(who);
       line.waiting.emplace_back(step, std::move(go));
       ++waiting_;
-      return;
+      return false;
     }
     begin(line);
     go();
+    return true;
+  }
+
+  /// Calls whoever is the next in line, however many run.
+  void let_one_more() {
+    if (!order_.empty())
+      call_next();
   }
 
   /// Says whether it waited, and now does not any more.
@@ -48,6 +57,7 @@ public:
     auto line = lines_.find(who);
     --line->second.running;
     --running_;
+    ++left_;
     if (line->second.running == 0 && !line->second.waiting.empty()) {
       order_.remove(who);
       order_.push_front(who);
@@ -61,6 +71,8 @@ public:
 
   size_t running() const noexcept { return running_; }
   size_t waiting() const noexcept { return waiting_; }
+  /// How many have left, ever.
+  uint64_t left() const noexcept { return left_; }
 
 private:
   struct line {
@@ -88,6 +100,7 @@ private:
 
   const size_t most_;
   size_t running_ = 0, waiting_ = 0;
+  uint64_t left_ = 0;
   std::map<client, line> lines_; // of those that have steps
   std::list<client> order_;      // of those that wait
 };

@@ -3,6 +3,7 @@
 #include "troupe/serialization/tls/token.hpp"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -506,6 +507,21 @@ result<std::shared_ptr<tls_identity>> tls_identity::load(tls_options options) {
   TROUPE_ASSIGN(auto context, read_files(options));
   return std::shared_ptr<tls_identity>{
       std::make_shared<file_identity>(std::move(options), read, std::move(context))};
+}
+
+std::string cluster_of_certificate(const std::string& path) {
+  std::unique_ptr<BIO, freed<BIO_free>> file{BIO_new_file(path.c_str(), "r")};
+  std::unique_ptr<X509, freed<X509_free>> certificate{
+      file ? PEM_read_bio_X509(file.get(), nullptr, no_passphrase, nullptr) : nullptr};
+  ERR_clear_error();
+  if (!certificate)
+    return {};
+  auto names = names_of(certificate.get());
+  return !names.empty() &&
+                 std::ranges::all_of(
+                     names, [&](const auto& one) { return one.cluster == names.front().cluster; })
+             ? names.front().cluster
+             : std::string{};
 }
 
 bool begins_as_tls(std::span<const std::byte> bytes) noexcept {

@@ -73,6 +73,10 @@ public:
   virtual result<std::string> token() const = 0;
 };
 
+/// The one cluster that all names in a certificate's file are of; empty where they are of several,
+/// or it cannot be read.
+std::string cluster_of_certificate(const std::string& path);
+
 /// Says whether bytes may be the beginning of TLS: those that a client begins with.
 bool begins_as_tls(std::span<const std::byte> bytes) noexcept;
 

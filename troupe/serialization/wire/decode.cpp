@@ -412,7 +412,10 @@ private:
   result<message> read(wire::SessionReply::Reader in) {
     session_reply made{.request = in.getRequest(),
                        .outcome = status_of(in.getOutcome()),
-                       .leaving = in.getLeaving()};
+                       .leaving = in.getLeaving(),
+                       .not_begun = in.getNotBegun()};
+    for (auto each : in.getHeld())
+      made.held.push_back({text_of(each.getTask()), each.getIncarnation()});
     for (auto each : in.getWarnings())
       made.warnings.push_back(text_of(each));
     switch (in.which()) {

@@ -1,6 +1,7 @@
 // What a client and the task that hosts its session say to each other: the master is the task's.
 // A connection has one session, which goes with it.
 #pragma once
+#include "troupe/runtime/cluster/known_peer.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
@@ -97,6 +98,9 @@ struct session_reply {
   std::variant<std::monostate, prepared_handle, session_ran, std::vector<device_info>, state_list,
                std::vector<task_positions>, placement_report>
       what = {};
+  bool not_begun = false; ///< what was asked for: it may be asked of another
+  /// Of a step: tasks on which it uses state, where their incarnations were not told yet.
+  std::vector<known_peer> held = {};
 };
 
 } // namespace troupe

@@ -95,11 +95,7 @@ public:
     to.setNoReplay(!what.how.replay);
     to.setLowPriority(what.how.low_priority);
     to.setIncarnation(what.how.incarnation);
-    auto peers = to.initPeers(static_cast<unsigned>(what.how.peers.size()));
-    for (unsigned i = 0; i < peers.size(); ++i) {
-      peers[i].setTask(as_text(what.how.peers[i].task));
-      peers[i].setIncarnation(what.how.peers[i].incarnation);
-    }
+    write_known(to.initPeers(static_cast<unsigned>(what.how.peers.size())), what.how.peers);
     auto list = to.initPartitions(static_cast<unsigned>(what.partitions.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setDevice(as_text(what.partitions[i].device));
@@ -310,6 +306,8 @@ public:
     to.setRequest(what.request);
     write(to.initOutcome(), what.outcome);
     to.setLeaving(what.leaving);
+    to.setNotBegun(what.not_begun);
+    write_known(to.initHeld(static_cast<unsigned>(what.held.size())), what.held);
     write(to.initWarnings(static_cast<unsigned>(what.warnings.size())), what.warnings);
     std::visit([&](const auto& one) { write(to, one); }, what.what);
   }
@@ -393,6 +391,14 @@ private:
     write(to.initEnds(), tensor::of(shape{rows}, ends));
     write(to.initLinks(), tensor::of(shape{uses, 2}, links));
     write(to.initSizes(), tensor::of(shape{uses, 2}, sizes));
+  }
+
+  static void write_known(capnp::List<wire::KnownPeer>::Builder to,
+                          const std::vector<known_peer>& what) {
+    for (unsigned i = 0; i < to.size(); ++i) {
+      to[i].setTask(as_text(what[i].task));
+      to[i].setIncarnation(what[i].incarnation);
+    }
   }
 
   // As tensors, which may lie beside the message: there are as many as nodes.

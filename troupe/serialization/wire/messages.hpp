@@ -54,12 +54,6 @@ struct registered_partition {
   std::string of_node = {};
 };
 
-/// Another task, as whoever registers a graph knows it.
-struct known_peer {
-  std::string task; ///< "/job:ps/task:0"
-  uint64_t incarnation = 0;
-};
-
 struct node_cost {
   std::string node;
   double nanoseconds = 0;

@@ -431,6 +431,8 @@ struct SessionReply {
     report @9 :PlacementReport;
   }
   warnings @10 :List(Text);
+  notBegun @11 :Bool;          # what was asked for: it may be asked of another
+  held @12 :List(KnownPeer);   # tasks on which the step uses state, where that was not told yet
 }
 
 # ---- statistics of a step on one task

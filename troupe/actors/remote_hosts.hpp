@@ -1,0 +1,111 @@
+// The hosts of a remote session: how it finds one, asks it, and leaves it.
+#pragma once
+#include "troupe/actors/deadlines.hpp"
+#include "troupe/actors/membership.hpp"
+#include "troupe/actors/messages.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/atom.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <list>
+#include <map>
+
+namespace troupe::remote {
+
+/// Remote session -> itself: try the next address.
+using next_host_atom = caf::atom_constant<caf::atom("nexthost")>;
+
+/// The host answers at the deadline. It is waited for a little longer, and not for ever.
+constexpr std::chrono::milliseconds host_margin{1000};
+
+/// What was asked of a host, and who waits for it.
+struct asked_host {
+  std::function<void(session_reply&)> then;
+  deadlines::key due;
+};
+
+/// A connection to a task.
+struct host_link {
+  uint64_t number = 0;
+  std::string address;
+  caf::actor exchange;
+  connection_ptr via; // none until the task has introduced itself
+  std::string name;
+  bool is_open = false; // it has taken the session
+  std::map<uint64_t, asked_host> asked;
+};
+
+using host_ptr = std::shared_ptr<host_link>;
+
+struct waiting_for_host {
+  std::function<void(status)> then;
+  deadlines::key due;
+};
+
+struct waiting_for_step {
+  step_clock::time_point deadline;
+  std::function<void(status)> then;
+  deadlines::key due = {};
+};
+
+/// A kind of step, and where it is prepared.
+struct remote_step {
+  session_prepare what;
+  std::vector<bool> needs; // which feeds
+  uint64_t host = 0, handle = 0;
+  uint64_t asking_at = 0; // the host that prepares it; 0: none does
+  std::list<waiting_for_step> waiting;
+};
+
+using remote_ptr = std::shared_ptr<remote_step>;
+
+/// A task on which the session has had state, as that host knew it last.
+struct holder {
+  uint64_t incarnation = 0, host = 0;
+};
+
+struct remote_state {
+  explicit remote_state() {}
+  ~remote_state() { *stop = true; }
+  static inline const char* name = "troupe.remote_session";
+  std::vector<std::string> addresses;
+  client_options options;
+  const node_times* measured = nullptr;
+  membership_ways ways;
+  std::string cluster; // whose tasks are believed
+  deadlines due;
+  host_ptr current;           // the one that is called, or has the session
+  std::vector<host_ptr> left; // that take nothing new, and still have to answer
+  bool calling = false;       // or waits to call
+  std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
+  size_t next_address = 0, calls = 0;
+  size_t refusals = 0; // one after the other, of those that will not change their minds
+  status last;         // why there is no host
+  std::list<waiting_for_host> waiting;
+  std::map<uint64_t, remote_ptr> steps;
+  std::map<std::string, holder> holders; // by task
+  uint64_t next_number = 1;
+};
+
+using remote_self = caf::stateful_actor<remote_state>*;
+
+/// Calls back when a task has the session, or with an error by the deadline.
+void with_host(remote_self self, step_clock::time_point until, std::function<void(status)> then);
+/// The host answers, or is lost, or is silent: `then` is called once.
+void ask(remote_self self, const host_ptr& host, session_request what, step_clock::time_point until,
+         std::function<void(session_reply&)> then);
+step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by);
+/// A host that takes nothing new has not begun with it: the next one is asked.
+bool is_for_another(const session_reply& what);
+/// Lets go of all of them: who waits is told that the session is closed.
+void close_hosts(remote_self self);
+
+// What comes.
+void called(remote_self self, dialed& what);
+void met(remote_self self, const peer_ready& what);
+void gone(remote_self self, const peer_gone& what);
+void answered(remote_self self, incoming& what);
+void call_host(remote_self self);
+
+} // namespace troupe::remote

@@ -1,0 +1,13 @@
+// A task, as somebody else knows it.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace troupe {
+
+struct known_peer {
+  std::string task; ///< "/job:ps/task:0"
+  uint64_t incarnation = 0;
+};
+
+} // namespace troupe
