@@ -158,8 +158,7 @@ private:
     link_callbacks made{.on_hello = [this](const hello& who) { return meet(who); },
                         .on_message = [this](message what) { dispatch(std::move(what)); }};
     if (auto* server = options_.server.get()) {
-      // Clients of an access list send no tensors but their feeds: what they announce takes no room
-      // among the early tensors of tasks.
+      // A client's tensors are its feeds: others take no room among those of tasks.
       made.wanted = [=, this](step_id step) {
         return from_->account ? demand::never : server->expect(step, address());
       };
@@ -374,16 +373,13 @@ private:
       options_.server->lose(*from_, why);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, news);
-    decltype(asked_) asked;
-    {
-      std::lock_guard guard{mutex_};
-      gone_ = true;
-      asked.swap(asked_);
-    }
+    std::unique_lock lock{mutex_};
+    gone_ = true;
+    auto asked = std::exchange(asked_, {});
+    lock.unlock();
     for (auto& [request, from] : asked)
       from.answer(to_caf(lost_));
-    // A refusal may still have to leave. The actor stays as long as there is a reference to it: it
-    // tells those who ask why the peer is gone (docs/decisions/003).
+    // A refusal may still have to leave; who asks later is told why the peer is gone (003).
     outlet_.finish();
     loop_->remove(stream_->id());
   }

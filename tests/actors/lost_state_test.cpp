@@ -1,0 +1,240 @@
+// What sessions do about state that was lost with its task.
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_worker.hpp"
+#include "tests/support/text_case.hpp"
+#include "troupe/actors/master.hpp"
+#include "troupe/actors/prepared_step.hpp"
+
+#include <set>
+
+namespace troupe::test::lost_state_test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// A parameter server in another process, whose incarnations a test counts, and a session that has
+// lost state restored.
+struct restarting_world : actor_world {
+  fake_worker server;
+  caf::actor exchange, membership, master;
+  uint64_t incarnation = 1;
+  bool is_there = true;
+  std::vector<std::pair<task_name, caf::typed_response_promise<peer_link>>> looking;
+  std::set<std::string> unrestored;
+  int losses = 0;
+  text_case text{R"(
+v = VariableV2 dtype=f32 shape=[] @"/job:ps/task:0"
+q = FIFOQueue component_types=[f32] @"/job:ps/task:0"
+n = QueueSize(q) @"/job:ps/task:0"
+x = Neg(f32(1)) @"/job:ps/task:0"
+fetch v
+run
+fetch n
+run
+fetch x
+)"};
+  std::vector<std::shared_ptr<prepared_step>> steps;
+
+  restarting_world() {
+    exchange = system().spawn(fake_behavior, &server);
+    membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
+      return {[](watch_atom) {}, [](const deed& what) { what.act(); },
+              [=, this](const connect_request& what) -> caf::result<peer_link> {
+                if (is_there)
+                  return peer_link{what.to, incarnation, exchange};
+                auto promise = self->make_response_promise<peer_link>();
+                looking.emplace_back(what.to, promise);
+                return promise;
+              }};
+    });
+    master = spawn_master(
+        system(),
+        {.session = uint64_t{7} << 40,
+         .container = {},
+         .devices = {{"ps", 0, "cpu", 0}},
+         .workers = {},
+         .membership = membership,
+         .lost_state = {
+             .lose =
+                 [this](const std::string& task) {
+                   ++losses;
+                   return unrestored.insert(task).second;
+                 },
+             .awaits = [this](const std::string& task) { return unrestored.contains(task); },
+         }});
+    run();
+    for (size_t i = 0; i < 3; ++i) {
+      auto box = ask<std::shared_ptr<prepared_step>>(
+          master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[i]), now() + 1s));
+      run();
+      steps.push_back(***box);
+    }
+  }
+  ~restarting_world() {
+    steps.clear();
+    for (auto& one : {master, membership, exchange})
+      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    server = {};
+    looking.clear();
+    master = membership = exchange = nullptr;
+    run();
+  }
+
+  void restart() {
+    ++incarnation;
+    caf::anon_send(master, link_lost{{"ps", 0}, failure(error_kind::unavailable, "gone")});
+    run();
+  }
+  answer_box<step_outcome> start(size_t which, bool restores = false) {
+    auto box = ask<step_outcome>(master, step_request{steps[which], {}, now() + 10s, {}, restores});
+    run();
+    return box;
+  }
+  // Answers what has come to the server.
+  error_kind end_of(const answer_box<step_outcome>& box) {
+    for (auto& [what, promise] : std::exchange(server.runs, {})) {
+      caf::anon_send(exchange, deed{[promise = promise]() mutable {
+                       promise.deliver(step_result{{}, {{0, tensor::scalar(1.0f)}}});
+                     }});
+      run();
+    }
+    if (!*box)
+      return error_kind::internal;
+    return (**box ? (**box)->outcome : (**box).status()).kind();
+  }
+  error_kind outcome(size_t which, bool restores = false) { return end_of(start(which, restores)); }
+};
+
+// Two parameter servers in other processes, and a session that has nothing restored.
+struct two_servers_world : actor_world {
+  fake_worker servers[2];
+  uint64_t incarnations[2] = {1, 1};
+  caf::actor exchanges[2], membership, master;
+  text_case text{R"(
+p = FIFOQueue component_types=[f32] @"/job:ps/task:0"
+q = FIFOQueue component_types=[f32] @"/job:ps/task:1"
+m = QueueSize(p) @"/job:ps/task:0"
+n = QueueSize(q) @"/job:ps/task:1"
+fetch m
+fetch n
+run
+fetch n
+)"};
+  std::vector<std::shared_ptr<prepared_step>> steps;
+
+  two_servers_world() {
+    for (size_t i = 0; i < 2; ++i)
+      exchanges[i] = system().spawn(fake_behavior, &servers[i]);
+    membership = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
+      return {[](watch_atom) {},
+              [this](const connect_request& what) {
+                auto which = static_cast<size_t>(what.to.task);
+                return peer_link{what.to, incarnations[which], exchanges[which]};
+              }};
+    });
+    master = spawn_master(system(), {.session = uint64_t{7} << 40,
+                                     .container = {},
+                                     .devices = {{"ps", 0, "cpu", 0}, {"ps", 1, "cpu", 0}},
+                                     .workers = {},
+                                     .membership = membership});
+    run();
+    for (const auto& one : text.text.runs) {
+      auto box = ask<std::shared_ptr<prepared_step>>(
+          master, *prepare_request::make(*text.nodes, signature_of(one), now() + 1s));
+      run();
+      steps.push_back(***box);
+    }
+  }
+  ~two_servers_world() {
+    steps.clear();
+    for (auto* one : {&master, &membership, &exchanges[0], &exchanges[1]})
+      caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    for (size_t i = 0; i < 2; ++i) {
+      servers[i] = {};
+      exchanges[i] = nullptr;
+    }
+    master = membership = nullptr;
+    run();
+  }
+
+  answer_box<step_outcome> start(size_t which) {
+    auto box = ask<step_outcome>(master, step_request{steps[which], {}, now() + 10s, {}, false});
+    run();
+    return box;
+  }
+  void answer(size_t server, status how) {
+    REQUIRE(servers[server].runs.size() == 1);
+    auto promise = servers[server].runs.back().second;
+    servers[server].runs.clear();
+    caf::anon_send(exchanges[server], deed{[=, how = std::move(how)]() mutable {
+                     promise.deliver(step_result{how, {{0, tensor::scalar(0)}}});
+                   }});
+    run();
+  }
+};
+
+} // namespace
+
+TEST_CASE("no step uses a restarted task before its state is restored, whoever found the loss") {
+  restarting_world world;
+  CHECK(world.outcome(0) == error_kind::ok);
+  CHECK(world.outcome(1) == error_kind::ok);
+  world.restart();
+  CHECK(world.outcome(0) == error_kind::aborted);
+  CHECK(world.losses == 1);
+  CHECK(world.outcome(1) == error_kind::aborted);  // it would find an empty queue
+  CHECK(world.outcome(2) == error_kind::ok);       // has nothing there
+  CHECK(world.outcome(1, true) == error_kind::ok); // what restores goes through
+  CHECK(world.outcome(1) == error_kind::aborted);  // though it is registered by now
+  world.unrestored.clear();
+  CHECK(world.outcome(0) == error_kind::ok);
+  CHECK(world.outcome(1) == error_kind::ok);
+  CHECK(world.losses == 1);
+}
+
+TEST_CASE("an error that names one lost task says nothing of another") {
+  two_servers_world world;
+  auto first = world.start(0);
+  world.answer(0, {});
+  world.answer(1, {});
+  CHECK(outcome_of(first).ok());
+  // Task 1 lives, and answers that task 0 is lost.
+  auto second = world.start(0);
+  world.answer(1, failure(error_kind::unavailable, "/job:ps/task:0 is gone: it was killed"));
+  world.answer(0, failure(error_kind::unavailable, "/job:ps/task:0 is gone: it was killed"));
+  CHECK(outcome_of(second).kind() == error_kind::unavailable);
+  ++world.incarnations[1]; // it is lost, too, before anyone uses it
+  caf::anon_send(world.master, link_lost{{"ps", 1}, failure(error_kind::unavailable, "gone")});
+  world.run();
+  auto third = world.start(1);
+  CHECK(outcome_of(third).kind() == error_kind::aborted);
+  CHECK_THAT(outcome_of(third).message(),
+             Catch::Matchers::Contains("/job:ps/task:1 was restarted"));
+  auto fourth = world.start(1);
+  world.answer(1, {});
+  CHECK(outcome_of(fourth).ok());
+}
+
+TEST_CASE("steps that wait for a task that comes back empty do not begin when one finds that") {
+  restarting_world world;
+  world.is_there = false;
+  world.restart();
+  auto first = world.start(0), second = world.start(1), third = world.start(2);
+  auto restoring = world.start(1, true);
+  REQUIRE(world.looking.size() == 3);
+  for (auto& [task, promise] : std::exchange(world.looking, {})) {
+    caf::anon_send(world.membership, deed{[&world, task = task, promise = promise]() mutable {
+                     promise.deliver(peer_link{task, world.incarnation, world.exchange});
+                   }});
+    world.run();
+  }
+  CHECK(world.end_of(first) == error_kind::aborted);
+  CHECK(world.end_of(second) == error_kind::aborted);
+  CHECK(world.end_of(third) == error_kind::ok);
+  CHECK(world.end_of(restoring) == error_kind::ok);
+  CHECK(world.losses == 1);
+}
+
+} // namespace troupe::test::lost_state_test

@@ -1,0 +1,58 @@
+// A worker that a test answers for, and the outcome of a master's steps.
+#pragma once
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "troupe/actors/messages.hpp"
+
+#include <caf/event_based_actor.hpp>
+
+namespace troupe::test {
+
+// What a worker was told, and the answers that it owes.
+struct fake_worker {
+  std::vector<caf::typed_response_promise<registered>> registering;
+  std::vector<std::pair<run_request, caf::typed_response_promise<step_result>>> runs;
+  std::vector<cancel_step> cancels;
+  std::vector<uint64_t> dropped;
+  std::vector<caf::typed_response_promise<std::vector<device_info>>> listing;
+  uint64_t handles = 0;
+  bool registers_at_once = true;
+};
+
+inline caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* log) {
+  return {
+      [=](const register_request&) -> caf::result<registered> {
+        if (log->registers_at_once)
+          return registered{++log->handles, nullptr};
+        auto promise = self->make_response_promise<registered>();
+        log->registering.push_back(promise);
+        return promise;
+      },
+      [=](const wire_registration&) {
+        return registered{++log->handles, nullptr};
+      },
+      [=](run_request& what) -> caf::result<step_result> {
+        auto promise = self->make_response_promise<step_result>();
+        log->runs.emplace_back(std::move(what), promise);
+        return promise;
+      },
+      [](const deed& what) { what.act(); },
+      [=](list_devices_atom) -> caf::result<std::vector<device_info>> {
+        auto promise = self->make_response_promise<std::vector<device_info>>();
+        log->listing.push_back(promise);
+        return promise;
+      },
+      [=](const outgoing& what) {
+        if (auto* cancel = std::get_if<cancel_step>(&what.content))
+          log->cancels.push_back(*cancel);
+      },
+      [=](const forget_program& what) { log->dropped.push_back(what.handle); },
+  };
+}
+
+inline status outcome_of(const answer_box<step_outcome>& box) {
+  REQUIRE(*box);
+  return **box ? (**box)->outcome : (**box).status();
+}
+
+} // namespace troupe::test
