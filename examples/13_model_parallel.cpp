@@ -72,18 +72,20 @@ void run() {
   s.run(g.initializer());
   auto step = s.prepare({x, y}, {loss}, {train});
   std::deque<std::future<std::vector<tensor>>> under_way;
-  float last = 0;
+  float recent = 1; // of the last batches, on average: steps that overlap have noisy losses
+  auto end_first = [&] {
+    recent += (to_scalar<float>(under_way.front().get()[0]) - recent) / 50;
+    under_way.pop_front();
+  };
   for (int n = 0; n < steps; ++n) {
-    if (under_way.size() == at_once) {
-      last = to_scalar<float>(under_way.front().get()[0]);
-      under_way.pop_front();
-    }
+    if (under_way.size() == at_once)
+      end_first();
     under_way.push_back(step.run_async(batch(n)));
   }
-  for (auto& one : under_way)
-    last = to_scalar<float>(one.get()[0]);
+  while (!under_way.empty())
+    end_first();
   std::cout << steps << " steps, " << at_once << " at once\n"
-            << (last < 0.02f ? "it has learnt" : "it has not learnt") << '\n';
+            << (recent < 0.1f ? "it has learnt" : "it has not learnt") << '\n';
 }
 
 int main(int, char** arguments) {
