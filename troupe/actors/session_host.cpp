@@ -59,8 +59,7 @@ struct hosted_session {
   std::map<uint64_t, kept_step> steps;
   std::map<uint64_t, deadlines::key> in_line; // steps that wait for their turn
   uint64_t next_handle = 1;
-  bool closed = false;
-  std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false); // the same
+  std::shared_ptr<std::atomic<bool>> closed = std::make_shared<std::atomic<bool>>(false);
 };
 
 using session_ptr = std::shared_ptr<hosted_session>;
@@ -120,7 +119,7 @@ public:
 
 private:
   void send(session_reply reply) {
-    if (from_->closed)
+    if (*from_->closed)
       return;
     reply.request = number_;
     reply.leaving = self_->state.options->server->draining();
@@ -256,8 +255,7 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
 }
 
 void close(host_self self, const session_ptr& which) {
-  which->closed = true;
-  *which->gone = true;
+  *which->closed = true;
   self->send_exit(which->session, caf::exit_reason::user_shutdown);
   --which->of->sessions;
   which->of->programs -= which->steps.size();
@@ -294,7 +292,7 @@ using deadline = step_clock::time_point;
 
 void keep(const request_ptr& request, const std::shared_ptr<prepared_step>& step, uint64_t bytes) {
   auto& session = request->session();
-  if (session.closed)
+  if (*session.closed)
     return;
   auto handle = session.next_handle++;
   session.steps.emplace(handle, kept_step{step, bytes});
@@ -333,14 +331,14 @@ void prepare(host_self self, const request_ptr& request, session_prepare& what, 
   auto who = of.number, number = self->state.next_number++;
   auto explain = what.explain;
   auto read = std::make_shared<session_prepare>(std::move(what));
-  auto go = [=, gone = session.gone, ops = self->state.options->session.ops] {
+  auto go = [=, closed = session.closed, ops = self->state.options->session.ops] {
     auto late = self->clock().now() >= until;
     leave_to(
         self, self->state.clerk,
         [=]() -> result<prepare_request> {
           if (late)
             return failure(error_kind::deadline_exceeded, "the graph was not read in time");
-          if (*gone)
+          if (*closed)
             return failure(error_kind::cancelled, "the client is gone");
           return from_wire(*read, *ops, until);
         },
