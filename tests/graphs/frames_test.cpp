@@ -133,6 +133,44 @@ fetch v = f32(1024.5)
 fetch w = f32(2046)
 )";
 
+// What reads behind an update, without depending on it, reads before it, also where the variable
+// lies elsewhere.
+constexpr std::string_view reading_behind = R"(
+v = VariableV2 dtype=f32 shape=[] @"{away}"
+w = VariableV2 dtype=f32 shape=[]
+init_v = Assign(v, f32(1))
+init_w = Assign(w, f32(0))
+body less(i: i32[], sum: f32[], a: variable f32[], b: variable f32[]) {
+  more = Less(i, i32(3))
+  return more
+}
+body add(i: i32[], sum: f32[], a: variable f32[], b: variable f32[]) {
+  set = AssignAdd(a, f32(10))
+  other = AssignAdd(b, f32(1))
+  twice = Mul(a, f32(2), ^other)
+  total = Add(sum, twice)
+  next = Add(i, i32(1), ^set)
+  return next, total, a, b
+}
+body turn(i: i32[], a: variable f32[], b: variable f32[]) {
+  loop = While(i, f32(0), a, b) cond=less body=add
+  return loop:1
+}
+body stay(i: i32[], a: variable f32[], b: variable f32[]) {
+  zero = Cast(i) SrcT=i32 DstT=f32
+  return zero
+}
+p = Placeholder dtype=bool shape=[]
+sum = If(p, i32(0), v, w) then_branch=turn else_branch=stay
+target init_v
+target init_w
+run
+feed p = bool(true)
+fetch sum = f32(66)
+fetch v = f32(31)
+fetch w = f32(3)
+)";
+
 constexpr std::string_view nested = R"(
 q = FIFOQueue component_types=[i32] shapes=[[]] @"{home}"
 put = QueueEnqueueMany(q, i32[1, 2, 3, 4, 5, 6])
@@ -236,7 +274,8 @@ fetch loop:2 = f32(202)
 fetch v = f32(7)
 )";
 
-constexpr std::array all{taking, choosing, updating, nested, without_turns, reading, summing};
+constexpr std::array all{taking, choosing,      updating, reading_behind,
+                         nested, without_turns, reading,  summing};
 
 } // namespace
 

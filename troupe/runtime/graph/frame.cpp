@@ -38,12 +38,14 @@ demands demands_of(const node& of) {
       collect(each->body->body(), found, seen);
   if (!of.device().empty())
     found.devices.insert(of.device());
-  auto named = !found.devices.empty();
+  auto leaves = false;
   for (const auto& access : accesses_of(of))
     if (!access.state->device().empty())
       found.devices.insert(access.state->device());
     else
-      found.leaves_state |= named; // it must lie there in all steps
+      leaves = true;
+  // Where others name a device, it must lie there in all steps.
+  found.leaves_state = leaves && !found.devices.empty();
   return found;
 }
 

@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// Gives branches and loops that need no frame the device that nodes of their functions name, where
-/// they name none.
+/// Gives branches and loops the device that nodes of their functions, or the state that they use,
+/// name, where they name none.
 void take_devices_from_bodies(graph& of);
 
 /// Says how what shares variables and tables with frames comes before or after them, as it stands
