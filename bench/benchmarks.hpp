@@ -36,6 +36,8 @@ extern int replay, launch_threads;
 extern int place_by_cost;
 /// Whether training steps are fed; 0: their batches are constants of the graph.
 extern int feed;
+/// How many ops, and nodes, are printed that kept the GPU busy longest in a training step.
+extern int slowest;
 /// What products of f32 may be rounded to: "f32", "tf32" (on GPUs), "bf16" or "f16".
 extern std::string_view precision;
 session_options options();

@@ -20,6 +20,7 @@ int replay = 1;
 int launch_threads = 0;
 int place_by_cost = 1;
 int feed = 1;
+int slowest = 0;
 std::string_view precision = "f32";
 
 session_options options() {
@@ -47,7 +48,8 @@ bool take_options(int& argc, char** argv) {
                             {"--replay=", "0 or 1", replay},
                             {"--launch-threads=", "0 or 1", launch_threads},
                             {"--place-by-cost=", "0 or 1", place_by_cost},
-                            {"--feed=", "0 or 1", feed}};
+                            {"--feed=", "0 or 1", feed},
+                            {"--slowest=", "a number of ops", slowest}};
   auto end = 1;
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];

@@ -12,9 +12,21 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 namespace troupe::bench {
 namespace {
+
+// How long they kept the GPU busy, the longest first.
+void print_slowest(const std::map<std::string, std::pair<int, int64_t>>& of) {
+  std::vector<std::pair<int64_t, std::string>> lines;
+  for (const auto& [name, spent] : of)
+    lines.emplace_back(spent.second, concat(name, " (", spent.first, ")"));
+  std::ranges::sort(lines, std::greater{});
+  lines.resize(std::min(lines.size(), static_cast<size_t>(slowest)));
+  for (const auto& [ns, name] : lines)
+    std::fprintf(stderr, "%10.1f us  %s\n", static_cast<double>(ns) * 1e-3, name.c_str());
+}
 
 // What steps do to the GPU: the peak of its memory so far, and of one more step, which statistics
 // make launch kernel by kernel, how many it launches and how long these keep the GPU busy.
@@ -25,11 +37,21 @@ void describe_gpu(trainer& model, benchmark::State& state) {
   step_statistics found;
   model.step({.statistics = &found});
   std::vector<std::pair<int64_t, int64_t>> busy;
+  std::map<std::string, std::pair<int, int64_t>> by_op, by_node;
   for (const auto& task : found.tasks)
-    for (const auto& span : task.spans)
-      if (span.thread >= device_tracks && span.thread < copy_track(0, copy_stream::to_host) &&
-          task.subject_of(span).kind == span_kind::node)
-        busy.emplace_back(span.begin_ns, span.end_ns);
+    for (const auto& span : task.spans) {
+      const auto& subject = task.subject_of(span);
+      if (span.thread < device_tracks || span.thread >= copy_track(0, copy_stream::to_host) ||
+          subject.kind != span_kind::node)
+        continue;
+      busy.emplace_back(span.begin_ns, span.end_ns);
+      for (auto* spent : {&by_op[subject.op], &by_node[concat(subject.op, ' ', subject.name)]}) {
+        ++spent->first;
+        spent->second += span.end_ns - span.begin_ns;
+      }
+    }
+  print_slowest(by_op);
+  print_slowest(by_node);
   std::ranges::sort(busy);
   int64_t worked = 0, last = INT64_MIN;
   for (auto [begin, end] : busy) {

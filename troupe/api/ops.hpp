@@ -2766,6 +2766,8 @@ struct lrn_grad_options {
   double beta = 0.5;
 };
 /// Computes the gradient of LRN from that of its output, its input and its output.
+///
+/// The output must be what LRN gives for the input: some devices compute it anew.
 edge lrn_grad(operand input_grads, operand input_image, operand output_image,
     const lrn_grad_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());

@@ -3,17 +3,26 @@
 #include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 
-#include <algorithm>
-
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
+/// The first place of a row that is not before what is sought. Not std::lower_bound: the code that
+/// nvcc makes of its std::advance takes single steps.
+template <class Before>
+TROUPE_DEVICE int64_t first_place(int64_t length, Before is_before) {
+  int64_t low = 0, high = length;
+  while (low < high) {
+    auto middle = low + (high - low) / 2;
+    if (is_before(middle))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 template <class T, bool Upper>
 struct search_body {
-  struct less {
-    TROUPE_DEVICE bool operator()(const T& a, const T& b) const { return load(a) < load(b); }
-  };
-
   divisor by_columns;
   int64_t length;
   const T *from, *wanted;
@@ -21,9 +30,11 @@ struct search_body {
 
   TROUPE_DEVICE void operator()(int64_t i) const {
     const T* row = from + by_columns(i).quotient * length;
-    const T* found = Upper ? std::upper_bound(row, row + length, wanted[i], less{})
-                           : std::lower_bound(row, row + length, wanted[i], less{});
-    to.set(i, found - row);
+    auto sought = load(wanted[i]);
+    to.set(i, first_place(length, [&](int64_t place) {
+             auto one = load(row[place]);
+             return Upper ? !(sought < one) : one < sought;
+           }));
   }
 };
 
@@ -64,15 +75,9 @@ struct bucketize_body {
 
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto value = x[i];
-    int low = 0, high = count; // the first boundary that is larger is in [low, high]
-    while (low < high) {
-      auto middle = (low + high) / 2;
-      if (value < boundaries[middle])
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    out[i] = adds ? out[i] + low : low;
+    auto found = static_cast<int32_t>(
+        gpu::first_place(count, [&](int64_t place) { return !(value < boundaries[place]); }));
+    out[i] = adds ? out[i] + found : found;
   }
 };
 

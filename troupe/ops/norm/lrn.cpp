@@ -54,7 +54,8 @@ fetch y = f32{1,1,1,3}[0.16666667, 0.2, 0.22222222]
 
 extern constexpr op_def lrn_grad{
     .name = "LRNGrad",
-    .doc = "Computes the gradient of LRN from that of its output, its input and its output.",
+    .doc = "Computes the gradient of LRN from that of its output, its input and its output.\n\nThe "
+           "output must be what LRN gives for the input: some devices compute it anew.",
     .inputs = {{"input_grads", "T"}, {"input_image", "T"}, {"output_image", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"depth_radius", 5},

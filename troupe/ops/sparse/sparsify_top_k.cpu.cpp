@@ -1,3 +1,4 @@
+#include "troupe/ops/sparse/shared/sparsify_top_k.hpp"
 #include "troupe/ops/state/shared/update.cpu.hpp"
 
 #include <algorithm>
@@ -30,15 +31,8 @@ status sparsify(kernel_context& at) {
   using C = compute_type<T>;
   const auto& gradient = at.input(1);
   const auto& variable = at.variable(0);
-  if (at.input(2).elements() != 1)
-    return invalid("k must be a scalar, got shape ", at.input(2).dims());
-  auto k = *at.input(2).template data<int64_t>();
+  TROUPE_ASSIGN(auto k, sent_count(at));
   auto count = gradient.elements();
-  if (k < 0 || k > count)
-    return invalid("k must be from 0 to the number of elements of the gradient, ", count, ", got ",
-                   k);
-  if (count > std::numeric_limits<int32_t>::max())
-    return invalid("a gradient of ", count, " elements is too large to count them in i32");
   // All memory first, so that the residual changes as a whole or not at all.
   TROUPE_ASSIGN(auto* values, at.allocate(0, shape{k}));
   TROUPE_ASSIGN(auto* positions, at.allocate(1, shape{k}));

@@ -28,7 +28,9 @@ for version in ("", "V2", "V3"):
                 laid = x if data_format == "NHWC" else first(x)
                 at = {"data_format": data_format, "is_training": training, "epsilon": 1e-3}
                 parameters = channels(x.shape[-1])
-                case(op, laid, *parameters, outputs=compared, tolerance=2e-5, **at)
+                # Sums of elements around 100 are rounded, and these deviate from their mean by one.
+                tolerance = 2e-5 if x.mean() < 50 else 2e-4
+                case(op, laid, *parameters, outputs=compared, tolerance=tolerance, **at)
                 if not training and data_format == "NCHW":  # TensorFlow's processor has none
                     continue
                 case(gradient, normal(*laid.shape), laid, parameters[0], *parameters[2:], *rest, outputs=[0, 1, 2], tolerance=2e-4, **at)
@@ -65,22 +67,29 @@ def neighbours(x, radius):
     return np.stack([x[..., max(0, c - radius) : c + radius + 1].sum(-1) for c in range(width)], -1)
 
 
-def respond(x, y, dy, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5):
-    """LRN and its gradient in double, for types that TensorFlow's processor does not have."""
+def respond(x, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5):
+    """LRN in double, for types that TensorFlow's processor does not have."""
+    x = x.astype(np.float64)
+    return x * (bias + alpha * neighbours(x * x, depth_radius))**-beta
+
+
+def respond_back(x, y, dy, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5):
+    """Its gradient."""
     x, y, dy = (v.astype(np.float64) for v in (x, y, dy))
     norm = bias + alpha * neighbours(x * x, depth_radius)
-    dx = dy * norm**-beta - 2 * alpha * beta * x * neighbours(dy * y / norm, depth_radius)
-    return x * norm**-beta, dx
+    return dy * norm**-beta - 2 * alpha * beta * x * neighbours(dy * y / norm, depth_radius)
 
 
 for dtype in (np.float32, *HALVES):
     tolerance = {np.float16: 0.01, bfloat16: 0.06}.get(dtype)
     for more in ({}, {"depth_radius": 2, "bias": 2.0, "alpha": 1e-3, "beta": 0.75}, {"depth_radius": 1, "alpha": 0.5, "beta": 1.0}, {"depth_radius": 0}):
-        x, y, dy = (normal(2, 2, 3, 7).astype(dtype) for _ in range(3))
-        expected = [v.astype(dtype) for v in respond(x, y, dy, **more)]
+        x, dy = (normal(2, 2, 3, 7).astype(dtype) for _ in range(2))
+        # A library may compute the output anew from the input: they must belong together.
+        y = respond(x, **more).astype(dtype)
+        dx = respond_back(x, y, dy, **more).astype(dtype)
         own = dtype in HALVES
-        case("LRN", x, expected=expected[:1] if own else None, tolerance=tolerance, **more)
-        case("LRNGrad", dy, x, y, expected=expected[1:] if own else None, tolerance=tolerance, **more)
+        case("LRN", x, expected=[y] if own else None, tolerance=tolerance, **more)
+        case("LRNGrad", dy, x, y, expected=[dx] if own else None, tolerance=tolerance, **more)
 case("LRN", np.zeros((0, 2, 2, 3), np.float32))
 case("LRN", normal(1, 1, 1, 1))
 case("LRN", normal(2, 3, 4), refused=True)

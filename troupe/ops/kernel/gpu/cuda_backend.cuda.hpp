@@ -54,8 +54,10 @@ TROUPE_DEVICE inline bool begin_device_error([[maybe_unused]] int& stage) {
   auto lane = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   if (static_cast<int>(lane % 32) != __ffs(static_cast<int>(__activemask())) - 1)
     return false;
-  return atomicCAS_system(&stage, troupe::gpu::device_error::none,
-                          troupe::gpu::device_error::in_writing) == troupe::gpu::device_error::none;
+  // Among the threads of this GPU: the host only reads. Few machines have atomic operations of the
+  // whole system on the host's memory.
+  return atomicCAS(&stage, troupe::gpu::device_error::none,
+                   troupe::gpu::device_error::in_writing) == troupe::gpu::device_error::none;
 #else
   return false;
 #endif
@@ -63,7 +65,7 @@ TROUPE_DEVICE inline bool begin_device_error([[maybe_unused]] int& stage) {
 TROUPE_DEVICE inline void end_device_error([[maybe_unused]] int& stage) {
 #ifdef __CUDA_ARCH__
   __threadfence_system();
-  atomicExch_system(&stage, troupe::gpu::device_error::written);
+  atomicExch(&stage, troupe::gpu::device_error::written);
 #endif
 }
 
