@@ -1,6 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/pass_case.hpp"
 #include "tests/support/simulated_gpus.hpp"
+#include "tests/support/watchdog.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/text/close_to.hpp"
@@ -251,6 +252,19 @@ fetch s:1
   REQUIRE(values);
   CHECK((*values)[0].values<float>()[3] == 15 * 22);
   CHECK((*values)[1].values<float>()[0] == 10);
+}
+
+TEST_CASE("a deep net whose blocks are passed by is changed as soon as any") {
+  watchdog watch{std::chrono::seconds{30}};
+  std::string source = "x = Placeholder dtype=f32 shape=[2,2]\nh0 = MatMul(x, x)\n";
+  for (int i = 1; i <= 60; ++i) {
+    auto before = concat("h", i - 1);
+    source += concat("r", i, " = Relu(", before, ")\nh", i, " = Add(r", i, ", ", before, ")\n");
+  }
+  source += "y = MatMul(h60, x)\nfeed x = f32[[1, 2], [3, 4]]\nfetch y";
+  pass_case at{source};
+  mix_precision(at.closed, dtype::bf16);
+  CHECK(at["h60"].output_type(0) == dtype::bf16);
 }
 
 TEST_CASE("constants are rounded when a graph is compiled, not in each step") {

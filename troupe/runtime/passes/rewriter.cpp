@@ -46,10 +46,11 @@ rewriter::rewriter(step_graph& of) : of_(of), graph_(*of.nodes) {
   by_.resize(graph_.nodes_.size());
   learned_.resize(graph_.nodes_.size());
   after_effects_.resize(graph_.nodes_.size());
-  for (const auto& node : graph_.nodes_) {
+  latest_.resize(graph_.nodes_.size());
+  for (const auto& node : graph_.nodes_)
     nodes_.push_back(node.get());
+  for (const auto& node : graph_.nodes_)
     note(*node);
-  }
   targets_.assign(of.targets.begin(), of.targets.end());
   std::ranges::sort(targets_);
 }
@@ -58,6 +59,14 @@ void rewriter::note(const node& n) {
   auto after = [&](const node* before) { return after_effects_[index(*before)]; };
   after_effects_[index(n)] = has_effect(n) || std::ranges::any_of(n.inputs(), after, &edge::node) ||
                              std::ranges::any_of(n.controls(), after);
+  auto& latest = latest_[index(n)];
+  latest = is_new(n) ? 0 : index(n);
+  if (is_new(n)) {
+    for (const auto& input : n.inputs())
+      latest = std::max(latest, latest_[index(*input.node)]);
+    for (const auto* before : n.controls())
+      latest = std::max(latest, latest_[index(*before)]);
+  }
 }
 
 bool rewriter::is_target(const node& node) const noexcept {
@@ -144,20 +153,8 @@ void rewriter::merge(node& old, node& by) {
 }
 
 void rewriter::note_order(const node& old, const std::vector<edge>& by) {
-  for (const auto& one : by) {
-    std::vector<const node*> open{one.node};
-    while (!open.empty() && !replaced_by_later_) {
-      auto* at = open.back();
-      open.pop_back();
-      if (index(*at) >= nodes_.size()) { // a new one comes after what it reads
-        for (const auto& input : at->inputs())
-          open.push_back(input.node);
-        open.insert(open.end(), at->controls().begin(), at->controls().end());
-      } else if (index(*at) > index(old)) {
-        replaced_by_later_ = true;
-      }
-    }
-  }
+  for (const auto& one : by)
+    replaced_by_later_ |= latest_[index(*one.node)] > index(old);
 }
 
 // Nodes from before that come before `what` do not depend on it as long as every replacement came
@@ -223,6 +220,7 @@ result<node*> rewriter::add(node_spec spec, const node& like) {
   by_.emplace_back();
   learned_.push_back(false);
   after_effects_.push_back(false);
+  latest_.push_back(0);
   note(*made);
   changed_ = true;
   return made;
@@ -241,11 +239,13 @@ void rewriter::take_name(node& to, const node& from) {
 
 void rewriter::set_input(node& of, int input, edge to) {
   of.inputs_[static_cast<size_t>(input)] = to;
+  replaced_by_later_ |= is_new(of); // who reads it may come later now
   changed_ = true;
 }
 
 void rewriter::set_controls(node& of, std::vector<node*> controls) {
   of.controls_ = std::move(controls);
+  replaced_by_later_ |= is_new(of);
   changed_ = true;
 }
 

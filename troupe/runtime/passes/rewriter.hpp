@@ -69,6 +69,7 @@ public:
 
 private:
   static size_t index(const node& node) noexcept { return static_cast<size_t>(node.id()); }
+  bool is_new(const node& node) const noexcept { return index(node) >= nodes_.size(); }
   bool depends_on(const node& what, const std::vector<edge>& edges) const;
   bool keeps_effects(const node& old, const std::vector<edge>& by) const;
   void note_order(const node& old, const std::vector<edge>& by);
@@ -82,6 +83,8 @@ private:
   std::vector<std::vector<edge>> several_; // what stands for nodes of several outputs
   std::vector<bool> learned_;              // by node id: more is known of its shapes than before
   std::vector<bool> after_effects_;        // by node id: depends on an effect, or has one
+  std::vector<size_t> latest_;             // by node id: the last of the nodes from before that a
+                                           // new one depends on; of those themselves, their own
   std::vector<const node*> targets_;       // sorted
   bool changed_ = false;
   bool replaced_by_later_ = false; // by a node from before that came after what it replaced
