@@ -240,9 +240,36 @@ std::vector<big_case> updates(drawing& draw) {
   return all;
 }
 
+// Images whose channels fill packs, or do not; windows that overlap, leave gaps, or reach beyond
+// the image; equal elements, infinities and NaN.
+template <class T>
+void add_pools(std::vector<big_case>& to, drawing& draw) {
+  for (auto channels : {8, 12, 24})
+    for (const auto* how : {"ksize=[1, 2, 2, 1] strides=[1, 2, 2, 1] padding=\"VALID\"",
+                            "ksize=[1, 3, 3, 1] strides=[1, 2, 2, 1] padding=\"SAME\"",
+                            "ksize=[1, 3, 2, 1] strides=[1, 1, 3, 1] padding=\"SAME\"",
+                            "ksize=[1, 1, 2, 1] strides=[1, 2, 4, 1] padding=\"VALID\"",
+                            "ksize=[1, 17, 15, 1] strides=[1, 9, 8, 1] padding=\"VALID\""}) {
+      auto x = draw.oddities<T>({2, 21, 18, channels});
+      to.push_back({concat("y = MaxPool(a) ", how), {x}});
+      to.push_back(
+          {concat("p = MaxPool(a) ", how, "\ndy = OnesLike(p)\ny = MaxPoolGrad(a, p, dy) ", how),
+           {x}});
+    }
+}
+
+std::vector<big_case> pools(drawing& draw) {
+  std::vector<big_case> all;
+  add_pools<float16>(all, draw);
+  add_pools<bfloat16>(all, draw);
+  add_pools<float>(all, draw);
+  add_pools<double>(all, draw);
+  return all;
+}
+
 std::vector<big_case> all_big_cases(drawing draw) {
   std::vector<big_case> all;
-  for (auto some : {sorts(draw), scans(draw), reductions(draw), updates(draw)})
+  for (auto some : {sorts(draw), scans(draw), reductions(draw), updates(draw), pools(draw)})
     std::ranges::move(some, std::back_inserter(all));
   return all;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/ops/conv/shared/windows.cuda.hpp"
 #include "troupe/ops/kernel/gpu/layer.cuda.hpp"
+#include "troupe/ops/pool/shared/packed_pooling.cuda.hpp"
 #include "troupe/ops/pool/shared/pool_kernels.hpp"
 #include "troupe/ops/pool/shared/tie_break_probe.cuda.hpp"
 
@@ -31,15 +32,6 @@ inline troupe::gpu::pooling_layer pooling_layer_of(const pooling& of, dtype type
                     .out = axis.out};
   }
   return made;
-}
-
-/// What the largest element of nothing but padding is.
-template <class T>
-TROUPE_DEVICE compute_type<T> least() {
-  if constexpr (is_half<T>)
-    return -std::numeric_limits<float>::infinity();
-  else
-    return std::numeric_limits<T>::lowest();
 }
 
 /// Which element of a window is the largest, the first one among equals, and a NaN before all.
@@ -103,7 +95,12 @@ status max_pool(kernel_context& at) {
   const max_pool_body<T> body{on, input.data<T>(), out->template data<T>()};
   auto what = pooling_layer_of(of, dtype_of<T>, true, false);
   return compute_layer(
-      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      at, what,
+      [&at, body, count = out->elements()] {
+        return can_pack<T>(body.on, {body.x, body.y})
+                   ? launch_packed_max_pool(at, body.on, count, body.x, body.y)
+                   : for_each(at, count, body);
+      },
       [=](layer_library& by, const auto& call) { return by.pool(call, what, body.x, body.y); },
       [&at, &of, on, what](layer_library& by, const auto& call) {
         return agree_on_largest<T>(at, of, on, by, call, what);
@@ -164,6 +161,8 @@ struct max_pool_gradient_body {
 template <class T>
 status launch_max_pool_gradient(kernel_context& at, const windows& on, const shape& outputs,
                                 const tensor& x, const tensor& dy, const tensor& dx) {
+  if (can_pack<T>(on, {x.raw(), dy.raw(), dx.raw()}))
+    return launch_packed_max_gradient<T>(at, on, x, dy, dx);
   TROUPE_ASSIGN(auto largest, launch_find_largest(at, on, outputs, x));
   return for_each(
       at, dx.elements(),
