@@ -35,18 +35,32 @@ tuned try_algorithms(std::vector<algorithm> advised, const tuning& how, const tr
   tuned made;
   std::vector<timed> worked;
   std::vector<algorithm> untried, failed;
-  int64_t spent = 0;
+  int64_t spent = 0, best = INT64_MAX;
   auto stopped = false;
+  // With the run before them that is not timed.
+  auto timed_runs = [&](const algorithm& which, int runs) {
+    auto times = run(which, runs);
+    if (times && !times->empty())
+      spent = std::accumulate(times->begin(), times->end(), spent + times->front());
+    return times;
+  };
   for (auto& one : advised) {
     if (stopped || spent > how.max_nanoseconds) {
       untried.push_back(one);
       continue;
     }
-    auto times = run(one, how.runs);
+    auto times = timed_runs(one, 1);
+    // What is far behind is not worth more runs.
+    if (how.runs > 1 && times && !times->empty() && median_of(*times) / how.hopeless < best) {
+      if (auto more = timed_runs(one, how.runs - 1))
+        times->insert(times->end(), more->begin(), more->end());
+      else
+        times = more.status();
+    }
     if (times && !times->empty()) {
       made.max_workspace = std::max(made.max_workspace, one.workspace);
-      spent = std::accumulate(times->begin(), times->end(), spent);
       worked.push_back({one, median_of(*std::move(times))});
+      best = std::min(best, worked.back().median);
       continue;
     }
     auto why = times ? error_kind::internal : times.status().kind();

@@ -26,6 +26,7 @@ void measure_convolutions(gpu_device& on, bool may) {
 } // namespace troupe::gpu
 
 #if __has_include(<cudnn.h>)
+#include "troupe/devices/gpu/cuda/convolution_engines.hpp"
 #include "troupe/devices/gpu/cuda/cudnn.hpp"
 
 #include <algorithm>
@@ -69,6 +70,10 @@ constexpr size_t max_workspace = size_t{1} << 30;
 // What trials took and the chosen algorithm does not need is given back from so many bytes on.
 constexpr size_t worth_returning = size_t{64} << 20;
 constexpr size_t max_plans = 1024; // remembered; all are forgotten when there are more
+constexpr size_t max_engines = 8;  // of a plan: more take long to try, and are advised against
+// Where there are engines, so many of the older algorithms are tried beside them.
+constexpr size_t max_beside_engines = 2;
+constexpr int first_engine = 1000; // algorithm::number of one; those below are the library's own
 
 // How an algorithm is launched (algorithm::form).
 enum : int {
@@ -82,6 +87,7 @@ struct plan {
   filter_form filter;
   window_form windows;
   end_form end;
+  std::vector<convolution_engine> engines;
   std::vector<algorithm> candidates; // the best first
   bool ordered = false;              // for good
 };
@@ -185,6 +191,12 @@ status describe(const question& asked, plan& into) {
   return cudnnSetConvolutionMathType(into.windows.get(), math_of(asked));
 }
 
+const convolution_engine* engine_of(const plan& in, const algorithm& which) {
+  return which.number < first_engine
+             ? nullptr
+             : &in.engines[static_cast<size_t>(which.number - first_engine)];
+}
+
 // In which forms an algorithm is tried. Without a Relu, the library joins a bias to one only.
 std::vector<int> forms_of(const question& asked, int algorithm) {
   if (!asked.biased)
@@ -199,8 +211,12 @@ template <class Rating, class Rate, class Size>
 status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
   Rating ratings[16];
   int count = 0;
-  TROUPE_TRY(rate(16, &count, ratings));
+  if (auto rated = rate(16, &count, ratings); !rated)
+    return into.engines.empty() ? rated : status{};
+  size_t taken = 0;
   for (const auto& one : std::span{ratings, static_cast<size_t>(count)}) {
+    if (!into.engines.empty() && taken == max_beside_engines)
+      break;
     auto deterministic = one.determinism == CUDNN_DETERMINISTIC;
     if (one.status != CUDNN_STATUS_SUCCESS || (asked.of.deterministic && !deterministic))
       continue;
@@ -210,6 +226,7 @@ status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
     if (!cudnnSetConvolutionMathType(into.windows.get(), math) ||
         !workspace_of(one.algo, &made.workspace) || made.workspace > max_workspace)
       continue;
+    ++taken;
     for (auto form : forms_of(asked, made.number)) {
       made.form = form;
       if (std::ranges::find(into.candidates, made) == into.candidates.end())
@@ -219,7 +236,19 @@ status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
   return {};
 }
 
+// Old versions of the library have none.
+void add_engines(cudnnHandle_t handle, const question& asked, plan& into) {
+  if (auto found = find_engines(handle, asked.of, asked.rounds, max_workspace, max_engines))
+    into.engines = *std::move(found);
+  for (size_t i = 0; i < into.engines.size(); ++i)
+    into.candidates.push_back({.number = first_engine + static_cast<int>(i),
+                               .workspace = into.engines[i].workspace,
+                               .deterministic = into.engines[i].deterministic,
+                               .form = asked.biased ? apart : alone});
+}
+
 status find_candidates(cudnnHandle_t handle, const question& asked, plan& into) {
+  add_engines(handle, asked, into);
   auto *x = into.input.get(), *y = into.output.get();
   auto* filter = into.filter.get();
   auto* windows = into.windows.get();
@@ -287,10 +316,18 @@ result<plan*> plan_of(convolver& by, cudnnHandle_t handle, const question& asked
 struct operands {
   void *input, *filter, *output;
   epilogue last;
+
+  bool aligned() const {
+    return std::ranges::all_of(std::array{input, filter, output}, [](const void* at) {
+      return reinterpret_cast<uintptr_t>(at) % engine_alignment == 0;
+    });
+  }
 };
 
 status launch(cudnnHandle_t handle, const convolution& of, const plan& by, const algorithm& with,
               const operands& in, void* workspace) {
+  if (const auto* engine = engine_of(by, with))
+    return launch(handle, *engine, in.input, in.filter, in.output, workspace);
   const blending factors{of.type};
   const auto *alpha = factors.one(), *beta = factors.zero();
   auto *x = by.input.get(), *y = by.output.get();
@@ -369,7 +406,9 @@ void order_candidates(gpu_device& on, cudnnHandle_t handle, allocator& memory,
       TROUPE_ASSIGN(auto workspace, room_for(which, memory));
       return time_launches(
           on.driver(), on.compute(), runs,
-          [&] {
+          [&]() -> status {
+            if (engine_of(of, which) && !in.aligned())
+              return failure(error_kind::unavailable, "tensors begin anywhere");
             return launch_all(on, handle, asked.of, of, which, in, place_of(workspace, which));
           },
           patience);
@@ -388,6 +427,10 @@ status convolve_by(cudnnHandle_t handle, gpu_device& on, convolver& by, allocato
   order_candidates(on, handle, memory, asked, in, *found);
   status outcome, no_room;
   for (auto one = found->candidates.begin(); one != found->candidates.end();) {
+    if (engine_of(*found, *one) && !in.aligned()) {
+      ++one;
+      continue;
+    }
     auto workspace = room_for(*one, memory);
     if (!workspace) {
       no_room = workspace.status();
