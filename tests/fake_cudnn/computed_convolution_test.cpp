@@ -262,14 +262,14 @@ TEST_CASE("with a Relu all algorithms are tried joined and apart, without it one
   net under{1};
   SECTION("with it") {
     REQUIRE(under.run(another("y = Relu(b) @\"/gpu:0\"\nfetch y\n")));
-    CHECK(joined() >= 3 * 4);
-    CHECK(alone() >= 3 * 4);
+    CHECK(joined() >= 3 * 2);
+    CHECK(alone() >= 3 * 2);
   }
   SECTION("without it") {
     REQUIRE(under.run(another("fetch b\n")));
-    CHECK(joined() >= 4);
-    CHECK(joined() <= 5);
-    CHECK(alone() >= 3 * 4);
+    CHECK(joined() >= 2);
+    CHECK(joined() <= 6);
+    CHECK(alone() >= 3 * 2);
   }
 }
 
@@ -304,8 +304,9 @@ TEST_CASE("the faster of joined and apart is taken") {
     auto text = another("fetch b\n");
     REQUIRE(under.run(text));
     auto joined_before = joined(), alone_before = alone();
-    CHECK(joined_before + alone_before == 9); // each four times, and the step's own
-    CHECK(joined_before == (joins_slowly ? 4 : 5));
+    // What comes first, or is not far slower, five times, the other twice; and the step's own.
+    CHECK(joined_before == (joins_slowly ? 5 : 6));
+    CHECK(alone_before == (joins_slowly ? 6 : 2));
   }
   fake_cudnn::instance().run = quick;
 }

@@ -63,6 +63,16 @@ struct fake_gpu : simulated_gpu {
 
 using launches = std::array<int, 3>;
 
+// Those from `first` on were tried: timed once or, unless they were far slower than another, three
+// times, with runs that are not timed. The fastest has computed what was wanted so many times.
+void check_tried(launches counts, size_t first = 0, int wanted = 1) {
+  counts[fastest] -= wanted;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    INFO("algorithm " << i << " was launched " << counts[i] << " times");
+    CHECK((i < first ? counts[i] == 0 : counts[i] == 2 || counts[i] == 5));
+  }
+}
+
 // What was found is the process's, so each test asks something else.
 convolution another() {
   static int64_t images = 0;
@@ -79,7 +89,7 @@ TEST_CASE("the first convolution tries the algorithms, and later ones run the fa
     auto what = another();
     what.computes = computes;
     CHECK(gpu.run(what) == fastest);
-    CHECK(gpu.launched == launches{4, 4, 5});
+    check_tried(gpu.launched);
     CHECK(gpu.run(what) == fastest);
     CHECK(gpu.launched == launches{0, 0, 1});
   }
@@ -141,7 +151,7 @@ TEST_CASE("nothing is tried while launches are noted down") {
     CHECK((*recording)->end());
   }
   CHECK(gpu.run(what) == fastest);
-  CHECK(gpu.launched == launches{4, 4, 5});
+  check_tried(gpu.launched);
   auto recording = gpu.device->record();
   REQUIRE(recording);
   std::array<tensor, 3> of;
@@ -180,7 +190,7 @@ TEST_CASE("what has no memory is not tried, and is no loss") {
   fake_gpu gpu{size_t{20} << 20};
   auto what = another();
   CHECK(gpu.run(what) == fastest);
-  CHECK(gpu.launched == launches{0, 4, 5});
+  check_tried(gpu.launched, 1);
   fake_cudnn::instance().algorithms = {{.workspace = size_t{100} << 20}};
   std::array<tensor, 3> of;
   CHECK(gpu.compute(another(), of).kind() == error_kind::resource_exhausted);
@@ -203,7 +213,7 @@ TEST_CASE("many threads may meet a convolution for the first time") {
     });
   threads.clear();
   CHECK(wrong == 0);
-  CHECK(gpu.launched == launches{4, 4, 8});
+  check_tried(gpu.launched, 0, 4);
   CHECK(gpu.finish());
   CHECK(gpu.driver->misdeeds() == "");
 }
