@@ -214,12 +214,12 @@ std::vector<edge> call(graph& in, const defined_function& what, const std::vecto
   auto inputs = arguments;
   inputs.insert(inputs.end(), what.captured.begin(), what.captured.end());
   auto has_effects = !what.value.body || what.value.body->has_effects();
-  auto* made = value_or_throw(
-      in.innermost().add({.op = has_effects ? "StatefulPartitionedCall" : "PartitionedCall",
-                          .name = std::string{name},
-                          .inputs = std::move(inputs),
-                          .attrs = {{"f", what.value}, {"Tout", what.results}},
-                          .where = where}));
+  auto* made = value_or_throw(in.innermost().add(
+      {.op = has_effects ? "StatefulPartitionedCall" : "PartitionedCall",
+       .name = std::string{name},
+       .inputs = std::move(inputs),
+       .attrs = {{"f", what.value}, {"Tout", what.results}, {"_noinline", what.noinline}},
+       .where = where}));
   return detail::outputs(*made, 0, 0);
 }
 

@@ -20,7 +20,7 @@ const function_value* callee(const node& one, const std::vector<edge>& inputs) {
     return nullptr;
   auto all = functions_of(one);
   if (one.op().calls == calling::once)
-    return all.front();
+    return one.attr<bool>("_noinline") ? nullptr : all.front();
   const auto* which = constant_value(inputs[0]);
   if (!which || which->rank() != 0)
     return nullptr;
