@@ -86,17 +86,16 @@ result<std::vector<edge>> add_items(edge tuple, const std::vector<edge>& like) {
   return made;
 }
 
-// `way_of` is a call that the new one is a way of: it stays a call as well.
 result<node*> add_call(graph& to, function_value what, const std::vector<edge>& arguments,
-                       std::vector<dtype> results = {}, const node* way_of = nullptr) {
+                       std::vector<dtype> results = {},
+                       const node* way_of = nullptr) { // stays a call if that does
   auto acts = !what.body || what.body->has_effects();
-  node_spec spec{.op = acts ? "StatefulPartitionedCall" : "PartitionedCall",
-                 .inputs = arguments,
-                 .attrs = {{"f", std::move(what)}}};
+  node_spec spec{
+      .op = acts ? "StatefulPartitionedCall" : "PartitionedCall",
+      .inputs = arguments,
+      .attrs = {{"f", std::move(what)}, {"_noinline", way_of && way_of->attr<bool>("_noinline")}}};
   if (!results.empty())
     spec.attrs["Tout"] = std::move(results);
-  if (way_of)
-    spec.attrs["_noinline"] = way_of->attr<bool>("_noinline");
   return to.add(std::move(spec));
 }
 
