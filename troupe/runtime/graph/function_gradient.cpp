@@ -87,13 +87,12 @@ result<std::vector<edge>> add_items(edge tuple, const std::vector<edge>& like) {
 }
 
 result<node*> add_call(graph& to, function_value what, const std::vector<edge>& arguments,
-                       std::vector<dtype> results = {},
-                       const node* way_of = nullptr) { // stays a call if that does
+                       std::vector<dtype> results = {}, const node* noinline_as = nullptr) {
   auto acts = !what.body || what.body->has_effects();
-  node_spec spec{
-      .op = acts ? "StatefulPartitionedCall" : "PartitionedCall",
-      .inputs = arguments,
-      .attrs = {{"f", std::move(what)}, {"_noinline", way_of && way_of->attr<bool>("_noinline")}}};
+  node_spec spec{.op = acts ? "StatefulPartitionedCall" : "PartitionedCall",
+                 .inputs = arguments,
+                 .attrs = {{"f", std::move(what)},
+                           {"_noinline", noinline_as && noinline_as->attr<bool>("_noinline")}}};
   if (!results.empty())
     spec.attrs["Tout"] = std::move(results);
   return to.add(std::move(spec));
