@@ -220,6 +220,31 @@ void across_tasks(State& state) {
   }
 }
 
+/// A product in each turn, of a vector and what is the product of two matrices in all turns; with
+/// the pass that computes that before the loop, and without. Items are turns.
+void invariant_product(State& state, bool hoisted) {
+  constexpr int64_t size = 128;
+  graph_builder g;
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto w = g.placeholder(dtype::f32, {size, size}, "w"), x = g.placeholder(dtype::f32, {1, size});
+  auto found = while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        return edges{v[0] + 1, tanh(matmul(v[1], matmul(w, w)))};
+      });
+  auto how = options();
+  how.passes.hoist_invariants = hoisted;
+  auto s = session::local(how);
+  auto step = s.prepare({n, w, x}, {found[1]});
+  const std::vector<float> numbers(size * size, 0.01f);
+  const auto matrix = tensor::vector(numbers).reshaped(shape{size, size});
+  const auto row = tensor::vector(std::vector<float>(size, 0.5f)).reshaped(shape{1, size});
+  constexpr int few = 100;
+  for (auto _ : state)
+    benchmark::DoNotOptimize(step.run({tensor::scalar(few), matrix, row}));
+  state.SetItemsProcessed(state.iterations() * few);
+}
+
 } // namespace
 
 void register_control_flow() {
@@ -230,6 +255,10 @@ void register_control_flow() {
   benchmark::RegisterBenchmark("flow/choices", choices);
   benchmark::RegisterBenchmark("flow/across_devices", across_devices)->UseRealTime();
   benchmark::RegisterBenchmark("flow/across_tasks", across_tasks)->UseRealTime();
+  for (bool hoisted : {false, true})
+    benchmark::RegisterBenchmark(hoisted ? "flow/invariant_product"
+                                         : "flow/invariant_product_in_turns",
+                                 invariant_product, hoisted);
   for (bool both : {false, true})
     benchmark::RegisterBenchmark(both ? "flow/pipelined" : "flow/not_pipelined", pipelined, both)
         ->UseRealTime();

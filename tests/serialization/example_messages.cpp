@@ -124,8 +124,8 @@ struct printer {
         value.place_by_cost, value.max_concurrent, static_cast<int>(value.between_tasks),
         static_cast<int>(value.placement.strategy), value.placement.soft,
         static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.dead, p.fuse,
-        p.schedule, p.hoist_collectives, p.mixed_precision, static_cast<int>(p.swap.mode),
-        p.swap.memory, p.swap.at_least);
+        p.schedule, p.hoist_collectives, p.hoist_invariants, p.mixed_precision,
+        static_cast<int>(p.swap.mode), p.swap.memory, p.swap.at_least);
   }
   void one(const session_prepare& value) {
     all(value.graph, value.targets, value.feeds, value.low_priority, value.explain, value.costs);

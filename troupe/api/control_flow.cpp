@@ -3,6 +3,7 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/graph/nest.hpp"
 
 #include <algorithm>
 
@@ -12,12 +13,6 @@ namespace {
 using builder = std::function<std::vector<edge>(const std::vector<edge>&)>;
 using gradient_builder =
     std::function<std::vector<edge>(const std::vector<edge>&, const std::vector<edge>&)>;
-
-// A function on its way, after the user's code has added its nodes.
-struct built_function {
-  std::unique_ptr<function_body> body;
-  std::vector<edge> results;
-};
 
 // Takes the edges that functions beside it have captured as arguments first, so that all take the
 // same.
@@ -48,12 +43,6 @@ built_function build(graph& in, const std::vector<argument>& arguments,
   return made;
 }
 
-// What has been captured by functions that were built later.
-void capture_rest(built_function& what, const std::vector<edge>& all) {
-  for (size_t i = what.body->captured().size(); i < all.size(); ++i)
-    value_or_throw(what.body->capture(all[i]));
-}
-
 function_value finish(built_function&& what, std::string name, own_gradient gradient = {}) {
   auto made = function_body::finish(std::move(what.body), name, what.results, std::move(gradient));
   return {std::move(name), value_or_throw(std::move(made))};
@@ -66,14 +55,6 @@ defined_function described(function_value what, std::vector<edge> captured) {
   return made;
 }
 
-std::vector<node*> waits_of(const std::vector<node*>& all) {
-  auto once = all;
-  std::ranges::sort(once, {}, &node::id);
-  auto twice = std::ranges::unique(once);
-  once.erase(twice.begin(), twice.end());
-  return once;
-}
-
 } // namespace
 
 namespace detail {
@@ -83,51 +64,19 @@ node& add_branches(edge which, bool by_number, const std::vector<branch_builder>
   if (!which || branches.empty())
     reject(by_number ? "case_of" : "cond", where,
            "needs an edge that chooses, and something to choose from");
+  const auto* what = by_number ? "case_of" : "cond";
   auto& in = which.node->graph().innermost();
   std::vector<built_function> made;
   std::vector<edge> captured;
-  std::vector<node*> waits;
   for (const auto& each : branches) {
     made.push_back(build(
-        in, {}, captured, [&](auto&) { return each(); }, by_number ? "case_of" : "cond", where));
+        in, {}, captured, [&](auto&) { return each(); }, what, where));
     captured = made.back().body->captured();
-    const auto& more = made.back().body->after();
-    waits.insert(waits.end(), more.begin(), more.end());
   }
-  std::vector<function_value> functions;
-  auto has_effects = false;
-  for (size_t i = 0; i < made.size(); ++i) {
-    capture_rest(made[i], captured);
-    functions.push_back(finish(std::move(made[i]), concat("branch_", i)));
-    has_effects = has_effects || functions.back().body->has_effects();
-  }
-  const auto& first = *functions.front().body;
-  for (const auto& each : functions) {
-    if (each.body->results() != first.results())
-      reject(by_number ? "case_of" : "cond", where, "branches return ", first.results(), " and ",
-             each.body->results(), " values");
-    for (size_t i = 0; i < first.results(); ++i)
-      if (each.body->result_type(i) != first.result_type(i))
-        reject(by_number ? "case_of" : "cond", where, "branches return ", first.result_type(i),
-               " and ", each.body->result_type(i), " as value ", i);
-  }
-  attr_map attrs;
-  if (by_number) {
-    attrs["branches"] = functions;
-  } else {
-    attrs["then_branch"] = functions[0];
-    attrs["else_branch"] = functions[1];
-  }
-  std::vector<edge> inputs{which};
-  inputs.insert(inputs.end(), captured.begin(), captured.end());
-  const char* op =
-      by_number ? (has_effects ? "Case" : "StatelessCase") : (has_effects ? "If" : "StatelessIf");
-  return *value_or_throw(in.add({.op = op,
-                                 .name = std::string{name},
-                                 .inputs = std::move(inputs),
-                                 .attrs = std::move(attrs),
-                                 .controls = waits_of(waits),
-                                 .where = where}));
+  node_spec spec{.op = {}, .name = std::string{name}, .inputs = {which}, .where = where};
+  if (auto done = complete_branches(spec, std::move(made), by_number); !done)
+    throw error{std::move(done).within(concat(what, " (", to_string(where), ')'))};
+  return *value_or_throw(in.add(std::move(spec)));
 }
 
 } // namespace detail
@@ -175,27 +124,14 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
     }
     if (!kept)
       continue;
-    auto captured = turn.body->captured();
-    capture_rest(test, captured);
-    auto waits = test.body->after();
-    waits.insert(waits.end(), turn.body->after().begin(), turn.body->after().end());
-    for (size_t i = 0; i < captured.size(); ++i)
-      turn.results.push_back(turn.body->argument(variables.size() + i));
-    auto inputs = initial;
-    inputs.insert(inputs.end(), captured.begin(), captured.end());
-    auto test_value = finish(std::move(test), "condition");
-    auto turn_value = finish(std::move(turn), "body");
-    auto has_effects = test_value.body->has_effects() || turn_value.body->has_effects();
-    auto* made =
-        value_or_throw(in.add({.op = has_effects ? "While" : "StatelessWhile",
-                               .name = std::string{options.name},
-                               .inputs = std::move(inputs),
-                               .attrs = {{"cond", test_value},
-                                         {"body", turn_value},
-                                         {"parallel_iterations", options.parallel_iterations},
-                                         {"_recompute", options.recompute}},
-                               .controls = waits_of(waits),
-                               .where = where}));
+    node_spec spec{.op = {},
+                   .name = std::string{options.name},
+                   .inputs = initial,
+                   .attrs = {{"parallel_iterations", options.parallel_iterations},
+                             {"_recompute", options.recompute}},
+                   .where = where};
+    throw_if_failed(complete_loop(spec, std::move(test), std::move(turn)));
+    auto* made = value_or_throw(in.add(std::move(spec)));
     std::vector<edge> found;
     for (size_t i = 0; i < initial.size(); ++i)
       found.push_back(made->output(static_cast<int>(i)));
@@ -278,12 +214,12 @@ std::vector<edge> call(graph& in, const defined_function& what, const std::vecto
   auto inputs = arguments;
   inputs.insert(inputs.end(), what.captured.begin(), what.captured.end());
   auto has_effects = !what.value.body || what.value.body->has_effects();
-  auto* made = value_or_throw(
-      in.innermost().add({.op = has_effects ? "StatefulPartitionedCall" : "PartitionedCall",
-                          .name = std::string{name},
-                          .inputs = std::move(inputs),
-                          .attrs = {{"f", what.value}, {"Tout", what.results}},
-                          .where = where}));
+  auto* made = value_or_throw(in.innermost().add(
+      {.op = has_effects ? "StatefulPartitionedCall" : "PartitionedCall",
+       .name = std::string{name},
+       .inputs = std::move(inputs),
+       .attrs = {{"f", what.value}, {"Tout", what.results}, {"_noinline", what.noinline}},
+       .where = where}));
   return detail::outputs(*made, 0, 0);
 }
 

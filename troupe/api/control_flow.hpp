@@ -105,6 +105,9 @@ struct defined_function {
   function_value value;
   std::vector<edge> captured = {};
   std::vector<dtype> results = {};
+  /// Calls that are added from here on run as one node each, and so do those of its gradient: the
+  /// nodes of the function do not take their place.
+  bool noinline = false;
 };
 
 /// Defines a function, which is built once. With `results`, it may call itself: `build` then gets
@@ -131,7 +134,7 @@ TROUPE_API defined_function define_recursive(
     std::source_location where = std::source_location::current());
 
 /// Adds a call. Before the step is placed, the nodes of the function take its place, unless the
-/// function calls itself.
+/// function calls itself or is `noinline`.
 TROUPE_API std::vector<edge> call(graph& in, const defined_function& what,
                                   const std::vector<edge>& arguments, std::string_view name = {},
                                   std::source_location where = std::source_location::current());

@@ -49,7 +49,7 @@ private:
 /// where they name none. They may stand in any order. Types and attributes become ours: references
 /// are known by the op, quantized numbers are plain ones; attributes that only tell TensorFlow how
 /// to compute are dropped. Calls of the functions in its library are replaced by their nodes, named
-/// `call/node`.
+/// `call/node`, unless the function has a gradient of its own or says `_noinline`.
 ///
 /// Fails with data_loss for damaged bytes; with unimplemented and a list of all ops that Troupe
 /// does not have; and with an error that names the node for everything else. Nodes that were added

@@ -20,10 +20,10 @@ std::vector<dtype> outputs_of(const infer_context& at) {
   return all;
 }
 
-// Calls are another matter: the nodes of functions take their place.
+// Calls are another matter where the nodes of functions take their place.
 status check_effects(const infer_context& at, const function_value& called) {
-  if (at.op().calls != calling::once && !has(at.op().effects, effect::stateful) &&
-      called.body->has_effects())
+  auto disappears = at.op().calls == calling::once && !at.attr<bool>("_noinline");
+  if (!disappears && !has(at.op().effects, effect::stateful) && called.body->has_effects())
     return at.invalid("function '", called.name,
                       "' has effects, which a node without state may not");
   return {};
@@ -107,7 +107,7 @@ constexpr op_def of_effect(op_def like, std::string_view name, effect effects,
 
 constexpr std::string_view call_doc =
     "Calls a function.\n\nThe nodes of the function take the place of the call before the step is "
-    "placed, unless it calls itself.";
+    "placed, unless it calls itself or `_noinline` is true: then it runs as one node.";
 
 constexpr std::string_view if_doc =
     "Calls one of two functions with the same inputs: then_branch if cond holds.\n\nA cond that is "
@@ -134,7 +134,8 @@ extern constexpr op_def partitioned_call{
     .outputs = {{"output", "Tout"}},
     .attrs = {{"Tin", attr_kind::types, any_value},
               {"Tout", attr_kind::types, any_value},
-              {"f", attr_kind::function}},
+              {"f", attr_kind::function},
+              {"_noinline", false}},
     .calls = calling::once,
     .infer = infer_call,
     .gradient = gradient_of_call,

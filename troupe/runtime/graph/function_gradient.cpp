@@ -87,11 +87,12 @@ result<std::vector<edge>> add_items(edge tuple, const std::vector<edge>& like) {
 }
 
 result<node*> add_call(graph& to, function_value what, const std::vector<edge>& arguments,
-                       std::vector<dtype> results = {}) {
+                       std::vector<dtype> results = {}, const node* noinline_as = nullptr) {
   auto acts = !what.body || what.body->has_effects();
   node_spec spec{.op = acts ? "StatefulPartitionedCall" : "PartitionedCall",
                  .inputs = arguments,
-                 .attrs = {{"f", std::move(what)}}};
+                 .attrs = {{"f", std::move(what)},
+                           {"_noinline", noinline_as && noinline_as->attr<bool>("_noinline")}}};
   if (!results.empty())
     spec.attrs["Tout"] = std::move(results);
   return to.add(std::move(spec));
@@ -259,7 +260,7 @@ result<edges> of_own_gradient(gradient_context& at, const function& of) {
   for (int i = 0; i < static_cast<int>(of.results()); ++i)
     if (!of.result_is_ref(static_cast<size_t>(i)) && carries_gradients(call.output_type(i)))
       arguments.push_back(at.output_gradient(i));
-  TROUPE_ASSIGN(auto* back, add_call(call.graph(), {by->name(), by}, arguments));
+  TROUPE_ASSIGN(auto* back, add_call(call.graph(), {by->name(), by}, arguments, {}, &call));
   for (size_t i = 0; i < to.size(); ++i) {
     found[to[i]] = back->output(static_cast<int>(i));
     const auto& argument = call.inputs()[to[i]];
@@ -321,7 +322,7 @@ result<edges> of_call(gradient_context& at) {
   for (const auto& [is_argument, index] : ready.needs)
     arguments.push_back(is_argument ? at.input(static_cast<int>(index))
                                     : call.output(first_saved + static_cast<int>(index)));
-  TROUPE_ASSIGN(auto* back, add_call(call.graph(), ready.backward, arguments));
+  TROUPE_ASSIGN(auto* back, add_call(call.graph(), ready.backward, arguments, {}, &call));
   for (size_t i = 0; i < to.size(); ++i)
     found[to[i]] = back->output(static_cast<int>(i));
   return found;

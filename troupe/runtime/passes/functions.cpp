@@ -20,7 +20,7 @@ const function_value* callee(const node& one, const std::vector<edge>& inputs) {
     return nullptr;
   auto all = functions_of(one);
   if (one.op().calls == calling::once)
-    return all.front();
+    return one.attr<bool>("_noinline") ? nullptr : all.front();
   const auto* which = constant_value(inputs[0]);
   if (!which || which->rank() != 0)
     return nullptr;
@@ -191,11 +191,12 @@ status inline_calls(step_graph& of) {
 status change_functions(step_graph& of, const std::function<status(step_graph&)>& change) {
   if (!runs_any(*of.nodes))
     return {};
-  std::map<const function*, std::shared_ptr<const function>> changed;
+  // By those from before, which live on here: another one could get the address of one that died.
+  std::map<std::shared_ptr<const function>, std::shared_ptr<const function>> changed;
   auto change_one = [&](function_value& value) -> status {
     if (!value.body)
       return {};
-    auto& made = changed[value.body.get()];
+    auto& made = changed[value.body];
     if (!made) {
       const auto& body = value.body->body();
       step_graph copy{std::make_unique<graph>(body.ops()), {}};

@@ -7,8 +7,9 @@
 namespace troupe {
 
 /// Puts the nodes of functions in the place of their calls, of branches whose choice is constant as
-/// well, again and again; they are named `call/node`. Functions that call themselves stay calls.
-/// Fails where copies of copies would become more than a million nodes.
+/// well, again and again; they are named `call/node`. Calls of functions that call themselves stay,
+/// and those that say `_noinline`. Fails where copies of copies would become more than a million
+/// nodes.
 status inline_calls(step_graph& of);
 
 /// Changes each function that a node runs, once for all nodes that run it; but for those that run

@@ -30,12 +30,15 @@ struct pass_options {
   bool fuse = true;              ///< makes chains of element-wise ops one loop
   bool schedule = true;          ///< orders nodes so that less memory is needed at once
   bool hoist_collectives = true; ///< lets exchanges with other devices begin as early as they can
+  bool hoist_invariants = true;  ///< computes before a loop what all of its turns compute alike
   /// dtype::bf16 or dtype::f16: ops that gain by it compute f32 values in this type; dtype::none:
   /// all compute what the graph says (docs/mixed-precision.md)
   dtype mixed_precision = dtype::none;
   swap_options swap = {}; ///< of long-lived tensors, in partitions of GPUs
 
-  static constexpr pass_options none() { return {false, false, false, false, false, false, false}; }
+  static constexpr pass_options none() {
+    return {false, false, false, false, false, false, false, false};
+  }
 };
 
 } // namespace troupe

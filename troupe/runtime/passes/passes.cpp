@@ -44,8 +44,6 @@ void run_device_passes(step_graph& of, device_kind on, const pass_options& optio
 }
 
 void run_step_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
-  if (options.mixed_precision != dtype::none)
-    mix_precision(of, options.mixed_precision);
   for (int round = 0; round < max_rounds; ++round) {
     auto before = of.nodes->version();
     if (options.fold && host)
@@ -80,12 +78,28 @@ status order_reads(step_graph& body) {
   return {};
 }
 
-// Functions run on processors.
+// Inner functions come first: what leaves a loop may leave the one around it, too.
 status run_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
   TROUPE_TRY(inline_calls(of));
+  if (options.mixed_precision != dtype::none)
+    mix_precision(of, options.mixed_precision);
   run_step_passes(of, options, host, stop);
+  TROUPE_TRY(change_functions(
+      of, [&](step_graph& body) { return run_passes(body, options, host, stop); }));
+  if (!options.hoist_invariants)
+    return {};
+  TROUPE_ASSIGN(auto moved, hoist_invariants(of, host, stop));
+  if (!moved)
+    return {};
+  TROUPE_TRY(inline_calls(of));
+  run_step_passes(of, options, host, stop);
+  return {};
+}
+
+// Functions run on processors.
+status finish_functions(step_graph& of, const pass_options& options) {
   return change_functions(of, [&](step_graph& body) -> status {
-    TROUPE_TRY(run_passes(body, options, host, stop));
+    TROUPE_TRY(finish_functions(body, options));
     TROUPE_TRY(order_reads(body));
     run_device_passes(body, device_kind::cpu, options);
     return {};
@@ -105,7 +119,10 @@ void run_passes(partition& part, const pass_options& options) {
 } // namespace
 
 status optimize(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
-  return guarded(compiling, [&]() -> status { return run_passes(of, options, host, stop); });
+  return guarded(compiling, [&]() -> status {
+    TROUPE_TRY(run_passes(of, options, host, stop));
+    return finish_functions(of, options);
+  });
 }
 
 status optimize(partition& part, const pass_options& options) {

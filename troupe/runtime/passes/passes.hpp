@@ -44,6 +44,11 @@ void schedule_for_memory(step_graph& of);
 /// behind what they need: they begin while the rest is computed.
 void hoist_collectives(step_graph& of);
 
+/// Computes before each loop what is the same in all of its turns; a frame's functions stay as they
+/// are. The nodes that it adds are calls and branches for inline_calls(). Returns whether there are
+/// some. `host` computes conditions that are constant.
+result<bool> hoist_invariants(step_graph& of, device* host, stop_signal* stop = nullptr);
+
 /// What the swap pass has done, by its estimates.
 struct swap_report {
   size_t tensors = 0;

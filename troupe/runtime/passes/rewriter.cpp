@@ -332,6 +332,11 @@ void rewriter::set_default_device(node& of, const std::string& device) {
     of.device_ = device;
 }
 
+void rewriter::set_colocation(node& of, const std::string& with) {
+  of.attrs_.erase(std::string{colocation_attr});
+  add_colocation(of.attrs_, {with});
+}
+
 void rewriter::redirect(node& of, int input, edge to) {
   of.inputs_[static_cast<size_t>(input)] = to;
 }

@@ -3,6 +3,7 @@
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/serialization/graph_def/function_library.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 #include "troupe/serialization/graph_def/read_raised.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
@@ -315,6 +316,12 @@ private:
         spec.attrs[std::string{attr.name}] = std::move(values);
       }
     }
+    // What TensorFlow takes for a function without effects may have some.
+    if (auto noinline = spec.attrs.find(noinline_attr);
+        noinline != spec.attrs.end() && *noinline->second.get_if<bool>())
+      for (const auto* f : functions_of(op, spec.attrs))
+        if (f->body && f->body->has_effects())
+          spec.op = "StatefulPartitionedCall";
     return {};
   }
 

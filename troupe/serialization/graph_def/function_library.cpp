@@ -62,7 +62,15 @@ const std::string* function_library::gradient_of(std::string_view name) const {
 
 function_call function_library::callee(const NodeDef& of) const {
   auto found = called_by(of);
-  return found && gradient_of(found.body->signature().name()) ? function_call{} : found;
+  auto stays = found && (gradient_of(found.body->signature().name()) || is_noinline(of, found));
+  return stays ? function_call{} : found;
+}
+
+bool function_library::is_noinline(const NodeDef& of, const function_call& called) {
+  const auto* said = graph_def::find(of.attr(), noinline_attr);
+  if (!said)
+    said = graph_def::find(called.body->attr(), noinline_attr);
+  return said && said->b();
 }
 
 function_call function_library::called_by(const NodeDef& of) const {

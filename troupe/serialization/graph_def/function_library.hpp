@@ -10,6 +10,9 @@ namespace troupe::graph_def {
 
 using attrs = google::protobuf::Map<std::string, AttrValue>;
 
+/// What TensorFlow calls the attribute of a function whose calls stay calls.
+inline constexpr const char* noinline_attr = "_noinline";
+
 const AttrValue* find(const attrs& in, const std::string& name);
 
 /// The attribute of a node; where that only names one of the calling node's (`given`), that one.
@@ -30,8 +33,10 @@ public:
   /// The function that a node calls, by its name or by a PartitionedCall.
   function_call called_by(const NodeDef& of) const;
   /// The same, where the nodes of the function take the node's place: not where the function has a
-  /// gradient of its own.
+  /// gradient of its own, or one of both forbids it.
   function_call callee(const NodeDef& of) const;
+  /// Whether a call stays one, as the node says, or else its function.
+  static bool is_noinline(const NodeDef& of, const function_call& called);
 
   const FunctionDef* find(std::string_view name) const;
   /// The name of the function that is another one's gradient; nothing where it has none.

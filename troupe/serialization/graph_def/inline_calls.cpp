@@ -63,11 +63,19 @@ private:
     *graph_.add_node() = std::move(next.node);
   }
 
-  // Of a call by the function's name that stays one: ours have an op.
+  // Of a call that stays one: ours have an op, and say themselves that they do.
   void keep_call(NodeDef& node) const {
     auto called = functions_.called_by(node);
-    if (!called || called.partitioned)
+    if (!called)
       return;
+    auto noinline = function_library::is_noinline(node, called);
+    if (!called.partitioned)
+      give_op(node);
+    if (noinline)
+      (*node.mutable_attr())[noinline_attr].set_b(true);
+  }
+
+  void give_op(NodeDef& node) const {
     NameAttrList f;
     f.set_name(node.op());
     f.mutable_attr()->swap(*node.mutable_attr());

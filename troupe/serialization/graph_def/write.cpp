@@ -4,6 +4,7 @@
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/serialization/graph_def/function_library.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -47,8 +48,8 @@ public:
 
   /// A function that has no name yet.
   FunctionDef& add() { return *to_.add_function(); }
-  const std::string* find(const function* of) const {
-    auto it = names_.find(of);
+  const std::string* find(const function* of, bool noinline) const {
+    auto it = names_.find({of, noinline});
     return it == names_.end() ? nullptr : &it->second;
   }
   std::string choose_name(const std::string& wish) {
@@ -57,7 +58,9 @@ public:
       name = concat(wish, '_', i);
     return name;
   }
-  void note(const function* of, std::string name) { names_.emplace(of, std::move(name)); }
+  void note(const function* of, bool noinline, std::string name) {
+    names_.emplace(std::pair{of, noinline}, std::move(name));
+  }
   void add_gradient(const std::string& of, const std::string& by) {
     auto& made = *to_.add_gradient();
     made.set_function_name(of);
@@ -66,7 +69,7 @@ public:
 
 private:
   FunctionDefLibrary& to_;
-  std::map<const function*, std::string> names_;
+  std::map<std::pair<const function*, bool>, std::string> names_; // true: of calls that stay calls
   std::set<std::string> taken_;
 };
 
@@ -74,6 +77,7 @@ private:
 struct written_form {
   std::vector<DataType> arguments = {}, results = {};
   std::vector<size_t> argument_places = {}, result_places = {};
+  bool noinline = false;
 };
 
 // TensorFlow's gradients take those of all results, and give those of all arguments; ours those
@@ -160,11 +164,14 @@ private:
           return it->second;
       return invalid("function '", what.name, "' is not known here");
     }
-    if (const auto* known = functions_.find(what.body.get()))
+    // Where calls differ in whether they stay calls, there are two functions.
+    auto noinline = by.op().calls == calling::once && by.attr<bool>(noinline_attr);
+    if (const auto* known = functions_.find(what.body.get(), noinline))
       return *known;
     auto name = functions_.choose_name(what.name);
-    functions_.note(what.body.get(), name);
+    functions_.note(what.body.get(), noinline, name);
     written_form form;
+    form.noinline = noinline;
     for (size_t i = 0; i < what.body->arguments(); ++i) {
       auto type = type_of(by.inputs()[i + static_cast<size_t>(first_argument(by.op()))]);
       form.arguments.push_back(what.body->argument_is_ref(i) ? DT_RESOURCE : type);
@@ -181,6 +188,8 @@ private:
     auto& signature = *made.mutable_signature();
     signature.set_name(name);
     signature.set_is_stateful(what.has_effects());
+    if (form.noinline)
+      (*made.mutable_attr())[noinline_attr].set_b(true);
     for (size_t i = 0; i < form.arguments.size(); ++i) {
       auto& to = *signature.add_input_arg();
       to.set_name(argument_name(i));

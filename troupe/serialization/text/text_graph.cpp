@@ -1,9 +1,10 @@
 #include "troupe/serialization/text/text_graph.hpp"
 
 #include "troupe/runtime/graph/colocation.hpp"
-#include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/nest.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/text/close_to.hpp"
+#include "troupe/serialization/text/text_names.hpp"
 #include "troupe/serialization/text/text_scanner.hpp"
 #include "troupe/serialization/wire/origin.hpp"
 
@@ -24,7 +25,7 @@ class text_graph_parser {
 public:
   text_graph_parser(std::string_view text, std::string_view file, graph& into,
                     const text_limits& limits)
-      : in_(text, file, limits.literal_bytes), file_(file), graph_(&into) {}
+      : in_(text, file, limits.literal_bytes), file_(file), ops_(into.ops()), names_(into) {}
 
   result<text_graph> parse() {
     while (in_.next_statement())
@@ -164,13 +165,13 @@ private:
   result<edge> existing_edge(std::string_view what) {
     auto start = in_.position();
     TROUPE_ASSIGN(auto name, in_.name(what));
+    TROUPE_ASSIGN(auto* of, known_node(start, name));
+    auto output = of->name();
     if (in_.take(':')) {
       TROUPE_ASSIGN(auto index, in_.integer());
-      name += concat(':', index);
+      output += concat(':', index);
     }
-    if (auto it = arguments_.find(name); it != arguments_.end())
-      return it->second;
-    auto found = graph_->find_edge(name);
+    auto found = of->graph().find_edge(output);
     if (!found)
       return found.status().within(in_.place(start));
     return *found;
@@ -179,13 +180,14 @@ private:
   result<node*> existing_node(std::string_view what) {
     auto start = in_.position();
     TROUPE_ASSIGN(auto name, in_.name(what));
-    if (auto* found = graph_->find(name))
-      return found;
-    std::vector<std::string_view> known;
-    for (const auto& each : graph_->nodes())
-      known.push_back(each->name());
-    return failure(error_kind::not_found, in_.place(start), ": there is no node '", name, "'",
-                   did_you_mean(name, known));
+    return known_node(start, name);
+  }
+
+  result<node*> known_node(size_t at, std::string_view name) const {
+    auto found = names_.find(name);
+    if (!found)
+      return found.status().within(in_.place(at));
+    return found;
   }
 
   status node_statement(size_t start) {
@@ -197,22 +199,153 @@ private:
       TROUPE_TRY(constant(at, std::move(value), std::move(name), true));
       return in_.end_statement();
     }
+    if (take_block("if"))
+      return branches(start, std::move(name));
+    if (take_block("while"))
+      return loop(start, std::move(name));
     node_spec spec;
     spec.name = std::move(name);
     auto op_at = in_.position();
     TROUPE_ASSIGN(spec.op, in_.name("an op or a literal"));
     if (in_.take('('))
       TROUPE_TRY(inputs(spec));
-    auto op = graph_->ops().find_op(spec.op);
+    auto op = ops_.find_op(spec.op);
     if (!op)
       return refused(op_at, op.status());
     TROUPE_TRY(attributes(**op, spec, true));
     return add(start, std::move(spec)).status();
   }
 
+  bool take_block(std::string_view keyword) {
+    auto start = in_.position();
+    if (in_.take_word(keyword) && in_.at('('))
+      return true;
+    in_.back_to(start);
+    return false;
+  }
+
+  // `name = if (x) {`, nodes, `return y`, `} else {`, nodes, `return z`, `}`.
+  status branches(size_t start, std::string name) {
+    node_spec spec;
+    spec.name = std::move(name);
+    TROUPE_TRY(in_.expect('(', "'(' and what the branch depends on"));
+    TROUPE_ASSIGN(auto which, input());
+    spec.inputs.push_back(which);
+    TROUPE_TRY(in_.expect(')', "')' after what the branch depends on"));
+    std::vector<built_function> both(2);
+    TROUPE_ASSIGN(both[0], block({}, {}));
+    auto captured = both[0].body->captured();
+    if (in_.take_word("else")) {
+      TROUPE_ASSIGN(both[1], block({}, captured));
+    } else if (both[0].results.empty()) {
+      both[1].body = std::make_unique<function_body>(names_.here());
+      for (const auto& one : captured)
+        TROUPE_TRY(both[1].body->capture(one).status());
+      both[1].body->leave();
+    } else {
+      return in_.unexpected("'else' and what there is otherwise");
+    }
+    if (auto done = complete_branches(spec, std::move(both), false); !done)
+      return refused(start, std::move(done));
+    return add_with_functions(start, std::move(spec));
+  }
+
+  struct loop_variable {
+    std::string name;
+    size_t at;
+    dtype type;
+    partial_shape dims;
+  };
+
+  // `name = while (i = i32(0), x: f32? = y) {`, nodes, `return more`, `} do {`, nodes,
+  // `return next, z`, `}`.
+  status loop(size_t start, std::string name) {
+    node_spec spec;
+    spec.name = std::move(name);
+    std::vector<loop_variable> variables;
+    TROUPE_TRY(in_.expect('(', "'(' and the loop variables"));
+    if (!in_.take(')')) {
+      do
+        TROUPE_TRY(variable(spec, variables));
+      while (in_.take(','));
+      TROUPE_TRY(in_.expect(')', "',' or ')'"));
+    }
+    TROUPE_ASSIGN(auto condition, block(variables, {}));
+    if (!in_.take_word("do"))
+      return in_.unexpected("'do' and what a turn of the loop does");
+    auto turn_at = in_.position();
+    TROUPE_ASSIGN(auto turn, block(variables, condition.body->captured()));
+    if (turn.results.size() != variables.size())
+      return in_.error_at(turn_at, "a turn returns new values of all loop variables: expected ",
+                          variables.size(), ", got ", turn.results.size());
+    if (auto done = complete_loop(spec, std::move(condition), std::move(turn)); !done)
+      return refused(start, std::move(done));
+    return add_with_functions(start, std::move(spec));
+  }
+
+  // `i = i32(0)`, or `x: f32[-1] = y` for a shape that turns may change.
+  status variable(node_spec& spec, std::vector<loop_variable>& all) {
+    loop_variable made;
+    made.at = in_.position();
+    TROUPE_ASSIGN(made.name, in_.name("the name of a loop variable"));
+    for (const auto& other : all)
+      if (other.name == made.name)
+        return in_.error_at(made.at, "there is a loop variable '", made.name, "' already");
+    auto is_typed = in_.take(':');
+    if (is_typed) {
+      TROUPE_ASSIGN(made.type, in_.type());
+      TROUPE_ASSIGN(made.dims, in_.partial());
+    }
+    TROUPE_TRY(in_.expect('=', "'=' and the first value of the loop variable"));
+    TROUPE_ASSIGN(auto first, input());
+    if (!is_typed) {
+      made.type = first.type();
+      made.dims = first.dims();
+    }
+    spec.inputs.push_back(first);
+    all.push_back(std::move(made));
+    return {};
+  }
+
+  // `{`, nodes, `return a, b`, `}`: a function that takes what it uses from outside.
+  result<built_function> block(const std::vector<loop_variable>& variables,
+                               const std::vector<edge>& captured) {
+    constexpr size_t deepest = 100; // reading one within another takes the stack
+    if (names_.depth() == deepest)
+      return in_.unexpected(concat("no more than ", deepest, " blocks within each other"));
+    built_function made{std::make_unique<function_body>(names_.here()), {}};
+    names_.enter(*made.body, false);
+    for (const auto& each : variables) {
+      names_.add_argument(each.name, made.body->add_argument(each.type, each.dims));
+      if (auto noted = made.body->take_note(); !noted)
+        return refused(each.at, std::move(noted));
+    }
+    for (const auto& one : captured)
+      TROUPE_TRY(made.body->capture(one).status());
+    auto start = in_.position();
+    TROUPE_TRY(read_block(made.results));
+    names_.leave();
+    for (auto& one : made.results) {
+      auto brought = made.body->own(one);
+      if (!brought)
+        return refused(start, brought.status());
+      one = *brought;
+    }
+    made.body->leave();
+    return made;
+  }
+
+  status add_with_functions(size_t start, node_spec spec) {
+    auto op = ops_.find_op(spec.op);
+    if (!op)
+      return refused(start, op.status());
+    TROUPE_TRY(attributes(**op, spec, true));
+    return add(start, std::move(spec)).status();
+  }
+
   result<node*> add(size_t start, node_spec spec) {
     auto origin = concat(file_, ':', in_.line_of(start));
-    auto added = add_with_origin(*graph_, std::move(spec), std::move(origin));
+    auto added = add_with_origin(names_.here(), std::move(spec), std::move(origin));
     if (!added)
       return refused(start, added.status());
     return added;
@@ -220,7 +353,7 @@ private:
 
   // A literal gets a node; as an input it has no name of its own.
   result<node*> constant(size_t start, tensor value, std::string name, bool statement) {
-    auto op = graph_->ops().find_op("Const");
+    auto op = ops_.find_op("Const");
     if (!op)
       return refused(start, op.status());
     node_spec spec;
@@ -241,18 +374,21 @@ private:
       if (in_.take('^')) {
         TROUPE_ASSIGN(auto* before, existing_node("the name of a node after '^'"));
         spec.controls.push_back(before);
-      } else if (in_.at_literal()) {
-        auto at = in_.position();
-        TROUPE_ASSIGN(auto value, in_.literal());
-        TROUPE_ASSIGN(auto* made, constant(at, std::move(value), {}, false));
-        spec.inputs.push_back(made->output(0));
       } else {
-        TROUPE_ASSIGN(auto from,
-                      existing_edge("an input: a node's name, '^' and a name, or a literal"));
+        TROUPE_ASSIGN(auto from, input());
         spec.inputs.push_back(from);
       }
     } while (in_.take(','));
     return in_.expect(')', "',' or ')'");
+  }
+
+  result<edge> input() {
+    if (!in_.at_literal())
+      return existing_edge("an input: a node's name, '^' and a name, or a literal");
+    auto at = in_.position();
+    TROUPE_ASSIGN(auto value, in_.literal());
+    TROUPE_ASSIGN(auto* made, constant(at, std::move(value), {}, false));
+    return made->output(0);
   }
 
   // What follows the inputs: attributes and the device, in any order.
@@ -322,20 +458,16 @@ private:
   // `body name(x: f32[-1], v: variable f32[]) {`, nodes, `return y, z`, `}`.
   status body() {
     auto start = in_.position();
-    if (dynamic_cast<function_body*>(graph_))
-      return in_.error_at(start, "a function within a function: write it before this one");
     TROUPE_ASSIGN(auto name, in_.name("the name of a function"));
     if (functions_.contains(name))
       return in_.error_at(start, "there is a function '", name, "' already");
     functions_.emplace(name, function_value{name, {}}); // it may call itself
-    auto* around = graph_;
-    auto body = std::make_unique<function_body>(*around);
-    graph_ = body.get();
+    auto body = std::make_unique<function_body>(names_.here());
+    names_.enter(*body, true);
     std::vector<edge> results;
-    auto read = read_body(results);
-    graph_ = around;
-    arguments_.clear();
-    TROUPE_TRY(std::move(read));
+    TROUPE_TRY(arguments());
+    TROUPE_TRY(read_block(results));
+    names_.leave();
     auto made = function_body::finish(std::move(body), name, results);
     if (!made)
       return refused(start, made.status());
@@ -343,14 +475,17 @@ private:
     return in_.end_statement();
   }
 
-  status read_body(std::vector<edge>& results) {
+  status arguments() {
     TROUPE_TRY(in_.expect('(', "'(' and the arguments"));
-    if (!in_.take(')')) {
-      do
-        TROUPE_TRY(argument());
-      while (in_.take(','));
-      TROUPE_TRY(in_.expect(')', "',' or ')'"));
-    }
+    if (in_.take(')'))
+      return {};
+    do
+      TROUPE_TRY(argument());
+    while (in_.take(','));
+    return in_.expect(')', "',' or ')'");
+  }
+
+  status read_block(std::vector<edge>& results) {
     TROUPE_TRY(in_.expect('{', "'{' and the nodes of the function"));
     for (bool returned = false; in_.next_statement();) {
       auto start = in_.position();
@@ -358,6 +493,8 @@ private:
         return {};
       if (returned)
         return in_.unexpected("'}' after what the function returns");
+      if (take_statement("body"))
+        return in_.error_at(start, "a function within a function: write it before this one");
       if (!take_statement("return")) {
         TROUPE_TRY(node_statement(start));
         continue;
@@ -377,14 +514,13 @@ private:
   status argument() {
     auto start = in_.position();
     TROUPE_ASSIGN(auto name, in_.name("the name of an argument"));
-    if (arguments_.contains(name))
-      return in_.error_at(start, "there is an argument '", name, "' already");
     TROUPE_TRY(in_.expect(':', "':' and the argument's type"));
-    auto& into = static_cast<function_body&>(*graph_);
+    auto& into = static_cast<function_body&>(names_.here());
     auto add = [&](const result<edge>& made) -> status {
       if (!made || !*made)
         return refused(start, made ? into.take_note() : made.status());
-      arguments_.emplace(name, *made);
+      if (!names_.add_argument(name, *made))
+        return in_.error_at(start, "there is an argument '", name, "' already");
       return {};
     };
     for (auto kind : {resource::table, resource::queue, resource::accumulator, resource::barrier,
@@ -400,8 +536,8 @@ private:
 
   text_scanner in_;
   std::string_view file_;
-  graph* graph_;                                       // or the function that is being read
-  std::map<std::string, edge, std::less<>> arguments_; // of that
+  const registry& ops_;
+  text_names names_;
   std::map<std::string, function_value, std::less<>> functions_;
   text_graph parsed_;
   text_run run_;

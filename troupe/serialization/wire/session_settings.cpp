@@ -39,6 +39,7 @@ void write_settings(wire::SessionOpen::Builder to, const session_open& what) {
   to.setFuse(what.passes.fuse);
   to.setSchedule(what.passes.schedule);
   to.setHoistCollectives(what.passes.hoist_collectives);
+  to.setHoistInvariants(what.passes.hoist_invariants);
   to.setMixedPrecision(static_cast<uint8_t>(what.passes.mixed_precision));
   to.setSwap(static_cast<uint8_t>(what.passes.swap.mode));
   to.setSwapMemory(what.passes.swap.memory);
@@ -67,6 +68,7 @@ result<session_open> read_settings(wire::SessionOpen::Reader in) {
   passes.fuse = in.getFuse();
   passes.schedule = in.getSchedule();
   passes.hoist_collectives = in.getHoistCollectives();
+  passes.hoist_invariants = in.getHoistInvariants();
   passes.mixed_precision = static_cast<dtype>(in.getMixedPrecision());
   if (auto to = passes.mixed_precision; to != dtype::none && to != dtype::bf16 && to != dtype::f16)
     return damaged("mixed precision is ", int{in.getMixedPrecision()});

@@ -359,6 +359,7 @@ struct SessionOpen {
   swap @18 :UInt8;             # troupe::swap_mode
   swapMemory @19 :UInt64;
   swapAtLeast @20 :UInt64;
+  hoistInvariants @21 :Bool;
 }
 
 struct SessionPrepare {

@@ -1,0 +1,251 @@
+// Calls that stay calls: those that say _noinline.
+#include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
+#include "tests/support/pass_case.hpp"
+#include "troupe/serialization/graph_def.hpp"
+#include "troupe/troupe.hpp"
+
+namespace troupe::test::noinline_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using list = std::vector<edge>;
+
+// What a graph becomes before it is placed.
+std::string optimized(std::string_view source) {
+  pass_case at{source};
+  auto done = optimize(at.closed, {}, &host());
+  return done ? at.written() : done.message();
+}
+
+std::string dump(bool noinline) {
+  return optimized(concat(R"(
+    body scale(x: f32[2], y: f32[2]) {
+      z = Mul(x, y)
+      w = Add(z, f32[1, 1])
+      return w
+    }
+    x = Placeholder dtype=f32 shape=[2]
+    c = PartitionedCall(x, f32[2, 3]) f=scale _noinline=)",
+                          noinline ? "true" : "false", R"(
+    feed x = f32[1, 1]
+    fetch c
+  )"));
+}
+
+// y = n * v * x, with v one greater after each call; n is counted by a loop.
+struct scaling {
+  explicit scaling(bool noinline, const char* name = "scale") {
+    v = g.variable(1.0f, "v");
+    x = g.placeholder(dtype::f32, {2}, "x");
+    f = define(g, name, {argument{dtype::f32, {2}}}, [&](auto& a) {
+      auto y = a[0] * v;
+      auto later = g.after({y.node});
+      assign_add(v, 1.0f);
+      return list{y};
+    });
+    f.noinline = noinline;
+  }
+
+  graph_builder g;
+  variable_handle v;
+  edge x;
+  defined_function f;
+};
+
+std::vector<float> values(const tensor& of) {
+  return {of.values<float>().begin(), of.values<float>().end()};
+}
+
+} // namespace
+
+TEST_CASE("a call that says so stays a node when the step is optimized") {
+  CHECK_THAT(dump(true), Contains("c=PartitionedCall(_feed_0,"));
+  CHECK_THAT(dump(true), !Contains("Mul"));
+  CHECK_THAT(dump(false), !Contains("PartitionedCall"));
+  CHECK_THAT(dump(false), Contains("c/z=Mul"));
+}
+
+TEST_CASE("a call that stays one gives what its nodes would give, with all effects") {
+  for (auto noinline : {false, true}) {
+    INFO(noinline);
+    scaling at{noinline};
+    auto once = call(at.g, at.f, {at.x})[0];
+    auto twice = call(at.g, at.f, {once})[0];
+    auto looped = while_loop(
+        {at.g.constant(0), twice}, [](auto& v) { return less(v[0], 3); },
+        [&](auto& v) {
+          return edges{v[0] + 1, call(at.g, at.f, {v[1]})[0]};
+        })[1];
+    auto p = at.g.placeholder(dtype::boolean, {}, "p");
+    auto chosen = cond(
+        p, [&] { return call(at.g, at.f, {looped})[0]; }, [&] { return looped; });
+    auto s = session::local();
+    s.run(at.g.initializer());
+    auto got = s.run({{at.x, {1.0f, 2.0f}}, {p, true}}, {once, twice, looped, chosen});
+    CHECK(values(got[0]) == std::vector{1.0f, 2.0f});
+    CHECK(values(got[1]) == std::vector{2.0f, 4.0f});
+    CHECK(values(got[2]) == std::vector{2.0f * 3 * 4 * 5, 4.0f * 3 * 4 * 5});
+    CHECK(values(got[3]) == std::vector{2.0f * 3 * 4 * 5 * 6, 4.0f * 3 * 4 * 5 * 6});
+    CHECK(to_scalar<float>(s.fetch(at.v)) == 7);
+  }
+}
+
+TEST_CASE("a call that stays one has the gradient of its nodes, which is a call that stays one") {
+  std::vector<float> found[2];
+  for (auto noinline : {false, true}) {
+    graph_builder g;
+    auto x = g.placeholder(dtype::f32, {2}, "x");
+    auto f = define(g, "f", {argument{dtype::f32, {2}}},
+                    [&](auto& a) { return list{tanh(a[0] * a[0])}; });
+    f.noinline = noinline;
+    auto y = call(g, f, {x})[0];
+    auto dx = g.gradients({y}, {x})[0];
+    auto again = g.gradients({dx}, {x})[0];
+    int calls = 0, kept = 0;
+    for (const auto& each : g.nodes())
+      if (runs_functions(each->op())) {
+        ++calls;
+        kept += each->attr<bool>("_noinline");
+      }
+    CHECK(calls > 2);
+    CHECK(kept == (noinline ? calls : 0));
+    auto s = session::local();
+    auto got = s.run({{x, {0.3f, 0.7f}}}, {y, dx, again});
+    for (const auto& each : got)
+      for (auto one : values(each))
+        found[noinline].push_back(one);
+  }
+  CHECK(found[0] == found[1]);
+}
+
+TEST_CASE("a function with a gradient of its own may forbid that its nodes take its place") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {2}, "x");
+  auto f = define(
+      g, "f", {argument{dtype::f32, {2}}}, [](auto& a) { return list{a[0] * a[0]}; },
+      [](auto& a, auto& dy) { return list{dy[0] * a[0] * 10.0f}; });
+  f.noinline = true;
+  auto dx = g.gradients({call(g, f, {x})[0]}, {x})[0];
+  CHECK(dx.node->attr<bool>("_noinline"));
+  auto s = session::local();
+  CHECK(values(s.fetch(dx, {{x, {1.0f, 2.0f}}})) == std::vector{10.0f, 20.0f});
+}
+
+TEST_CASE("what fails in a call that stays one is said with the call") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::i32, {}, "x");
+  auto f = define(g, "f", {argument{dtype::i32, {}}},
+                  [&](auto& a) { return list{floor_div(g.constant(1), a[0], "d")}; });
+  f.noinline = true;
+  auto y = call(g, f, {x}, "c")[0];
+  auto s = session::local();
+  CHECK_THAT(failure_of([&] { (void)s.fetch(y, {{x, 0}}); }), Contains("[PartitionedCall 'c' ("));
+}
+
+TEST_CASE("a call that stays one may wait") {
+  graph_builder g;
+  auto q = fifo_queue(g, {dtype::f32}, {.shapes = {{}}}, "q");
+  auto put = queue_enqueue(q, {g.constant(3.0f)});
+  auto f = define(g, "f", {argument{dtype::f32, {}}},
+                  [&](auto& a) { return list{queue_dequeue(q, {dtype::f32})[0] * a[0]}; });
+  f.noinline = true;
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto y = call(g, f, {x})[0];
+  auto s = session::local();
+  s.run(put);
+  CHECK(to_scalar<float>(s.fetch(y, {{x, 2.0f}})) == 6);
+}
+
+TEST_CASE("a call of an op without state that stays one may have no effects") {
+  CHECK_THROWS_WITH(pass_case{R"(
+      body count(v: variable f32[]) {
+        more = AssignAdd(v, f32(1))
+        return more
+      }
+      v = VariableV2 dtype=f32 shape=[]
+      y = PartitionedCall(v) f=count _noinline=true
+      fetch y
+    )"},
+                    Contains("has effects, which a node without state may not"));
+}
+
+TEST_CASE("a GraphDef says of functions that their calls stay calls") {
+  for (auto noinline : {false, true}) {
+    INFO(noinline);
+    graph_builder g;
+    auto x = g.placeholder(dtype::f32, {2}, "x");
+    auto f =
+        define(g, "twice", {argument{dtype::f32, {2}}}, [](auto& a) { return list{a[0] * 2.0f}; });
+    f.noinline = noinline;
+    auto y = call(g, f, {x}, "y")[0];
+    f.noinline = false;
+    call(g, f, {y}, "z");
+    auto text = value_or_throw(write_graph_def(g, graph_def_format::text));
+    // The function that TensorFlow must not inline is another one than that which it may.
+    auto library = text.substr(text.find("library"));
+    CHECK((library.find("_noinline") != library.npos) == noinline);
+    CHECK((library.find("\"twice_1\"") != library.npos) == noinline);
+    graph_builder read;
+    auto imported = value_or_throw(read_graph_def_text(text, read));
+    auto* again = read.find("y");
+    CHECK((again && runs_functions(again->op())) == noinline);
+    CHECK_FALSE((read.find("z") && runs_functions(read.find("z")->op())));
+    auto s = session::local();
+    auto from = value_or_throw(imported.find_edge("z"));
+    CHECK(values(s.fetch(from, {{value_or_throw(imported.find_edge("x")), {1.0f, 2.0f}}})) ==
+          std::vector{4.0f, 8.0f});
+  }
+}
+
+TEST_CASE("calls in a GraphDef stay calls where TensorFlow keeps them") {
+  // f(x) = 2x by its name and g(x) = f(f(x)) by a PartitionedCall, which may be inlined.
+  auto source = [](std::string_view f, std::string_view node) {
+    return concat(R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+      node { name: 'y' op: 'f' input: 'x' )",
+                  node, R"(}
+      node { name: 'z' op: 'PartitionedCall' input: 'x'
+             attr { key: 'Tin' value { list { type: DT_FLOAT } } }
+             attr { key: 'Tout' value { list { type: DT_FLOAT } } }
+             attr { key: 'f' value { func { name: 'g' } } } }
+      library {
+        function {
+          signature { name: 'f' input_arg { name: 'x' type: DT_FLOAT }
+                      output_arg { name: 'r' type: DT_FLOAT } } )",
+                  f, R"(
+          node_def { name: 'sum' op: 'Add' input: 'x' input: 'x'
+                     attr { key: 'T' value { type: DT_FLOAT } } }
+          ret { key: 'r' value: 'sum:z:0' }
+        }
+        function {
+          signature { name: 'g' input_arg { name: 'x' type: DT_FLOAT }
+                      output_arg { name: 'r' type: DT_FLOAT } }
+          node_def { name: 'a' op: 'f' input: 'x' }
+          node_def { name: 'b' op: 'f' input: 'a:r:0' }
+          ret { key: 'r' value: 'b:r:0' }
+        }
+      })");
+  };
+  constexpr std::string_view noinline = "attr { key: '_noinline' value { b: true } } ";
+  auto calls = [&](std::string_view f, std::string_view node) {
+    graph_builder g;
+    auto read = value_or_throw(read_graph_def_text(source(f, node), g));
+    auto s = session::local();
+    auto got = s.run({{value_or_throw(read.find_edge("x")), 3.0f}},
+                     {value_or_throw(read.find_edge("y")), value_or_throw(read.find_edge("z"))});
+    CHECK(to_scalar<float>(got[0]) == 6);
+    CHECK(to_scalar<float>(got[1]) == 12);
+    std::string found;
+    for (const auto& each : g.nodes())
+      if (runs_functions(each->op()))
+        found += concat(each->name(), ' ');
+    return found;
+  };
+  CHECK(calls("", "") == "");
+  CHECK(calls(noinline, "") == "y z/a z/b ");
+  CHECK(calls("", noinline) == "y ");
+  CHECK(calls(noinline, "attr { key: '_noinline' value { b: false } }") == "z/a z/b ");
+}
+
+} // namespace troupe::test::noinline_test
