@@ -107,7 +107,7 @@ struct printer {
   void operator()(const vote_request& m) { all(m.term, m.has); }
   void operator()(const vote& m) { all(m.term, m.granted); }
   void operator()(const number_grant& m) { all(m.outcome, m.task, m.incarnation, m.ask); }
-  void one(const node_time& value) { all(value.node, value.mean_ns); }
+  void one(const node_time& value) { all(value.node, value.device, value.mean_ns); }
   void one(const state_list& value) { all(value.entries, value.left_out); }
   void one(const task_positions& value) { all(value.task, value.incarnation, value.at); }
   void one(const placed_node& value) {

@@ -125,7 +125,7 @@ inline std::vector<message> example_session_messages() {
                                       8,
                                       true,
                                       true,
-                                      {{.node = "w", .mean_ns = 2.5}}}},
+                                      {{.node = "w", .device = "/device:gpu:0", .mean_ns = 2.5}}}},
       session_request{4, 5, session_run{6, {counted(3)}, true, true}},
       session_request{0, 0, session_forget{7}},
       session_request{8, 9, session_reset{"box"}},

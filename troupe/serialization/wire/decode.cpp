@@ -328,6 +328,14 @@ private:
       made.targets.push_back(text_of(each));
     made.feeds = in.getFeeds();
     TROUPE_ASSIGN(made.costs, read_costs<node_time>(in, &node_time::mean_ns));
+    TROUPE_ASSIGN(auto devices, read(in.getCostDevices()));
+    if (made.costs.empty() && devices.empty())
+      return made;
+    auto rows = static_cast<int64_t>(made.costs.size());
+    if (devices.type() != dtype::string || devices.dims() != shape{rows})
+      return damaged_message("devices of ", rows, " costs are ", devices.type(), devices.dims());
+    for (int64_t i = 0; i < rows; ++i)
+      made.costs[static_cast<size_t>(i)].device = devices.data<std::string>()[i];
     return made;
   }
 

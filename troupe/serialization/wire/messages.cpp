@@ -327,6 +327,11 @@ private:
     to.setLowPriority(what.low_priority);
     to.setExplain(what.explain);
     write_costs(to, what.costs, &node_time::mean_ns);
+    std::vector<std::string> devices;
+    for (const auto& one : what.costs)
+      devices.push_back(one.device);
+    if (!devices.empty())
+      write(to.initCostDevices(), tensor::vector(devices));
   }
   void write(request_builder in, const session_run& what) {
     auto to = in.initRun();

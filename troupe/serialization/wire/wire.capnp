@@ -369,6 +369,7 @@ struct SessionPrepare {
   costNodes @4 :Tensor;        # as in RegisterGraph
   costNanoseconds @5 :Tensor;
   feeds @6 :UInt32;            # of the signature
+  costDevices @7 :Tensor;      # strings: where each was measured
 }
 
 struct SessionRun {
