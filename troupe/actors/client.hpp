@@ -59,6 +59,7 @@ struct client_options {
   size_t inter_op_threads = 0;     ///< that run regions beside the calling thread; 0: one per core
   bool gpu_launch_threads = false; ///< each GPU of the local task has one
   std::string container;           ///< of variables that name none
+  uint64_t session = 0;            ///< in the ids of its steps; 0: one that is drawn
   program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone

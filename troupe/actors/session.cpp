@@ -66,7 +66,7 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
 // What masters of all sessions have in common.
 master_options master_of(const client_options& options, const node_times* measured,
                          const devices& here) {
-  return {.session = random_id(),
+  return {.session = options.session ? options.session : random_id(),
           .container = options.container,
           .programs = options.programs,
           .measured = measured,

@@ -4,6 +4,7 @@
 #pragma once
 #include "troupe/actors/background_step.hpp"
 #include "troupe/actors/connection_list.hpp"
+#include "troupe/actors/hosted_session_list.hpp"
 #include "troupe/actors/program_store.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/unsettled_steps.hpp"
@@ -28,6 +29,8 @@ public:
   step_table& steps() noexcept { return *steps_; }
   program_store& programs() noexcept { return programs_; }
   connection_list& connections() noexcept { return connections_; }
+  /// Sessions of clients, whose masters are in this task.
+  hosted_session_list& hosted() noexcept { return hosted_; }
   /// Of those that were asked for by begin() or run_step.
   const step_counts& counts() const noexcept { return *counts_; }
   step_clock::time_point now() const { return now_(); }
@@ -89,6 +92,7 @@ private:
   std::shared_ptr<step_counts> counts_ = std::make_shared<step_counts>();
   program_store programs_;
   connection_list connections_;
+  hosted_session_list hosted_;
   std::function<void()> on_busy_;
   std::atomic<bool> busy_{false}, draining_{false};
   std::shared_ptr<std::atomic<size_t>> active_ = std::make_shared<std::atomic<size_t>>(0);

@@ -198,6 +198,7 @@ private:
     session.peer_timeout = options.peer_timeout;
     session.near_memory = options.near_memory;
     session.insecure = options.insecure;
+    server_->hosted().most = options.hosting.sessions;
     return session_host::make({.limits = options.hosting,
                                .session = std::move(session),
                                .server = server_,
