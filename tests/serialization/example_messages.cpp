@@ -67,8 +67,9 @@ struct printer {
   void operator()(const deregister_graph& m) { all(m.handle); }
   void operator()(const run_step& m) {
     all(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds, m.times,
-        m.check_numerics, m.incarnation);
+        m.check_numerics, m.incarnation, m.fills);
   }
+  void operator()(const fill_end& m) { all(m.request, m.done); }
   void operator()(const step_done& m) {
     all(m.request, m.outcome, m.fetches, m.statistics, m.holds);
   }

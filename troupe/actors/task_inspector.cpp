@@ -130,6 +130,9 @@ private:
     made.add("pid", whole(::getpid()));
     made.add("uptime_seconds", seconds_between(task_.began_, now));
     made.add("draining", server_.draining());
+    made.add("filled", !server_.filling().closed());
+    if (auto by = server_.filling().filler(); !by.empty())
+      made.add("filled_by", by);
     made.add("steps_running", whole(table.running));
     made.add("steps_ended", whole(ended));
     made.add("steps_failed", whole(failed));

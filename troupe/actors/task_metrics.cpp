@@ -272,6 +272,8 @@ std::string task_inspector::metrics() const {
                 {"version", library_version}});
   to.single("troupe_draining", metric::gauge, "1 where the task takes nothing new",
             of_.server->draining() ? 1 : 0);
+  to.single("troupe_unfilled", metric::gauge, "1 where the task waits to be filled",
+            of_.server->filling().closed() ? 1 : 0);
   auto now = std::chrono::steady_clock::now();
   to.single("troupe_uptime_seconds", metric::gauge, "Since the task began",
             std::chrono::duration<double>(now - began_).count());

@@ -31,6 +31,7 @@ json as_json(const cluster_frame& of) {
     else
       tasks.push_back({{"task", one.task},
                        {"draining", one.draining},
+                       {"filled", one.filled},
                        {"uptime_seconds", one.uptime},
                        {"steps_per_second", one.steps_rate},
                        {"failed_per_second", one.failed_rate},

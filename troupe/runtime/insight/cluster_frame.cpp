@@ -61,8 +61,12 @@ private:
     same_ = it != before_.end() &&
             text_of(it->second->find("incarnation")) == text_of(task.find("incarnation"));
     uptime_ = row.uptime = number_of(task.find("uptime_seconds"));
-    auto* draining = task.find("draining");
-    row.draining = draining && std::get_if<bool>(draining) && std::get<bool>(*draining);
+    auto flag = [&](const char* name, bool usual) {
+      auto* value = task.find(name);
+      return value && std::get_if<bool>(value) ? std::get<bool>(*value) : usual;
+    };
+    row.draining = flag("draining", false);
+    row.filled = flag("filled", true);
     row.steps_rate = rate(task, "steps_ended");
     row.failed_rate = rate(task, "steps_failed");
     row.busy = rate(task, "cpu_seconds");
@@ -204,7 +208,9 @@ std::string print(const cluster_frame& of, size_t most_lines) {
                  bytes_text(one.out_rate), bytes_text(static_cast<double>(one.queued)),
                  bytes_text(static_cast<double>(one.resident)),
                  bytes_text(static_cast<double>(one.device_bytes)), digits(one.busy),
-                 one.draining ? "draining" : "ready"});
+                 one.draining ? "draining"
+                 : one.filled ? "ready"
+                              : "unfilled"});
   auto text = tasks.text();
   text += section({"QUEUE", "TASK", "SIZE", "MEAN", "PUTS/S", "TAKES/S", "PUTS WAIT", "TAKES WAIT"},
                   of.queues, most_lines, [](const queue_row& one) -> std::vector<std::string> {

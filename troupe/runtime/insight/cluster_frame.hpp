@@ -16,7 +16,7 @@ inline constexpr const char* kinds_of_frames =
 struct task_row {
   std::string task;
   std::string problem; ///< why it could not be asked; then the rest is nothing
-  bool draining = false;
+  bool draining = false, filled = true;
   double uptime = 0;      ///< seconds
   double steps_rate = 0;  ///< per second, as all rates
   double failed_rate = 0; ///< of steps

@@ -111,8 +111,11 @@ private:
                                 std::move(feeds),
                                 in.getTimes(),
                                 in.getTrapNonfinite(),
-                                in.getIncarnation()}};
+                                in.getIncarnation(),
+                                in.getFills()}};
       }
+      case wire::Envelope::FILL_END:
+        return message{fill_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};
       case wire::Envelope::STEP_DONE: {
         auto in = from.getStepDone();
         TROUPE_ASSIGN(auto fetches, read(in.getFetches()));
@@ -570,6 +573,7 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::NUMBER_GRANT:
       case wire::Envelope::INSPECT_REQUEST:
       case wire::Envelope::DRAIN_REQUEST:
+      case wire::Envelope::FILL_END:
         made.order = delivery::free;
         if (from.getOutside().size() > 0) // before it is pulled
           return damaged_message("a message of a kind that brings no tensors announces payloads");
