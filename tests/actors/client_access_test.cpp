@@ -71,7 +71,7 @@ TEST_CASE("what a client may say is said: the rest is refused, and so will be wh
   CHECK(allowed({}) == anybody);
   CHECK(allowed({.registers = true}) == and_also({"register_graph", "deregister_graph"}));
   CHECK(allowed({.runs = true}) ==
-        and_also({"run_step", "cancel_step", "settle_step", "positions_request",
+        and_also({"run_step", "cancel_step", "settle_step", "positions_request", "fill_end",
                   "session_request"})); // which runs a step
   CHECK(allowed({.resets = true}) == and_also({"container_reset"}));
   CHECK(allowed({.drains = true}) == and_also({"drain_request"}));

@@ -181,7 +181,9 @@ TEST_CASE("what runs took, and what they were asked to look for, is told by the 
   CHECK(found.tasks[0].begin_ns >= std::chrono::nanoseconds{begin}.count());
   CHECK(found.tasks[0].end_ns <= std::chrono::nanoseconds{end}.count());
   auto times = s.node_times();
-  CHECK(std::ranges::find(times, "root", &node_time::node) != times.end());
+  auto known = std::ranges::find(times, "root", &node_time::node);
+  REQUIRE(known != times.end());
+  CHECK(known->device == "/job:worker/task:1/device:cpu:0");
   auto bad = why_not([&] {
     s.run({{x, tensor::scalar(-1.0f)}}, {root}, {}, {.check_numerics = true});
   });
@@ -202,6 +204,23 @@ TEST_CASE("what runs took, and what they were asked to look for, is told by the 
   std::lock_guard guard{mutex};
   REQUIRE(warnings.size() == 1);
   CHECK_THAT(warnings[0], Contains("/job:worker/task:7"));
+}
+
+TEST_CASE("what a client has measured tells the host what nodes cost on that kind of device") {
+  watchdog watch;
+  hosts here;
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, shape{}, "x");
+  auto root = sqrt(x, "root");
+  auto total_of = [&](const std::string& device) {
+    auto s = session::connect(
+        here.at(0),
+        {.insight = {.node_times = {{.node = "root", .device = device, .runs = 1, .mean_ns = 5e6}}},
+         .placement = {.strategy = placement_strategy::greedy}});
+    return s.explain_placement({x}, {root}).total_ns;
+  };
+  CHECK(total_of("/job:worker/task:1/device:cpu:0") >= 5e6);
+  CHECK(total_of("/job:worker/task:1/device:gpu:0") < 5e6); // there are processors alone
 }
 
 TEST_CASE("streams of random numbers of a hosted session can be told, and go on from there") {

@@ -67,8 +67,9 @@ struct printer {
   void operator()(const deregister_graph& m) { all(m.handle); }
   void operator()(const run_step& m) {
     all(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds, m.times,
-        m.check_numerics, m.incarnation);
+        m.check_numerics, m.incarnation, m.fills);
   }
+  void operator()(const fill_end& m) { all(m.request, m.done); }
   void operator()(const step_done& m) {
     all(m.request, m.outcome, m.fetches, m.statistics, m.holds);
   }
@@ -107,7 +108,7 @@ struct printer {
   void operator()(const vote_request& m) { all(m.term, m.has); }
   void operator()(const vote& m) { all(m.term, m.granted); }
   void operator()(const number_grant& m) { all(m.outcome, m.task, m.incarnation, m.ask); }
-  void one(const node_time& value) { all(value.node, value.mean_ns); }
+  void one(const node_time& value) { all(value.node, value.device, value.mean_ns); }
   void one(const state_list& value) { all(value.entries, value.left_out); }
   void one(const task_positions& value) { all(value.task, value.incarnation, value.at); }
   void one(const placed_node& value) {

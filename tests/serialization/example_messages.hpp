@@ -51,7 +51,8 @@ inline std::vector<message> example_messages() {
                {{0, tensor::scalar(1.5f)}, {4, strings}, {2, counted(20'000)}},
                true,
                true,
-               79},
+               79,
+               true},
       step_done{
           10, {}, {{1, tensor::of<bool>({2, 0}, {})}}, tensor::vector<uint8_t>({3, 4, 5}), true},
       cancel_step{{0, 11}, failure(error_kind::cancelled, "enough")},
@@ -99,6 +100,7 @@ inline std::vector<message> example_messages() {
                     true,
                     {"warned"},
                     session_ran{{strings}, 49, {tensor::vector<uint8_t>({6, 7})}, 50, 51}},
+      fill_end{52, true},
   };
 }
 
@@ -125,7 +127,7 @@ inline std::vector<message> example_session_messages() {
                                       8,
                                       true,
                                       true,
-                                      {{.node = "w", .mean_ns = 2.5}}}},
+                                      {{.node = "w", .device = "/device:gpu:0", .mean_ns = 2.5}}}},
       session_request{4, 5, session_run{6, {counted(3)}, true, true}},
       session_request{0, 0, session_forget{7}},
       session_request{8, 9, session_reset{"box"}},

@@ -91,6 +91,11 @@ void client_host::open() {
   auto generation = ++generation_;
   for (int64_t i = 0; i < core_.with.lanes; ++i)
     core_.after(chance_.between(duration{0}, 50ms), [=, this] { lane(generation); });
+  if (core_.with.replicas && number_ == 0)
+    core_.after(50ms, [=, this] {
+      if (generation == generation_ && !stopping_)
+        train(false, {});
+    });
 }
 
 void client_host::close(network::leaving how) {
@@ -486,6 +491,8 @@ void client_host::final_round(std::function<void()> then) {
   std::function<void()> last = then;
   if (number_ == 0)
     last = [=, this] { drain(0, run_kind::take, 4, then); };
+  if (core_.with.replicas && number_ == 0)
+    last = [=, this, after = last] { train(true, after); };
   std::function<void()> chain = [=, this] { final_shut(0, last); };
   if (core_.with.programs)
     chain = [=, this] { final_program(4, [=, this] { final_shut(0, last); }); };

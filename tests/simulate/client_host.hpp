@@ -52,6 +52,19 @@ private:
   void go_on(const std::shared_ptr<program_run>& of, on_end then);
   void final_program(int tries, std::function<void()> then);
 
+  struct training;
+  using training_ptr = std::shared_ptr<training>;
+  /// Trains until the session ends; the last time, until variables were updated a few times.
+  void train(bool is_last, std::function<void()> then);
+  void make_parts(training& of) const;
+  void run_part(const training_ptr& of, size_t which, int64_t label,
+                std::function<void(const status&, run_record*, const std::vector<tensor>&)> then);
+  bool goes_on(const training& of) const;
+  void lead(const training_ptr& of);
+  void follow(const training_ptr& of, size_t replica, int64_t label);
+  void release(const training_ptr& of);
+  void leave(const training_ptr& of);
+
   /// Asks the session, which must answer in time, for a reason that was injected if it fails.
   void ask_prepare(const graph& of, const step_signature& signature, const std::string& what,
                    const std::vector<int>& processes, time_point deadline,
@@ -101,6 +114,8 @@ private:
   int busy_ = 0;
   uint64_t programs_ = 0; // so many were drawn
   bool in_program_ = false;
+  dice training_chance_{core_.with.seed, "training"};
+  int64_t training_label_ = 0; // of all sessions: it only grows
   bool calm_ = false, stopping_ = false, closing_ = false;
   uint64_t succeeded_ = 0, failed_ = 0;
 };

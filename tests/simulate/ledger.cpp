@@ -44,7 +44,7 @@ ledger* ledger::current = nullptr;
 std::string_view to_string(run_kind kind) {
   constexpr std::string_view names[] = {"update",  "train",    "read",  "init",    "reduce",
                                         "put",     "take",     "apply", "collect", "hold",
-                                        "put_own", "take_own", "shut",  "program"};
+                                        "put_own", "take_own", "shut",  "program", "training"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -95,6 +95,11 @@ void ledger::executed(size_t process, uint64_t incarnation, uint64_t number, int
       entries_[here].push_back(number);
       break;
     case leave: run.left = ++order_; break;
+    case gathered_all:
+      run.taken.assign(values.begin(), values.end());
+      training_.open.insert(number);
+      break;
+    case updated: check_update(run, here, values); break;
     case came: break;
     default: cells_[{run.client, process, incarnation}].push_back({event, number, core_.now});
   }
@@ -286,6 +291,80 @@ void ledger::gathered(int server, uint64_t incarnation) {
   else if (!some_lost && (count < least || sum < least_sum))
     core_.violated("an accumulator loses no gradient", count, " gradients came, sum ", sum,
                    ", at least ", least, ", sum ", least_sum);
+}
+
+// -- training ------------------------------------------------------------------------------------
+
+// The gradients of an update are of one step, later than all before, one of each replica, and each
+// is in one update: none is counted that was dropped, or twice.
+void ledger::check_update(const run_record& by, const place& here, std::span<const int64_t> taken) {
+  int64_t count = 0, label = -1;
+  auto wrong = [&](const auto&... how) {
+    core_.violated("an update is of gradients of its step, one of each replica", "run ", by.number,
+                   ' ', how...);
+  };
+  for (size_t i = 0; i < taken.size(); ++i) {
+    if (taken[i] == 0)
+      continue;
+    ++count;
+    if (taken[i] < 0 || static_cast<size_t>(taken[i]) > runs_.size() ||
+        at(static_cast<uint64_t>(taken[i])).replica != static_cast<int64_t>(i))
+      return wrong("has ", taken[i], " of replica ", i, ", which is no gradient of it");
+    const auto& from = at(static_cast<uint64_t>(taken[i]));
+    if (label >= 0 && from.label != label)
+      return wrong("has gradients of steps ", label, " and ", from.label);
+    label = from.label;
+    if (!trained_by_.emplace(here, taken[i]).second)
+      return wrong("has the gradient of run ", taken[i], ", as one before");
+  }
+  if (count < by.least)
+    return wrong("has ", count, " gradients, fewer than ", by.least);
+  auto [latest, first] = latest_label_.emplace(here, label);
+  if (!first && latest->second >= label)
+    return wrong("has gradients of step ", label, " after those of step ", latest->second);
+  latest->second = label;
+}
+
+void ledger::doubt_training() { training_.doubted = core_.now; }
+
+void ledger::began_training(const run_record& by) {
+  training_.value.assign(static_cast<size_t>(core_.with.replicas), 0);
+  training_.incarnation = by.ran_on.at(static_cast<size_t>(by.server));
+}
+
+void ledger::trained(const run_record& by, const tensor& variable) {
+  const auto* values = variable.data<int64_t>();
+  std::vector<int64_t> now(values, values + variable.elements());
+  auto incarnation = by.ran_on.at(static_cast<size_t>(by.server));
+  auto before = std::exchange(training_.value, now);
+  training_.open.erase(by.number);
+  auto long_enough =
+      2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{10};
+  auto doubted = training_.doubted != time_point{} && core_.now < training_.doubted + long_enough;
+  if (std::exchange(training_.incarnation, incarnation) != incarnation || before.empty() ||
+      doubted || core_.had_fault({fault_kind::split}, {by.server}, {}, core_.now))
+    return;
+  for (size_t i = 0; i < now.size(); ++i)
+    now[i] -= before[i] + by.taken[i];
+  // Which of those in doubt explain the rest, one after the other: each is in it as a whole.
+  std::set<std::vector<int64_t>> explained{std::vector<int64_t>(now.size(), 0)};
+  for (auto number : training_.open) {
+    const auto& taken = at(number).taken;
+    std::vector<std::vector<int64_t>> more;
+    for (auto sum : explained) {
+      for (size_t i = 0; i < sum.size(); ++i)
+        sum[i] += taken[i];
+      more.push_back(std::move(sum));
+    }
+    explained.insert(more.begin(), more.end());
+    if (explained.size() > 4096)
+      return;
+  }
+  if (!explained.contains(now))
+    core_.violated("a variable is the sum of the gradients of updates", "run ", by.number,
+                   " has left another");
+  if (std::ranges::any_of(now, [](int64_t one) { return one != 0; }))
+    training_.open.clear(); // some of them are in it: which, is told by the sum alone
 }
 
 bool ledger::was_shut(int client, int server) const {

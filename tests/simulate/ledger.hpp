@@ -25,7 +25,8 @@ enum class run_kind : uint8_t {
   put_own,
   take_own,
   shut,
-  program
+  program,
+  training
 };
 std::string_view to_string(run_kind kind);
 
@@ -48,6 +49,10 @@ struct run_record {
   std::map<size_t, uint64_t> ran_on = {};   ///< incarnations of processes
   std::map<size_t, uint64_t> met = {};      ///< the newest that its session had used before
   uint64_t entered = 0, left = 0;           ///< when it got a lock, and last needed it
+  int64_t replica = -1;                     ///< of training: whose gradient it gives
+  int64_t label = 0;                        ///< of training: the step that it is for
+  int64_t least = 0;                        ///< of training: gradients that an update needs
+  std::vector<int64_t> taken = {};          ///< of a chief of training: runs of replicas, or 0
 };
 
 /// The op Tally(run, value) -> value tells the ledger that a step has come so far.
@@ -62,7 +67,18 @@ public:
   run_record& begin(run_record what);
   run_record& at(uint64_t number) { return runs_.at(number - 1); }
 
-  enum event : int64_t { add, init_begin, init_end, took, came, collected, enter, leave };
+  enum event : int64_t {
+    add,
+    init_begin,
+    init_end,
+    took,
+    came,
+    collected,
+    enter,
+    leave,
+    gathered_all,
+    updated
+  };
   void executed(size_t process, uint64_t incarnation, uint64_t run, int64_t slot, int64_t event,
                 std::span<const int64_t> values);
   /// How often each slot ran since it was asked last, as an interpreter runs a program.
@@ -70,6 +86,13 @@ public:
   static constexpr size_t interpreter = SIZE_MAX; ///< its process
   /// A process begins.
   void started(size_t process, uint64_t incarnation);
+
+  // Of training, whose chief is one at a time. An initialisation may happen late, or not.
+  void doubt_training();
+  void began_training(const run_record& by);
+  /// A chief's step has ended well, and left this in the variable: the sums of gradients of steps
+  /// that ended well, and maybe those of steps that did not.
+  void trained(const run_record& by, const tensor& variable);
 
   // What clients hear.
   void succeeded(run_record& run);
@@ -104,6 +127,7 @@ private:
 
   void check_order(const place& at) const;
   bool may_have_taken(const place& at, int64_t element, const taking& before) const;
+  void check_update(const run_record& by, const place& at, std::span<const int64_t> taken);
   bool is_in_doubt(const run_record& run) const;
   int64_t most_of(const run_record& run, int64_t slot) const;
   bool is_complete(const run_record& run) const;
@@ -118,6 +142,14 @@ private:
   std::map<place, uint64_t> starts_;
   std::map<std::pair<int, uint64_t>, std::map<size_t, uint64_t>> met_; // by client and session
   std::map<int64_t, int64_t> interpreted_;
+  std::map<place, int64_t> latest_label_;          // of what was taken there
+  std::set<std::pair<place, int64_t>> trained_by_; // gradients, by run
+  struct {
+    std::vector<int64_t> value; // of the variable when it was seen last; empty: not known
+    uint64_t incarnation = 0;
+    std::set<uint64_t> open; // chiefs' runs that may be in it, or may come to be
+    time_point doubted{};    // an initialisation has failed
+  } training_;
   uint64_t order_ = 0, last_start_ = 0;
 };
 

@@ -191,7 +191,8 @@ status may_ask(const peer_account& who, const message& what, const task_name& of
         constexpr auto is = []<class... Kinds> { return (std::is_same_v<What, Kinds> || ...); };
         if (is.template operator()<register_graph, deregister_graph>())
           return need(may.registers, "register graphs");
-        if (is.template operator()<run_step, cancel_step, settle_step, positions_request>())
+        if (is.template
+            operator()<run_step, cancel_step, settle_step, positions_request, fill_end>())
           return need(may.runs, "run steps");
         if (is.template operator()<container_reset>())
           return need(may.resets, "reset containers");
@@ -213,6 +214,8 @@ std::optional<message> answer_of_refused(const message& what, status why) {
   if (auto* one = std::get_if<positions_request>(&what))
     return positions_reply{one->request, 0, std::move(why), {}};
   if (auto* one = std::get_if<container_reset>(&what))
+    return reply{one->request, std::move(why)};
+  if (auto* one = std::get_if<fill_end>(&what))
     return reply{one->request, std::move(why)};
   if (auto* one = std::get_if<settle_step>(&what))
     return reply{one->request, std::move(why)};

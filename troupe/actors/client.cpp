@@ -225,9 +225,9 @@ public:
   void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
                  on_done done, const run_insight& insight) override {
     auto wanted = measure(step, insight);
-    errand what{
-        {step.shared_from_this(), std::move(feeds), deadline, wanted.watch, restores_here()},
-        std::make_shared<callback>(std::move(done), options().on_warning)};
+    errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch, restores_here(),
+                 filling::here(*this)},
+                std::make_shared<callback>(std::move(done), options().on_warning)};
     if (wanted.watch.times)
       what.tell = [times = times_, links = links_, wanted](step_outcome& ended) {
         if (wanted.sampled && ended.outcome.ok())
@@ -244,6 +244,13 @@ public:
   status reset(const std::string& container, step_clock::time_point deadline) override {
     status outcome;
     auto taken = ask(patience_until(deadline), reset_request{container},
+                     [&](const status& what) { outcome = what; });
+    return taken ? outcome : taken;
+  }
+
+  status end_fill(bool done, step_clock::time_point deadline) override {
+    status outcome;
+    auto taken = ask(patience_until(deadline), troupe::end_fill{done},
                      [&](const status& what) { outcome = what; });
     return taken ? outcome : taken;
   }
@@ -335,8 +342,8 @@ private:
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                      step_clock::time_point deadline, profile_options watch,
                      step_statistics& found) {
-    step_request request{
-        step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch, restores_here()};
+    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch,
+                         restores_here(),         filling::here(*this)};
     // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
     // actor with it, until the deadline though the answer has come.
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));

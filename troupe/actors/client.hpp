@@ -59,6 +59,7 @@ struct client_options {
   size_t inter_op_threads = 0;     ///< that run regions beside the calling thread; 0: one per core
   bool gpu_launch_threads = false; ///< each GPU of the local task has one
   std::string container;           ///< of variables that name none
+  uint64_t session = 0;            ///< in the ids of its steps; 0: one that is drawn
   program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< of silence, until a task counts as gone
@@ -127,6 +128,28 @@ public:
 
   /// Forgets the variables of a container on every task.
   virtual status reset(const std::string& container, step_clock::time_point deadline) = 0;
+
+  /// While it lives, steps that this thread runs by the client fill tasks that wait for that.
+  class filling {
+  public:
+    explicit filling(const client& by) : by_(by), around_(innermost_) { innermost_ = this; }
+    filling(const filling&) = delete;
+    filling& operator=(const filling&) = delete;
+    ~filling() { innermost_ = around_; }
+    static bool here(const client& by) noexcept {
+      for (auto* one = innermost_; one; one = one->around_)
+        if (&one->by_ == &by)
+          return true;
+      return false;
+    }
+
+  private:
+    const client& by_;
+    filling* const around_;
+    static inline thread_local filling* innermost_ = nullptr;
+  };
+  /// Tells those tasks that they are filled; or, where it is not `done`, that the next may do so.
+  virtual status end_fill(bool done, step_clock::time_point deadline) = 0;
 
   /// Lists the named state of a task ("/job:ps/task:0"), or of all.
   virtual result<state_list> list_state(const std::string& task,

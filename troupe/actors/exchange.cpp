@@ -10,6 +10,7 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/near_memory.hpp"
 #include "troupe/actors/outlet.hpp"
+#include "troupe/actors/question_to_wire.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/run_to_wire.hpp"
 #include "troupe/actors/session_host.hpp"
@@ -192,28 +193,12 @@ private:
       *wonders->to = look();
     else if (auto* run = content_if<run_request>(message))
       ask(to_wire(*run, home_system().clock().now()), from);
-    else if (auto* well = content_if<settle_request>(message))
-      ask(settle_step{well->step}, from);
     else if (auto* news = content_if<step_news>(message))
       look_at(*news);
-    else if (auto* graphs = content_if<wire_registration>(message))
-      ask(register_graph{**graphs}, from);
     else if (auto* unused = content_if<forget_program>(message))
       send(deregister_graph{unused->handle});
-    else if (auto* reset = content_if<reset_request>(message))
-      ask(container_reset{.request = 0, .container = reset->container}, from);
-    else if (content_if<list_state>(message))
-      ask(state_list_request{}, from);
-    else if (auto* where = content_if<ask_positions>(message))
-      ask(positions_request{0, where->session, where->go_on_from}, from);
-    else if (auto* part = content_if<inspect_task>(message))
-      ask(inspect_request{0, part->ref, static_cast<uint32_t>(std::max(part->scope.depth, 0)),
-                          part->scope.only},
-          from);
-    else if (content_if<drain_atom>(message))
-      ask(drain_request{}, from);
-    else if (content_if<list_devices_atom>(message))
-      ask(device_list_request{}, from);
+    else if (auto asked = question_to_wire(message))
+      ask(*std::move(asked), from);
     else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
       say_goodbye();
     else

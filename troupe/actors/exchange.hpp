@@ -41,10 +41,10 @@ struct exchange_options {
 };
 
 /// Spawns the exchange over a connected socket, which it owns from now on. Understands outgoing,
-/// and in its peer's place wire_registration, run_request, settle_request, reset_request and
-/// list_devices_atom; each is answered, at the latest with `unavailable` when the connection ends.
-/// An inline actor: what is sent leaves on the sender's thread, as far as the socket takes it at
-/// once.
+/// and in its peer's place wire_registration, run_request, settle_request, end_fill, reset_request
+/// and list_devices_atom; each is answered, at the latest with `unavailable` when the connection
+/// ends. An inline actor: what is sent leaves on the sender's thread, as far as the socket takes it
+/// at once.
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options);
 /// The same over anything that bytes go through; `options` has the loop that watches it.
 caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream> stream,

@@ -128,7 +128,7 @@ uint64_t bytes_in(const session_prepare& what) {
   for (const auto& one : what.targets)
     bytes += sizeof one + one.size();
   for (const auto& one : what.costs)
-    bytes += sizeof one + one.node.size();
+    bytes += sizeof one + one.node.size() + one.device.size();
   return bytes;
 }
 

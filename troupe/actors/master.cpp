@@ -454,6 +454,27 @@ caf::result<std::vector<task_positions>> positions_of(master_self self, ask_posi
   return caf::delegated<std::vector<task_positions>>{};
 }
 
+// Tells the tasks that steps have filled. Of one that is lost, what it had is lost as well.
+caf::result<status> end_filling(master_self self, const end_fill& what) {
+  auto answer = owe(self, self->make_response_promise<status>());
+  auto workers = self->state.runs->take_filled();
+  auto missing = std::make_shared<size_t>(workers.size());
+  auto outcome = std::make_shared<status>();
+  auto settle = [=](const task_name& task, const status& one) {
+    if (!one && outcome->ok())
+      *outcome = naming(task, one);
+    if (--*missing == 0)
+      answer->deliver(std::move(*outcome));
+  };
+  if (workers.empty())
+    answer->deliver({});
+  for (const auto& [task, worker] : workers)
+    self->request(worker, self->state.options.patience, what)
+        .then([=, task = task](const status& one) { settle(task, one); },
+              [=, task = task](const caf::error& why) { settle(task, from_caf(why)); });
+  return caf::delegated<status>{};
+}
+
 void close(master_self self) {
   auto closed = failure(error_kind::cancelled, "the session is closed");
   auto& state = self->state;
@@ -499,6 +520,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const link_lost& what) { link_was_lost(self, what); },
       [=](const tasks_known& what) { tasks_changed(self, what); },
       [=](const reset_request& what) { return reset(self, what); },
+      [=](const end_fill& what) { return end_filling(self, what); },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const list_state& what) { return list_state_of(self, what); },
       [=](ask_positions& what) { return positions_of(self, what); },

@@ -141,6 +141,7 @@ struct run_request {
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
   uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
+  bool fills = false;       ///< as in step_request
 };
 
 struct step_result {

@@ -54,7 +54,7 @@ status plan_step(preparation& of) {
   if (of.stop.raised())
     return failure(error_kind::cancelled, "the session is closed");
   for (const auto& one : of.what.costs)
-    of.measured.add({.node = one.node, .device = {}, .runs = 1, .mean_ns = one.mean_ns});
+    of.measured.add({.node = one.node, .device = one.device, .runs = 1, .mean_ns = one.mean_ns});
   if (of.source)
     of.source->copy_to(of.measured, of.what.outside.graph);
   // What was measured differs from run to run.

@@ -76,6 +76,8 @@ public:
       if (!step->frame(number))
         return invalid(origin->description(), ": its functions are missing");
     step->expect(what_.how.peers);
+    if (uses_state_)
+      step->use_state();
     return step;
   }
 
@@ -92,7 +94,10 @@ private:
       if (on == of_.devices.end())
         return failure(error_kind::not_found, "there is no device ", part->device);
       regions_.nodes_use_all_threads = on->runs->threads() > 1;
-      auto find = [&](const node& maker) { return of_.state->find(maker, what_.how.container); };
+      auto find = [&](const node& maker) {
+        uses_state_ = true;
+        return of_.state->find(maker, what_.how.container);
+      };
       auto states =
           of_.server->programs().states_of(owner_, what_.how.session, to_string(part->device));
       states->await(what_.how.positions);
@@ -114,6 +119,7 @@ private:
     linked->set_session(what_.how.session);
     linked->set_threads(std::move(threads));
     TROUPE_TRY(linked->link(of_.self, devices, [&](const node& maker) {
+      uses_state_ = uses_state_ || maker.op().make_responder; // else it reads and writes files
       return of_.state->find_responder(maker, what_.how.container, *linked);
     }));
     return linked;
@@ -186,6 +192,7 @@ private:
   const connection_ptr& owner_;
   region_options regions_;
   node_times measured_;
+  bool uses_state_ = false;
   // By the frame and the function that they are of.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<partition*>> parts_;
   std::map<uint32_t, const node*> origins_; // of frames, by number

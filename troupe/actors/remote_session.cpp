@@ -293,6 +293,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       [=](const prepare_request& what) { return prepare(self, what); },
       [=](const explain_request& what) { return explain(self, what); },
       [=](const reset_request& what) { return reset(self, what); },
+      [](const end_fill&) { return status{}; }, // none of its steps fills
       [=](const list_state& what) {
         return ask_for<state_list>(self, session_state_of{what.task}, soon(self));
       },

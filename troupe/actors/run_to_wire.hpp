@@ -15,7 +15,8 @@ inline run_step to_wire(run_request& what, step_clock::time_point now) {
           .feeds = std::move(what.feeds),
           .times = what.watch.times,
           .check_numerics = what.watch.check_numerics,
-          .incarnation = what.incarnation};
+          .incarnation = what.incarnation,
+          .fills = what.fills};
 }
 
 } // namespace troupe

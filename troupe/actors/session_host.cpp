@@ -3,8 +3,10 @@
 #include "troupe/actors/clerk.hpp"
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/hosted_accounts.hpp"
 #include "troupe/actors/hosted_step.hpp"
 #include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/random_id.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/cluster/turns.hpp"
@@ -31,15 +33,6 @@ constexpr size_t max_warnings = 16, longest_warning = 4096;
 // So long somebody waits for a turn while nobody leaves, until one more is let in.
 constexpr std::chrono::milliseconds patience_in_line{50};
 
-// Whom limits are of.
-struct account {
-  std::string name;
-  uint64_t number = 0; // in turns
-  size_t sessions = 0, programs = 0, steps = 0;
-  uint64_t bytes = 0;
-  hosting_limits limits;
-};
-
 struct warning_list {
   std::mutex mutex;
   std::vector<std::string> texts;
@@ -54,7 +47,8 @@ struct hosted_session {
   connection_ptr owner;
   caf::actor to; // the exchange
   caf::actor session;
-  std::shared_ptr<account> of;
+  std::shared_ptr<hosted_account> of;
+  listed_session_ptr listed;
   std::shared_ptr<warning_list> warnings = std::make_shared<warning_list>();
   std::map<uint64_t, kept_step> steps;
   std::map<uint64_t, deadlines::key> in_line; // steps that wait for their turn
@@ -77,7 +71,7 @@ struct host_state {
   turns reads{1};                                  // one graph of each client after the other
   bool watches_line = false;                       // looks again soon whether anybody has left
   std::map<caf::actor_addr, session_ptr> sessions; // by exchange
-  std::map<const void*, std::weak_ptr<account>> accounts; // by peer_account, or connection
+  hosted_accounts accounts;
   uint64_t next_number = 1;
 };
 
@@ -88,21 +82,26 @@ using host_self = caf::stateful_actor<host_state>*;
 // A request, until it is answered: it counts as one of the client's.
 class open_request {
 public:
-  open_request(host_self self, session_ptr from, uint64_t number)
-      : self_(self), in_flight_(self->state.in_flight), from_(std::move(from)), number_(number) {
+  open_request(host_self self, session_ptr from, uint64_t number, bool is_step = false)
+      : self_(self), in_flight_(self->state.in_flight), from_(std::move(from)), number_(number),
+        is_step_(is_step) {
     ++from_->of->steps;
+    ++from_->listed->requests;
     ++*in_flight_;
   }
   open_request(const open_request&) = delete;
   open_request& operator=(const open_request&) = delete;
   ~open_request() {
     --from_->of->steps;
+    --from_->listed->requests;
     from_->of->bytes -= bytes_;
+    from_->listed->bytes -= bytes_;
     --*in_flight_;
   }
   void hold(uint64_t bytes) {
     bytes_ += bytes;
     from_->of->bytes += bytes;
+    from_->listed->bytes += bytes;
   }
   template <class Answer>
   void answer(status outcome, Answer what, std::vector<known_peer> held = {}) {
@@ -118,7 +117,18 @@ public:
   hosted_session& session() const { return *from_; }
 
 private:
+  void count(const session_reply& reply) {
+    if (!std::exchange(is_step_, false))
+      return;
+    auto& all = self_->state.options->server->hosted().steps;
+    if (reply.not_begun)
+      return all.refused(reply.outcome.kind());
+    all.ended(reply.outcome.kind(), std::chrono::nanoseconds{steady_ns() - began_ns_});
+    ++from_->listed->ended;
+    from_->listed->failed += !reply.outcome.ok();
+  }
   void send(session_reply reply) {
+    count(reply);
     if (*from_->closed)
       return;
     reply.request = number_;
@@ -133,6 +143,8 @@ private:
   session_ptr from_;
   uint64_t number_;
   uint64_t bytes_ = 0;
+  bool is_step_; // that is not counted yet
+  const int64_t began_ns_ = steady_ns();
 };
 
 using request_ptr = std::shared_ptr<open_request>;
@@ -166,47 +178,7 @@ void forward(host_self self, const request_ptr& request, Question what) {
   });
 }
 
-status too_many(const host_state& state, const account& who, uint64_t has, const char* of,
-                const char* may) {
-  return failure(error_kind::resource_exhausted, who.name, " has ", has, " ", of, " on ",
-                 state.task, ", as many as it may ", may);
-}
-
-status may_hold(const host_state& state, const account& who, uint64_t more) {
-  if (who.bytes + more <= who.limits.bytes)
-    return {};
-  return failure(error_kind::resource_exhausted, who.name, " may have ", who.limits.bytes,
-                 " bytes of graphs and feeds on ", state.task, ", has ", who.bytes, ", and sends ",
-                 more, " more");
-}
-
 // -- sessions ------------------------------------------------------------------------------------
-
-std::shared_ptr<account> account_of(host_self self, const connection_ptr& owner) {
-  auto& state = self->state;
-  std::erase_if(state.accounts, [](const auto& one) { return one.second.expired(); });
-  const auto* known = owner->account.get();
-  auto& place = state.accounts[known ? static_cast<const void*>(known)
-                                     : static_cast<const void*>(owner.get())];
-  auto found = place.lock();
-  if (found)
-    return found;
-  found = std::make_shared<account>();
-  found->name = known ? concat("client '", known->name, '\'') : owner->peer;
-  found->number = state.next_number++;
-  found->limits = state.options->limits;
-  auto at_most = [](size_t& limit, size_t most) {
-    if (most > 0)
-      limit = std::min(limit, most);
-  };
-  if (known) {
-    at_most(found->limits.sessions_each, known->rights.sessions);
-    at_most(found->limits.programs, known->rights.programs);
-    at_most(found->limits.steps, known->rights.steps);
-  }
-  place = found;
-  return found;
-}
 
 client_options options_of(const client_options& task, const session_open& what,
                           const std::shared_ptr<warning_list>& warnings) {
@@ -220,6 +192,7 @@ client_options options_of(const client_options& task, const session_open& what,
                    .place_by_cost = what.place_by_cost,
                    .between_tasks = what.between_tasks,
                    .placement = what.placement};
+  made.session = random_id();
   made.on_warning = [warnings](const std::string& text) {
     std::lock_guard guard{warnings->mutex};
     if (warnings->texts.size() < max_warnings)
@@ -242,11 +215,13 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
   auto made = std::make_shared<hosted_session>();
   made->owner = from.owner;
   made->to = from.from;
-  made->of = account_of(self, from.owner);
+  made->of = state.accounts.of(from.owner, options.limits, state.next_number);
   if (made->of->sessions >= made->of->limits.sessions_each)
-    return too_many(state, *made->of, made->of->sessions, "sessions", "have");
-  TROUPE_ASSIGN(made->session,
-                state.make(self->system(), options_of(options.session, what, made->warnings)));
+    return made->of->too_many(made->of->sessions, "sessions", "have", state.task);
+  auto how = options_of(options.session, what, made->warnings);
+  TROUPE_ASSIGN(made->session, state.make(self->system(), how));
+  made->listed = std::make_shared<listed_session>(from.owner->peer, how.session);
+  options.server->hosted().add(made->listed);
   ++made->of->sessions;
   state.sessions.emplace(from.from.address(), made);
   self->monitor(from.from);
@@ -262,13 +237,14 @@ void close(host_self self, const session_ptr& which) {
   for (const auto& [handle, kept] : which->steps)
     which->of->bytes -= kept.bytes;
   which->steps.clear();
+  auto& server = *self->state.options->server;
+  server.hosted().remove(*which->listed);
   for (const auto& [number, due] : which->in_line) {
     self->state.lets_in->withdraw(which->of->number, number);
     self->state.due.remove(due);
   }
   which->in_line.clear();
-  self->state.options->server->log().write(log_level::info, "session_closed",
-                                           {{"client", which->owner->peer}});
+  server.log().write(log_level::info, "session_closed", {{"client", which->owner->peer}});
 }
 
 // The connection has ended, and all that came by it ends.
@@ -297,7 +273,9 @@ void keep(const request_ptr& request, const std::shared_ptr<prepared_step>& step
   auto handle = session.next_handle++;
   session.steps.emplace(handle, kept_step{step, bytes});
   ++session.of->programs;
+  ++session.listed->programs;
   session.of->bytes += bytes;
+  session.listed->bytes += bytes;
   // Nobody runs it yet, so that its master leaves it alone.
   request->answer({}, prepared_handle{handle}, step->held());
 }
@@ -321,9 +299,9 @@ void prepare(host_self self, const request_ptr& request, session_prepare& what, 
   auto& session = request->session();
   auto& of = *session.of;
   if (of.programs >= of.limits.programs)
-    return request->answer(too_many(self->state, of, of.programs, "kinds of steps", "prepare"));
+    return request->answer(of.too_many(of.programs, "kinds of steps", "prepare", self->state.task));
   auto bytes = bytes_in(what);
-  if (auto may = may_hold(self->state, of, bytes); !may)
+  if (auto may = of.may_hold(bytes, self->state.task); !may)
     return request->answer(std::move(may));
   request->hold(bytes);
   ++of.programs; // until it is compiled, whoever keeps it then
@@ -394,6 +372,8 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
     return request->turn_away(std::move(open));
   }
   auto times = step.watch.times;
+  auto listed = of.listed;
+  ++listed->running;
   auto ended = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
     carefully(request, [&] {
       if (done)
@@ -401,6 +381,7 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
       else
         request->answer(std::move(outcome));
     });
+    --listed->running;
     self->state.lets_in->leave(who);
   };
   auto asked = guarded("serving a client", [&] {
@@ -409,6 +390,7 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
               [=](const caf::error& why) { ended(from_caf(why), nullptr); });
   });
   if (!asked) {
+    --listed->running;
     leave_soon();
     request->answer(std::move(asked));
   }
@@ -423,7 +405,7 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
   uint64_t bytes = 0;
   for (const auto& one : what.feeds)
     bytes += bytes_in(one);
-  if (auto may = may_hold(self->state, *session.of, bytes); !may)
+  if (auto may = session.of->may_hold(bytes, self->state.task); !may)
     return request->answer(std::move(may));
   request->hold(bytes);
   step_request asked{found->second.step,
@@ -440,6 +422,7 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
     if (has_waited) {
       self->state.due.remove(waited->second);
       of.in_line.erase(waited);
+      of.listed->leave_line(number);
     }
     carefully(request, [&] { begin(self, request, *step, has_waited); });
   };
@@ -449,12 +432,14 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
     auto& line = *self->state.lets_in;
     line.withdraw(who, number);
     request->session().in_line.erase(number);
+    request->session().listed->leave_line(number);
     carefully(request, [&] {
       request->answer(failure(error_kind::deadline_exceeded,
                               "the step was not let in in time: ", line.running(), " run on ",
                               self->state.task, ", and ", line.waiting(), " wait in line"));
     });
   });
+  session.listed->wait_in_line(number, steady_ns());
   watch_line(self);
 }
 
@@ -467,7 +452,9 @@ void forget(const session_ptr& session, uint64_t handle) {
   if (found == session->steps.end())
     return;
   session->of->bytes -= found->second.bytes;
+  session->listed->bytes -= found->second.bytes;
   --session->of->programs;
+  --session->listed->programs;
   session->steps.erase(found);
 }
 
@@ -491,6 +478,7 @@ void serve(host_self self, incoming& what) {
   auto& state = self->state;
   if (auto* first = std::get_if<session_open>(&asked->what)) {
     auto opened = open(self, what, *first);
+    state.options->server->hosted().refused += !opened;
     if (!opened)
       return refuse(self, what, asked->request, std::move(opened.status()));
     return open_request{self, *opened, asked->request}.answer({});
@@ -503,17 +491,22 @@ void serve(host_self self, incoming& what) {
   auto session = known->second;
   if (auto* unused = std::get_if<session_forget>(&asked->what))
     return forget(session, unused->handle);
+  auto* step = std::get_if<session_run>(&asked->what);
+  auto turn_away = [&](status why) {
+    if (step)
+      state.options->server->hosted().steps.refused(why.kind());
+    refuse(self, what, asked->request, std::move(why));
+  };
   if (auto open = state.options->server->refusal(); !open)
-    return refuse(self, what, asked->request, std::move(open));
+    return turn_away(std::move(open));
   if (session->of->steps >= session->of->limits.steps)
-    return refuse(self, what, asked->request,
-                  too_many(state, *session->of, session->of->steps, "steps and other requests",
-                           "have at once"));
-  auto request = std::make_shared<open_request>(self, session, asked->request);
+    return turn_away(session->of->too_many(session->of->steps, "steps and other requests",
+                                           "have at once", state.task));
+  auto request = std::make_shared<open_request>(self, session, asked->request, step != nullptr);
   auto until = deadline_of(self, asked->deadline_ms);
   if (auto* one = std::get_if<session_prepare>(&asked->what))
     prepare(self, request, *one, until);
-  else if (auto* step = std::get_if<session_run>(&asked->what))
+  else if (step)
     run(self, request, *step, until);
   else if (auto* reset = std::get_if<session_reset>(&asked->what))
     forward<status>(self, request, reset_request{std::move(reset->container)});

@@ -73,6 +73,13 @@ struct step_request {
   step_clock::time_point deadline;
   profile_options watch = {};
   bool restores = false; ///< as in prepare_request
+  bool fills = false;    ///< it restores or initialises: tasks that wait to be filled run it
+};
+
+/// Client -> session -> master -> those workers that its steps have filled, or exchanges: they
+/// serve all from now on; where it is not `done`, the next may fill them. Answered by status.
+struct end_fill {
+  bool done = false;
 };
 
 struct step_outcome {
@@ -114,6 +121,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::explain_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::placement_report)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_outcome)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::end_fill)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::reset_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::list_state)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::state_list)

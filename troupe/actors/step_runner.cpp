@@ -135,8 +135,10 @@ void step_runner::start(const running_ptr& run) {
   run->due = due_.add(self_, run->request.deadline, [=, this] { be_overdue(run); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
-    run_request what{one.handle,         run->id,        run->request.deadline, {},
-                     run->request.watch, one.incarnation};
+    run_request what{one.handle,         run->id,         run->request.deadline, {},
+                     run->request.watch, one.incarnation, run->request.fills};
+    if (what.fills && one.has_state && one.incarnation != 0) // 0: this process waits for nothing
+      filled_[one.task] = one.worker;
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
     // Without a time-out of CAF's, which it would keep until the deadline though the answer has

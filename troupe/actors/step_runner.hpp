@@ -29,6 +29,8 @@ public:
   void enter(const turn_came& what);
   /// The connection to a task has ended: what it held for steps that still run has gone back.
   void lose(const task_name& task, const status& why);
+  /// The workers of tasks that steps have filled, or were to, since the last call.
+  std::map<task_name, caf::actor> take_filled() { return std::exchange(filled_, {}); }
   /// Answers all steps that run.
   void close(const status& why);
 
@@ -51,6 +53,7 @@ private:
   registrar& registers_;
   const uint64_t session_;
   uint64_t begun_ = 0, came_ = 0;
+  std::map<task_name, caf::actor> filled_;
   std::map<uint64_t, running_ptr> running_; // in the order in which they came
 };
 

@@ -98,7 +98,8 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
          deadline,
          std::move(what.feeds),
          {.times = what.times, .check_numerics = what.check_numerics},
-         what.incarnation},
+         what.incarnation,
+         what.fills},
         owner, std::move(on_end), unit);
 }
 
@@ -122,6 +123,9 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   if ((*program)->session() != what.step.session)
     return refuse(
         invalid(name_, ": program ", what.handle, " is of another session than step ", what.step));
+  if (filling_.closed() && (*program)->has_state())
+    if (auto may = filling_.admit(what.fills, owner.get(), owner->peer, name_, now_()); !may)
+      return refuse(std::move(may));
   if (owner->account && owner->cancelled.take(what.step)) {
     if (steps_->announce(what.step)) // what came for it goes
       steps_->end(what.step, true);
@@ -166,6 +170,11 @@ status step_server::refusal() const {
   return failure(error_kind::unavailable, name_, " is draining: it takes nothing new");
 }
 
+void step_server::end_fill(const peer_connection& by, bool done) {
+  if (filling_.end(&by, done))
+    log_->write(log_level::info, "filled", {{"by", by.peer}});
+}
+
 size_t step_server::in_flight() const {
   auto active = active_->load(std::memory_order_acquire); // first: what ends is kept before
   return active + unsettled();
@@ -180,6 +189,7 @@ demand step_server::expect(step_id step, const caf::actor_addr& exchange) {
 void step_server::lose(peer_connection& which, const status& why) {
   auto reason = failure(error_kind::unavailable, which.peer, " is gone: ", why.message());
   connections_.remove(which);
+  end_fill(which, false);
   auto dropped = programs_.close(which);
   programs_.lose(which.exchange, reason);
   steps_->abort_all(which.peer, which.incarnation, reason, nullptr);

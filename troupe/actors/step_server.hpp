@@ -4,9 +4,11 @@
 #pragma once
 #include "troupe/actors/background_step.hpp"
 #include "troupe/actors/connection_list.hpp"
+#include "troupe/actors/hosted_session_list.hpp"
 #include "troupe/actors/program_store.hpp"
 #include "troupe/actors/step_table.hpp"
 #include "troupe/actors/unsettled_steps.hpp"
+#include "troupe/runtime/cluster/fill_gate.hpp"
 #include "troupe/runtime/insight/event_log.hpp"
 #include "troupe/runtime/insight/step_counts.hpp"
 
@@ -28,11 +30,18 @@ public:
   step_table& steps() noexcept { return *steps_; }
   program_store& programs() noexcept { return programs_; }
   connection_list& connections() noexcept { return connections_; }
+  /// Sessions of clients, whose masters are in this task.
+  hosted_session_list& hosted() noexcept { return hosted_; }
   /// Of those that were asked for by begin() or run_step.
   const step_counts& counts() const noexcept { return *counts_; }
   step_clock::time_point now() const { return now_(); }
   /// Of the task.
   event_log& log() noexcept { return *log_; }
+
+  /// Closed while the task waits to be filled.
+  fill_gate& filling() noexcept { return filling_; }
+  /// Of a peer whose steps have filled it, or were to.
+  void end_fill(const peer_connection& by, bool done);
 
   /// Steps whose parts here have ended, and that are not settled yet.
   size_t unsettled() const { return unsettled_->size(); }
@@ -89,6 +98,8 @@ private:
   std::shared_ptr<step_counts> counts_ = std::make_shared<step_counts>();
   program_store programs_;
   connection_list connections_;
+  hosted_session_list hosted_;
+  fill_gate filling_;
   std::function<void()> on_busy_;
   std::atomic<bool> busy_{false}, draining_{false};
   std::shared_ptr<std::atomic<size_t>> active_ = std::make_shared<std::atomic<size_t>>(0);

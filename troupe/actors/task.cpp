@@ -80,6 +80,8 @@ public:
     TROUPE_ASSIGN(auto devices, options.make_devices());
     server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_),
                                             std::move(log));
+    if (options.fill_before_serving)
+      server_->filling().await(server_->now(), *options.fill_before_serving);
     state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();
@@ -198,6 +200,7 @@ private:
     session.peer_timeout = options.peer_timeout;
     session.near_memory = options.near_memory;
     session.insecure = options.insecure;
+    server_->hosted().most = options.hosting.sessions;
     return session_host::make({.limits = options.hosting,
                                .session = std::move(session),
                                .server = server_,

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace troupe {
 
@@ -52,7 +53,11 @@ struct task_options {
   /// How long it waits for a number, and whether it still should: asked five times a second.
   std::chrono::milliseconds join_patience{300'000};
   std::function<bool()> give_up = {};
-  hosting_limits hosting = {};           ///< of sessions of clients
+  hosting_limits hosting = {}; ///< of sessions of clients
+  /// The task runs no step that uses what it holds before a session has filled it, and refuses them
+  /// with `unavailable` for so long, then with `failed_precondition` (docs/recovery.md). None: what
+  /// it holds is there from the beginning, and empty.
+  std::optional<std::chrono::milliseconds> fill_before_serving = {};
   coordinator_options member_times = {}; ///< of the task that gives out numbers
   succession_options vote_times = {};    ///< of those that may take its place
 };

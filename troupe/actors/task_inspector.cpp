@@ -67,6 +67,8 @@ public:
     const auto& first = within[0];
     if (first.kind == "step" && within.size() <= 2)
       return step(ref, within, depth);
+    if (first.kind == "hosted_session" && within.size() <= 2)
+      return hosted(ref, within, depth);
     if (first.kind == "container" && within.size() <= 2)
       return container(ref, within, depth);
     if (within.size() > 1)
@@ -128,6 +130,9 @@ private:
     made.add("pid", whole(::getpid()));
     made.add("uptime_seconds", seconds_between(task_.began_, now));
     made.add("draining", server_.draining());
+    made.add("filled", !server_.filling().closed());
+    if (auto by = server_.filling().filler(); !by.empty())
+      made.add("filled_by", by);
     made.add("steps_running", whole(table.running));
     made.add("steps_ended", whole(ended));
     made.add("steps_failed", whole(failed));
@@ -138,6 +143,8 @@ private:
     made.add("early_bytes", whole(table.early_bytes));
     made.add("programs", whole(server_.programs().size()));
     made.add("connections", whole(server_.connections().open().size()));
+    made.add("hosted_sessions", whole(server_.hosted().size()));
+    made.add("hosted_sessions_most", whole(server_.hosted().most.load()));
     made.add("resident_bytes", whole(process.resident_bytes));
     made.add("cpu_seconds", process.cpu_seconds);
     made.add("threads", process.threads);
@@ -151,6 +158,9 @@ private:
     for (const auto& one : server_.programs().all())
       if (takes(made, "program"))
         made.children.push_back(program_part(one, depth - 1));
+    for (const auto& one : server_.hosted().open())
+      if (takes(made, "hosted_session"))
+        made.children.push_back(hosted_part(*one, depth - 1));
     for (const auto& one : server_.steps().running())
       if (takes(made, "step"))
         made.children.push_back(step_part(one, depth - 1));
@@ -210,6 +220,52 @@ private:
     made.add("idle_instances", whole(of.program->idle()));
     if (!of.lost.ok())
       made.add("lost", of.lost.message());
+    return made;
+  }
+
+  // With the same id as its connection, which has no other session.
+  result<inspection> hosted(const inspection_ref& ref, std::span<const ref_part> within,
+                            int depth) {
+    for (const auto& one : server_.hosted().open())
+      if (link_id(one->client) == within[0].id) {
+        if (within.size() == 1)
+          return hosted_part(*one, depth);
+        for (auto& wait : hosted_part(*one, 1).children)
+          if (wait.ref == to_string(ref))
+            return std::move(wait);
+      }
+    return not_found(ref);
+  }
+
+  inspection hosted_part(const listed_session& of, int depth) {
+    auto ref = task_.self_ / ref_part{"hosted_session", link_id(of.client)};
+    auto made = bare(ref);
+    if (depth < 0)
+      return made;
+    made.add("client", of.client);
+    made.add("session", hex(of.session));
+    made.add("age_seconds", seconds_between(of.opened, std::chrono::steady_clock::now()));
+    made.add("steps_ended", whole(of.ended.load()));
+    made.add("steps_failed", whole(of.failed.load()));
+    made.add("steps_running", whole(of.running.load()));
+    made.add("steps_in_line", whole(of.in_line()));
+    made.add("requests_unanswered", whole(of.requests.load()));
+    made.add("programs", whole(of.programs.load()));
+    made.add("bytes", whole(of.bytes.load()));
+    auto now = steady_ns();
+    auto since = of.waiting_since(most_waits);
+    for (size_t i = 0; i < since.size(); ++i) {
+      if (!takes(made, "wait"))
+        continue;
+      auto wait = bare(ref / ref_part{"wait", std::to_string(i)});
+      if (depth > 0) {
+        wait.add("for", std::string{"turn"});
+        wait.add("node", concat("a step of ", of.client));
+        wait.add("target", std::string{"its turn among hosted steps"});
+        wait.add("seconds", static_cast<double>(now - since[i]) * 1e-9);
+      }
+      made.children.push_back(std::move(wait));
+    }
     return made;
   }
 

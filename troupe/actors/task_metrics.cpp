@@ -132,6 +132,44 @@ struct state_numbers {
   responder_numbers numbers;
 };
 
+// Sessions of clients, whose masters are in this task; clients count together.
+void write_hosted(metrics_text& to, const hosted_session_list& of) {
+  auto gauge = [&](const char* name, const char* help, uint64_t value) {
+    to.single(name, metric::gauge, help, static_cast<double>(value));
+  };
+  size_t running = 0, in_line = 0, requests = 0, programs = 0;
+  uint64_t bytes = 0;
+  auto open = of.open();
+  for (const auto& one : open) {
+    running += one->running;
+    in_line += one->in_line();
+    requests += one->requests;
+    programs += one->programs;
+    bytes += one->bytes;
+  }
+  gauge("troupe_hosted_sessions", "Sessions that the task hosts for clients", open.size());
+  gauge("troupe_hosted_sessions_limit", "Sessions that it may host at once", of.most);
+  to.single("troupe_hosted_sessions_opened_total", metric::counter,
+            "Hosted sessions that there ever were", static_cast<double>(of.opened()));
+  to.single("troupe_hosted_sessions_refused_total", metric::counter,
+            "Sessions that it did not take", static_cast<double>(of.refused));
+  to.family("troupe_hosted_steps_total", metric::counter,
+            "Steps of hosted sessions, by how they ended");
+  for (auto kind : error_kinds)
+    to.sample(static_cast<double>(of.steps.ended_with(kind)), {{"outcome", to_string(kind)}});
+  to.family("troupe_hosted_steps_refused_total", metric::counter,
+            "Steps of hosted sessions that were not begun, by the reason");
+  for (auto kind : error_kinds)
+    if (kind != error_kind::ok)
+      to.sample(static_cast<double>(of.steps.refused_with(kind)), {{"reason", to_string(kind)}});
+  gauge("troupe_hosted_steps_running", "Steps of hosted sessions that have been let in", running);
+  gauge("troupe_hosted_steps_in_line", "Steps of hosted sessions that wait for their turn",
+        in_line);
+  gauge("troupe_hosted_requests", "What hosted sessions are asked and have not answered", requests);
+  gauge("troupe_hosted_programs", "Kinds of steps that hosted sessions have prepared", programs);
+  gauge("troupe_hosted_bytes", "Bytes of graphs and feeds that hosted sessions hold", bytes);
+}
+
 void write_state(metrics_text& to, const resources& of) {
   std::vector<state_numbers> asked;
   std::map<std::pair<std::string, std::string_view>, size_t> entries;
@@ -234,12 +272,15 @@ std::string task_inspector::metrics() const {
                 {"version", library_version}});
   to.single("troupe_draining", metric::gauge, "1 where the task takes nothing new",
             of_.server->draining() ? 1 : 0);
+  to.single("troupe_unfilled", metric::gauge, "1 where the task waits to be filled",
+            of_.server->filling().closed() ? 1 : 0);
   auto now = std::chrono::steady_clock::now();
   to.single("troupe_uptime_seconds", metric::gauge, "Since the task began",
             std::chrono::duration<double>(now - began_).count());
   write_steps(to, *of_.server);
   write_waits(to, *of_.server);
   write_links(to, of_.server->connections());
+  write_hosted(to, of_.server->hosted());
   write_state(to, *of_.state);
   write_devices(to, of_.devices);
   write_process(to, std::chrono::duration<double>(began_at_.time_since_epoch()).count());

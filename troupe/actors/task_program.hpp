@@ -156,6 +156,9 @@ public:
   uint64_t session() const noexcept { return session_; }
   void set_session(uint64_t session) { session_ = session; }
 
+  /// Its steps, or what runs within them, use what containers hold.
+  void use_state() noexcept { has_state_ = true; }
+  bool has_state() const noexcept { return has_state_; }
   /// Keeps state that no program holds, such as queues.
   void keep(std::shared_ptr<named_state> state) { kept_.push_back(std::move(state)); }
   /// Fails where state of the task that the step uses has retired.
@@ -216,7 +219,7 @@ private:
   std::vector<std::vector<export_route>> exports_;
   std::map<uint32_t, import_route> imports_;
   std::map<uint32_t, task_frame> frames_;
-  bool within_steps_ = false;
+  bool within_steps_ = false, has_state_ = false;
   uint32_t first_number_ = 0, numbers_ = 0;
   std::vector<std::optional<import_route>> arguments_;
   std::vector<std::shared_ptr<named_state>> kept_;

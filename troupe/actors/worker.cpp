@@ -283,6 +283,9 @@ void serve(worker_self self, incoming& what) {
     state.server->log().write(log_level::info, "container_reset",
                               {{"container", reset->container}, {"by", what.owner->peer}});
     answer(reply{reset->request, {}});
+  } else if (auto* filled = std::get_if<fill_end>(&what.content)) {
+    state.server->end_fill(*what.owner, filled->done);
+    answer(reply{filled->request, {}});
   } else if (auto* list = std::get_if<device_list_request>(&what.content)) {
     answer(device_list_reply{list->request, list_devices(self)});
   } else if (auto* look = std::get_if<state_list_request>(&what.content)) {

@@ -59,6 +59,7 @@ server server::starter::start(cluster_access cluster, const server_options& opti
   to.cluster = std::move(cluster);
   to.access = options.access;
   to.hosting = options.hosting;
+  to.fill_before_serving = options.fill_before_serving;
   to.listen = options.listen;
   to.advertise = options.advertise;
   to.join_patience = options.join_patience;

@@ -32,7 +32,11 @@ struct server_options {
   /// File that says which client may do what (docs/security.md); empty: all may do all.
   std::string access = {};
   hosting_limits hosting = {}; ///< of sessions of clients whose master is in this task
-  bool deterministic = false;  ///< the same bits for any number of threads, for all sessions
+  /// The task runs no step that uses what it holds before a session has filled it (session::fill),
+  /// and refuses them with `unavailable` for so long, then with `failed_precondition`
+  /// (docs/recovery.md). None: what it holds is there from the beginning, and empty.
+  std::optional<std::chrono::milliseconds> fill_before_serving = {};
+  bool deterministic = false; ///< the same bits for any number of threads, for all sessions
   /// "host:port" where /metrics, /healthz, /readyz and /v1/node/ are served; port 0: any. Empty:
   /// nowhere (docs/operating.md).
   std::string http = {};

@@ -166,6 +166,19 @@ struct session::state {
     return step_clock::now() + timeout;
   }
 
+  // Has what runs on this thread meanwhile fill the tasks that wait for that.
+  template <class Act>
+  status fill(step_clock::time_point until, const Act& act) {
+    try {
+      client::filling here{*client};
+      act();
+    } catch (...) {
+      (void)client->end_fill(false, until); // what it throws is the cause
+      throw;
+    }
+    return client->end_fill(true, until);
+  }
+
   // Variables may be declared otherwise now: run() compiles its steps again.
   void drop_steps() {
     std::map<signature_key, std::shared_ptr<step::state>> dropped; // goes when the lock is free
@@ -261,7 +274,8 @@ auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effec
           ~borrowed() { of.shared_ = nullptr; } // it closes nothing
           session of;
         } one{in};
-        recovers->restore(one.of);
+        auto filled = in->state->fill(until, [&] { recovers->restore(one.of); });
+        throw_if_failed(std::move(filled));
       });
   if (!ended)
     return decltype(run()){std::move(ended)};
@@ -477,6 +491,12 @@ state_list session::state_of(const std::string& task, location where) {
                       "session::state_of", where);
   std::ranges::stable_sort(found.entries, {}, &state_info::task); // they answer in any order
   return found;
+}
+
+void session::fill(const std::function<void(session&)>& act, location where) {
+  auto& in = *shared_->state;
+  if (auto filled = in.fill(in.deadline({}), [&] { act(*this); }); !filled)
+    throw error{std::move(filled).within(at("session::fill", where))};
 }
 
 std::vector<task_positions> session::positions(location where) {

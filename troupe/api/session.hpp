@@ -163,6 +163,14 @@ public:
   /// position that is none.
   void go_on_from(const kernel_positions& positions, location where = location::current());
 
+  /// Calls `act`, whose runs on this thread fill tasks that serve nothing before that is done
+  /// (`troupe worker --fill-before-serving`): they restore or initialise what such tasks hold. When
+  /// it returns, the tasks on which these runs used state serve all. Where it throws, or this
+  /// session goes, another may fill them. Throws what `act` throws; and `unavailable` where another
+  /// fills a task, or one cannot be told. Elsewhere it only calls `act`. A session that a task
+  /// hosts fills none.
+  void fill(const std::function<void(session&)>& act, location where = location::current());
+
   /// Clears the variables, tables and queues of a container; by default those of the session's own.
   /// Steps from before and after share what they name. What is declared with another type or shape
   /// from then on takes the place of the old; steps that were prepared with the old fail (aborted).

@@ -23,13 +23,15 @@ struct top_options : watched_cluster {
 };
 
 json as_json(const cluster_frame& of) {
-  auto tasks = json::array(), queues = json::array(), links = json::array(), waits = json::array();
+  auto tasks = json::array(), queues = json::array(), sessions = json::array(),
+       links = json::array(), waits = json::array();
   for (const auto& one : of.tasks)
     if (!one.problem.empty())
       tasks.push_back({{"task", one.task}, {"problem", one.problem}});
     else
       tasks.push_back({{"task", one.task},
                        {"draining", one.draining},
+                       {"filled", one.filled},
                        {"uptime_seconds", one.uptime},
                        {"steps_per_second", one.steps_rate},
                        {"failed_per_second", one.failed_rate},
@@ -50,6 +52,15 @@ json as_json(const cluster_frame& of) {
                       {"takes_per_second", one.takes_rate},
                       {"puts_waiting", one.puts_waiting},
                       {"takes_waiting", one.takes_waiting}});
+  for (const auto& one : of.sessions)
+    sessions.push_back({{"task", one.task},
+                        {"client", one.client},
+                        {"age_seconds", one.age},
+                        {"steps_per_second", one.steps_rate},
+                        {"failed_per_second", one.failed_rate},
+                        {"steps_running", one.running},
+                        {"steps_in_line", one.in_line},
+                        {"bytes", one.bytes}});
   for (const auto& one : of.links)
     links.push_back({{"task", one.task},
                      {"peer", one.peer},
@@ -61,11 +72,8 @@ json as_json(const cluster_frame& of) {
                      {"target", one.target},
                      {"steps", one.steps},
                      {"longest_seconds", one.longest}});
-  return {{"seconds", of.seconds},
-          {"tasks", tasks},
-          {"queues", queues},
-          {"links", links},
-          {"waits", waits}};
+  return {{"seconds", of.seconds},       {"tasks", tasks}, {"queues", queues},
+          {"hosted_sessions", sessions}, {"links", links}, {"waits", waits}};
 }
 
 struct look {
@@ -113,7 +121,7 @@ void add_top(CLI::App& to) {
       ->add_option("--every", options->every, "Seconds between two looks; rates are of that time")
       ->capture_default_str()
       ->check(CLI::Range(0.05, 3600.0));
-  command->add_option("--lines", options->lines, "How many queues, links and waits")
+  command->add_option("--lines", options->lines, "How many queues, sessions, links and waits")
       ->capture_default_str();
   command->add_flag("--once", options->once, "Show it once, after two looks");
   command->add_flag("--json", options->json, "As JSON, a line for each look");

@@ -33,6 +33,7 @@ struct worker_options {
   device_choice devices;
   size_t inter_op_threads = 0;
   hosting_limits hosting;
+  std::optional<std::chrono::milliseconds> fill_before_serving;
 };
 
 constexpr timespec at_once{};
@@ -127,6 +128,7 @@ void serve(const worker_options& options) {
       .join_patience = options.patience,
       .give_up = [&] { return sigtimedwait(&stop, nullptr, &at_once) > 0; },
       .hosting = options.hosting,
+      .fill_before_serving = options.fill_before_serving,
   }));
   std::cout << "listening on " << host_of(*address) << ':' << running->port() << " as "
             << running->self() << std::endl; // flushed: whoever started us waits for it
@@ -209,6 +211,16 @@ void add_worker(CLI::App& to) {
                    "turns")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option_function<double>(
+          "--fill-before-serving",
+          [options](double seconds) {
+            options->fill_before_serving =
+                std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
+          },
+          "Run no step that uses what the task holds before a session has restored or initialised "
+          "that; seconds for which others are told to try again")
+      ->check(CLI::Range(0.0, 1e6));
   command
       ->add_option("--intra-op-threads", options->devices.intra_op_threads,
                    "Threads that one op may use; 0: one per core")

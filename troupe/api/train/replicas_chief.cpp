@@ -169,8 +169,11 @@ void replicas::state::loop::get_ready(std::optional<error> cause) {
     }
     try {
       drop_pending();
-      if (!began_ || lost_state())
-        begin();
+      auto fill = [&](session&) {
+        if (!began_ || lost_state())
+          begin();
+      };
+      in_.fill(fill, where_);
       open_step();
       if (of_->is_sync() && !apply_)
         apply_ = in_.prepare({of_->chief.label}, {}, {of_->chief.apply}, where_);

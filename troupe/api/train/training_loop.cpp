@@ -467,12 +467,14 @@ private:
   // Without the lock. Returns why steps cannot run.
   std::optional<error> try_again(const std::optional<error>& cause) {
     try {
-      auto input_gone = input_ && input_->should_stop();
-      auto anew = !began_ || input_gone || lost_state();
+      auto anew = !began_ || (input_ && input_->should_stop());
+      auto fill = [&](session&) {
+        if (anew = anew || lost_state(); anew)
+          begin();
+      };
+      in_.fill(fill, where_);
       if (!anew && cause && cause->kind() == error_kind::failed_precondition)
         return cause;
-      if (anew)
-        begin();
       prepare();
       if (options_.input && (anew || !input_)) {
         input_.emplace();
@@ -576,11 +578,10 @@ private:
 
   int64_t next_ = 0, done_ = 0, count_ = 0; // steps: the next, and done in all and by this run
   size_t running_ = 0;
-  bool paused_ = false; // one of the threads has it to itself
+  bool paused_ = false, saving_ = false; // one thread has it to itself; sees to a checkpoint
   uint64_t recoveries_ = 0, beginnings_ = 0;
   trouble steps_, told_, shown_, written_;
   int retries_ = 0;                         // all together
-  bool saving_ = false;                     // one thread sees to a checkpoint
   bool begun_ = false, saves_ours_ = false; // with the saver's mutex: being written, and written
   std::atomic<int> says_loss_{0};           // whether the summary does; 0 before there was one
   int64_t saved_step_ = 0, restored_from_ = -1, next_summary_ = 0;

@@ -61,8 +61,12 @@ private:
     same_ = it != before_.end() &&
             text_of(it->second->find("incarnation")) == text_of(task.find("incarnation"));
     uptime_ = row.uptime = number_of(task.find("uptime_seconds"));
-    auto* draining = task.find("draining");
-    row.draining = draining && std::get_if<bool>(draining) && std::get<bool>(*draining);
+    auto flag = [&](const char* name, bool usual) {
+      auto* value = task.find(name);
+      return value && std::get_if<bool>(value) ? std::get<bool>(*value) : usual;
+    };
+    row.draining = flag("draining", false);
+    row.filled = flag("filled", true);
     row.steps_rate = rate(task, "steps_ended");
     row.failed_rate = rate(task, "steps_failed");
     row.busy = rate(task, "cpu_seconds");
@@ -80,6 +84,15 @@ private:
         if (link.in_rate + link.out_rate > 0 || link.queued > 0)
           made.links.push_back(std::move(link));
       }
+      if (child.kind == "hosted_session")
+        made.sessions.push_back({.task = task.ref,
+                                 .client = text_of(child.find("client")),
+                                 .age = number_of(child.find("age_seconds")),
+                                 .steps_rate = rate(child, "steps_ended"),
+                                 .failed_rate = rate(child, "steps_failed"),
+                                 .running = whole(child, "steps_running"),
+                                 .in_line = whole(child, "steps_in_line"),
+                                 .bytes = static_cast<uint64_t>(whole(child, "bytes"))});
       if (child.kind == "container")
         for (const auto& state : child.children)
           if (state.find("size"))
@@ -176,6 +189,7 @@ cluster_frame compare(const inspection& before, const inspection& now, double se
   std::ranges::stable_sort(of.made.queues, std::greater{}, [](const queue_row& one) {
     return one.puts_waiting + one.takes_waiting;
   });
+  std::ranges::stable_sort(of.made.sessions, std::greater{}, &session_row::steps_rate);
   std::ranges::stable_sort(of.made.links, std::greater{},
                            [](const link_row& one) { return one.in_rate + one.out_rate; });
   of.made.waits = summarize(waits_in(now));
@@ -194,7 +208,9 @@ std::string print(const cluster_frame& of, size_t most_lines) {
                  bytes_text(one.out_rate), bytes_text(static_cast<double>(one.queued)),
                  bytes_text(static_cast<double>(one.resident)),
                  bytes_text(static_cast<double>(one.device_bytes)), digits(one.busy),
-                 one.draining ? "draining" : "ready"});
+                 one.draining ? "draining"
+                 : one.filled ? "ready"
+                              : "unfilled"});
   auto text = tasks.text();
   text += section({"QUEUE", "TASK", "SIZE", "MEAN", "PUTS/S", "TAKES/S", "PUTS WAIT", "TAKES WAIT"},
                   of.queues, most_lines, [](const queue_row& one) -> std::vector<std::string> {
@@ -206,6 +222,17 @@ std::string print(const cluster_frame& of, size_t most_lines) {
                             digits(one.takes_rate),
                             concat(one.puts_waiting),
                             concat(one.takes_waiting)};
+                  });
+  text += section({"SESSION OF", "AT", "AGE", "STEPS/S", "FAIL/S", "RUN", "IN LINE", "BYTES"},
+                  of.sessions, most_lines, [](const session_row& one) -> std::vector<std::string> {
+                    return {one.client,
+                            one.task,
+                            duration_text(one.age),
+                            digits(one.steps_rate),
+                            digits(one.failed_rate),
+                            concat(one.running),
+                            concat(one.in_line),
+                            bytes_text(static_cast<double>(one.bytes))};
                   });
   text += section({"LINK OF", "PEER", "IN/S", "OUT/S", "QUEUED"}, of.links, most_lines,
                   [](const link_row& one) -> std::vector<std::string> {

@@ -9,13 +9,14 @@ namespace troupe {
 
 /// The kinds that an inspection of the cluster, 4 deep, must have for it.
 inline constexpr const char* kinds_of_frames =
-    "device,link,step,wait,container,queue,accumulator,barrier,staging_area,mutex,reader,"
+    "device,link,hosted_session,step,wait,container,queue,accumulator,barrier,staging_area,mutex,"
+    "reader,"
     "file_access";
 
 struct task_row {
   std::string task;
   std::string problem; ///< why it could not be asked; then the rest is nothing
-  bool draining = false;
+  bool draining = false, filled = true;
   double uptime = 0;      ///< seconds
   double steps_rate = 0;  ///< per second, as all rates
   double failed_rate = 0; ///< of steps
@@ -40,11 +41,21 @@ struct link_row {
   uint64_t queued = 0;
 };
 
+/// A session that a task hosts.
+struct session_row {
+  std::string task, client;
+  double age = 0; ///< seconds
+  double steps_rate = 0, failed_rate = 0;
+  int64_t running = 0, in_line = 0;
+  uint64_t bytes = 0; ///< of graphs and feeds
+};
+
 struct cluster_frame {
   double seconds = 0; ///< between the two looks
   std::vector<task_row> tasks;
-  std::vector<queue_row> queues; ///< those in which most wait first
-  std::vector<link_row> links;   ///< those that carry or hold something, the busiest first
+  std::vector<queue_row> queues;     ///< those in which most wait first
+  std::vector<session_row> sessions; ///< the busiest first
+  std::vector<link_row> links;       ///< those that carry or hold something, the busiest first
   std::vector<wait_summary> waits;
 };
 

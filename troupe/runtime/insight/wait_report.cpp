@@ -45,10 +45,11 @@ std::string task_of_device(const std::string& target, const std::string& self) {
 void add_waits(const inspection& task, std::vector<cluster_wait>& to) {
   auto contents = contents_of(task);
   for (const auto& step : task.children)
-    if (step.kind == "step")
+    if (step.kind == "step" || step.kind == "hosted_session")
       for (const auto& wait : step.children) {
         cluster_wait one{.task = task.ref,
-                         .step = step.ref.substr(step.ref.rfind(':') + 1),
+                         .step = step.kind == "step" ? step.ref.substr(step.ref.rfind(':') + 1)
+                                                     : wait.ref,
                          .what_for = text_of(wait.find("for")),
                          .node = text_of(wait.find("node")),
                          .target = text_of(wait.find("target")),

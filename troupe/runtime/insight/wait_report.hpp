@@ -9,16 +9,19 @@ namespace troupe {
 
 /// The kinds that an inspection of the cluster, 4 deep, must have for it.
 inline constexpr const char* kinds_of_waits =
-    "step,wait,container,queue,accumulator,barrier,staging_area,mutex,reader,file_access";
+    "step,hosted_session,wait,container,queue,accumulator,barrier,staging_area,mutex,reader,file_"
+    "access";
 
 /// One wait of a step on a task.
 struct cluster_wait {
-  std::string task;       ///< that waits: "/job:worker/task:0"
-  std::string step;       ///< "<session>.<number>", the same on all tasks that take part
-  std::string what_for;   ///< "tensor", "state", "files", "collective", "functions", "region"
-  std::string node;       ///< "QueueDequeue 'take' (train.cpp:17)"
-  std::string target;     ///< "/job:ps/task:0/device:cpu:0", "queue 'rows'"
-  std::string detail;     ///< "0 of 10 elements, 2 dequeues wait"
+  std::string task; ///< that waits: "/job:worker/task:0"
+  /// "<session>.<number>", the same on all tasks that take part; of one that its host has not let
+  /// in, the ref of the wait.
+  std::string step;
+  std::string what_for; ///< "tensor", "state", "files", "collective", "functions", "turn", "region"
+  std::string node;     ///< "QueueDequeue 'take' (train.cpp:17)"
+  std::string target;   ///< "/job:ps/task:0/device:cpu:0", "queue 'rows'"
+  std::string detail;   ///< "0 of 10 elements, 2 dequeues wait"
   std::string other_task; ///< whose tensor it waits for, if that is another task
   double seconds = 0;
   /// Nothing that is told here explains it: it waits for no task of which the same step waits.

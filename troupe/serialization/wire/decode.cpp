@@ -111,8 +111,11 @@ private:
                                 std::move(feeds),
                                 in.getTimes(),
                                 in.getTrapNonfinite(),
-                                in.getIncarnation()}};
+                                in.getIncarnation(),
+                                in.getFills()}};
       }
+      case wire::Envelope::FILL_END:
+        return message{fill_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};
       case wire::Envelope::STEP_DONE: {
         auto in = from.getStepDone();
         TROUPE_ASSIGN(auto fetches, read(in.getFetches()));
@@ -328,6 +331,14 @@ private:
       made.targets.push_back(text_of(each));
     made.feeds = in.getFeeds();
     TROUPE_ASSIGN(made.costs, read_costs<node_time>(in, &node_time::mean_ns));
+    TROUPE_ASSIGN(auto devices, read(in.getCostDevices()));
+    if (made.costs.empty() && devices.empty())
+      return made;
+    auto rows = static_cast<int64_t>(made.costs.size());
+    if (devices.type() != dtype::string || devices.dims() != shape{rows})
+      return damaged_message("devices of ", rows, " costs are ", devices.type(), devices.dims());
+    for (int64_t i = 0; i < rows; ++i)
+      made.costs[static_cast<size_t>(i)].device = devices.data<std::string>()[i];
     return made;
   }
 
@@ -562,6 +573,7 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::NUMBER_GRANT:
       case wire::Envelope::INSPECT_REQUEST:
       case wire::Envelope::DRAIN_REQUEST:
+      case wire::Envelope::FILL_END:
         made.order = delivery::free;
         if (from.getOutside().size() > 0) // before it is pulled
           return damaged_message("a message of a kind that brings no tensors announces payloads");

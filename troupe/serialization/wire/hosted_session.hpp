@@ -35,7 +35,7 @@ struct session_prepare {
   std::vector<std::string> targets = {}; ///< names of nodes
   uint32_t feeds = 0; ///< of the signature; those that the graph does not need are fed with nothing
   bool low_priority = false, explain = false;
-  std::vector<node_time> costs = {}; ///< that the client has measured: names and means
+  std::vector<node_time> costs = {}; ///< that the client has measured: names, devices, means
 };
 
 /// Run one step. Answered by session_ran.

@@ -55,6 +55,7 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "vote",
     "session_request",
     "session_reply",
+    "fill_end",
 };
 
 // Longer texts are cut: an error message must not make the message that carries it fail.
@@ -124,7 +125,13 @@ public:
     to.setDeadlineMs(what.deadline_ms);
     to.setTimes(what.times);
     to.setTrapNonfinite(what.check_numerics);
+    to.setFills(what.fills);
     write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
+  }
+  void operator()(const fill_end& what) {
+    auto to = to_.initFillEnd();
+    to.setRequest(what.request);
+    to.setDone(what.done);
   }
   void operator()(const step_done& what) {
     auto to = to_.initStepDone();
@@ -189,14 +196,12 @@ public:
     to.setRequest(what.request);
     write_devices(to.initDevices(static_cast<unsigned>(what.devices.size())), what.devices);
   }
-
   void operator()(const state_list_request& what) { to_.setStateListRequest(what.request); }
   void operator()(const state_list_reply& what) {
     auto to = to_.initStateListReply();
     to.setRequest(what.request);
     write_state(to, what.list);
   }
-
   void operator()(const inspect_request& what) {
     auto to = to_.initInspectRequest();
     to.setRequest(what.request);
@@ -211,7 +216,6 @@ public:
     write(to.initTree(), what.tree);
   }
   void operator()(const drain_request& what) { to_.setDrainRequest(what.request); }
-
   void operator()(const positions_request& what) {
     auto to = to_.initPositionsRequest();
     to.setRequest(what.request);
@@ -270,7 +274,6 @@ public:
     to.setIncarnation(what.incarnation);
     to.setAsk(as_text(what.ask));
   }
-
   void operator()(const probe_request& what) {
     auto to = to_.initProbeRequest();
     to.setJob(as_text(what.task.job));
@@ -294,7 +297,6 @@ public:
     to.setTerm(what.term);
     to.setGranted(what.granted);
   }
-
   void operator()(const session_request& what) {
     auto to = to_.initSessionRequest();
     to.setRequest(what.request);
@@ -327,6 +329,11 @@ private:
     to.setLowPriority(what.low_priority);
     to.setExplain(what.explain);
     write_costs(to, what.costs, &node_time::mean_ns);
+    std::vector<std::string> devices;
+    for (const auto& one : what.costs)
+      devices.push_back(one.device);
+    if (!devices.empty())
+      write(to.initCostDevices(), tensor::vector(devices));
   }
   void write(request_builder in, const session_run& what) {
     auto to = in.initRun();

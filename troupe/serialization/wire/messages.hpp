@@ -107,6 +107,14 @@ struct run_step {
   bool times = false; ///< step_done shall bring statistics
   bool check_numerics = false;
   uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
+  bool fills = false; ///< it is one of those that fill the task (runtime/cluster/fill_gate.hpp)
+};
+
+/// Master to worker, after run_steps that fill: the task serves all from now on, or the next may
+/// fill it. Answered by reply.
+struct fill_end {
+  uint64_t request = 0;
+  bool done = false;
 };
 
 struct step_done {
@@ -270,7 +278,7 @@ using message =
                  returned, settle_step, state_list_request, state_list_reply, positions_request,
                  positions_reply, member_changes, number_claim, number_grant, inspect_request,
                  inspect_reply, drain_request, probe_request, probe_answer, vote_request, vote,
-                 session_request, session_reply>;
+                 session_request, session_reply, fill_end>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;

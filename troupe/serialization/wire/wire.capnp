@@ -119,6 +119,7 @@ struct Envelope {
     vote @37 :Vote;
     sessionRequest @38 :SessionRequest;
     sessionReply @39 :SessionReply;
+    fillEnd @40 :FillEnd;
   }
 }
 
@@ -189,6 +190,12 @@ struct RunStep {
   trapNonfinite @6 :Bool;
   session @7 :UInt64;
   incarnation @8 :UInt64;      # of the task that it is meant for; 0: any
+  fills @9 :Bool;              # it restores or initialises what a task waits to be filled with
+}
+
+struct FillEnd {
+  request @0 :UInt64;
+  done @1 :Bool;               # else it is given up
 }
 
 struct StepDone {
@@ -370,6 +377,7 @@ struct SessionPrepare {
   costNodes @4 :Tensor;        # as in RegisterGraph
   costNanoseconds @5 :Tensor;
   feeds @6 :UInt32;            # of the signature
+  costDevices @7 :Tensor;      # strings: where each was measured
 }
 
 struct SessionRun {

@@ -1,0 +1,58 @@
+// A worker that waits to be filled, and the connections of those that fill it.
+#include "tests/support/worker_world.hpp"
+
+namespace troupe::test::fill_test {
+
+using Catch::Matchers::Contains;
+
+namespace {
+
+const text_case puts{"q = FIFOQueue component_types=[i32] shapes=[[]] shared_name=\"rows\"\n"
+                     "n = QueueEnqueue(q, i32(7))\ntarget n"};
+
+struct waiting_world : worker_world {
+  waiting_world() { server->filling().await(now(), 60s); }
+  status run_as(const connection_ptr& who, bool fills) {
+    from_peer(graph_of(puts, 0), who);
+    auto handle = std::get<register_reply>(sent.back()).handle;
+    from_peer(run_step{.request = ++steps_run,
+                       .handle = handle,
+                       .step = {0, steps_run},
+                       .deadline_ms = 1000,
+                       .feeds = {},
+                       .fills = fills},
+              who);
+    return std::get<step_done>(sent.back()).outcome;
+  }
+  uint64_t steps_run = 0;
+};
+
+} // namespace
+
+TEST_CASE("who is gone fills a task no longer, and the next one may") {
+  waiting_world world;
+  auto second = worker_world::connect();
+  second->peer = "client 6";
+  CHECK(world.run_as(world.connection, false).kind() == error_kind::unavailable);
+  CHECK(world.run_as(world.connection, true));
+  auto other = world.run_as(second, true);
+  CHECK(other.kind() == error_kind::unavailable);
+  CHECK_THAT(other.message(), Contains("/job:worker/task:0") && Contains("client 5 does so"));
+  world.lose(*world.connection);
+  CHECK(world.server->filling().closed()); // it had not ended
+  CHECK(world.run_as(second, true));
+  CHECK(world.run_as(second, false).kind() == error_kind::unavailable);
+  world.from_peer(fill_end{77, true}, second);
+  CHECK(std::get<reply>(world.sent.back()).request == 77);
+  CHECK(world.run_as(second, false));
+  CHECK(world.run_as(worker_world::connect(), false));
+}
+
+TEST_CASE("what is said to be filled by who has filled nothing is not") {
+  waiting_world world;
+  world.from_peer(fill_end{77, true});
+  CHECK(std::get<reply>(world.sent.back()).outcome.ok());
+  CHECK(world.run_as(world.connection, false).kind() == error_kind::unavailable);
+}
+
+} // namespace troupe::test::fill_test

@@ -1,0 +1,187 @@
+// Tasks that serve nothing of what they hold before a session has filled it.
+#include "tests/api/adder.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/troupe.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace troupe::test::fill_before_serving_test {
+
+using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string ps = "/job:ps/task:0";
+
+// A parameter server that waits to be filled, each time that it begins.
+struct waiting_ps {
+  waiting_ps() { start(); }
+  void start(std::chrono::milliseconds patience = 60s) {
+    server.reset();
+    auto options = options_of_task(cluster, {"ps", 0});
+    options.fill_before_serving = patience;
+    options.http = "127.0.0.1:0";
+    server = start_task(std::move(options));
+  }
+  session connect(recovery_options how = {}) const {
+    return session::connect(cluster, {.recovery = std::move(how), .timeout = 20s});
+  }
+  bool metrics_have(const std::string& line) const {
+    auto answer = http_client{server->http_port()}.get("/metrics");
+    return answer && answer->body.find('\n' + line + '\n') != std::string::npos;
+  }
+
+  cluster_spec cluster = make_cluster(1, 1);
+  std::unique_ptr<task> worker = start_task(cluster, {"worker", 0});
+  std::unique_ptr<task> server;
+};
+
+// All on the parameter server: a variable, a queue, a table; and a node that uses none of them.
+struct model {
+  model() {
+    auto on = g.on(ps);
+    w = g.variable(dtype::f32, {}, "w");
+    fill = assign(w, 5.0f).node;
+    q = fifo_queue(g, {dtype::f32}, {.shapes = {partial_shape{}}, .capacity = 10}, "q");
+    put = queue_enqueue(q, {g.constant(1.0f)});
+    size = queue_size(q);
+    sum = g.constant(1.0f) + g.constant(2.0f);
+  }
+  graph_builder g;
+  edge w, q, size, sum;
+  node *fill = nullptr, *put = nullptr;
+};
+
+status why_not(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const error& e) {
+    return status{e.kind(), e.what()};
+  }
+  return {};
+}
+
+int32_t size_of(session& s, const model& m) { return to_scalar<int32_t>(s.fetch(m.size)); }
+
+} // namespace
+
+TEST_CASE("a queue of a task that waits to be filled is not silently empty for any session") {
+  watchdog watch;
+  waiting_ps all;
+  model m;
+  auto trains = all.connect(), looks = all.connect();
+  auto refused = [&](session& of) {
+    auto why = why_not([&] { size_of(of, m); });
+    INFO(why);
+    CHECK(why.kind() == error_kind::unavailable);
+    CHECK_THAT(why.message(), Contains(ps + " has begun anew, and serves what it holds when"));
+    return why.message();
+  };
+  CHECK_THAT(refused(looks), Contains("no session does so yet") && Contains("session::fill()"));
+  CHECK(to_scalar<float>(looks.fetch(m.sum)) == 3); // it uses nothing of what the task holds
+  CHECK(all.metrics_have("troupe_unfilled 1"));
+  trains.fill([&](session& in) {
+    in.run(m.fill);
+    CHECK_THAT(refused(looks), Contains("client") && Contains(" does so, for 0 s; try again"));
+    in.run(m.put);
+  });
+  CHECK(all.metrics_have("troupe_unfilled 0"));
+  CHECK(size_of(looks, m) == 1);
+  CHECK(to_scalar<float>(looks.fetch(m.w)) == 5);
+  // It begins anew: once more, for all.
+  all.start();
+  CHECK(soon([&] {
+    return why_not([&] { size_of(trains, m); }).message().find("begun anew") != std::string::npos;
+  }));
+  auto anew = all.connect();
+  refused(anew);
+}
+
+TEST_CASE("what a session does not end to fill may be filled by the next") {
+  watchdog watch;
+  waiting_ps all;
+  model m;
+  auto first = all.connect(), second = all.connect();
+  auto why = why_not([&] {
+    first.fill([&](session& in) {
+      in.run(m.fill);
+      auto both = why_not([&] { second.fill([&](session& other) { other.run(m.put); }); });
+      CHECK(both.kind() == error_kind::unavailable);
+      CHECK_THAT(both.message(), Contains("client") && Contains("does so"));
+      throw error{failure(error_kind::data_loss, "the file is damaged")};
+    });
+  });
+  CHECK(why.kind() == error_kind::data_loss);
+  CHECK(why_not([&] { size_of(first, m); }).kind() == error_kind::unavailable);
+  second.fill([&](session& in) { in.run(m.put); });
+  CHECK(size_of(first, m) == 1);
+}
+
+TEST_CASE("a task that is not filled in time tells no session to try again") {
+  watchdog watch;
+  waiting_ps all;
+  all.start(1ms);
+  model m;
+  auto s = all.connect({.retries = 1000});
+  auto why = why_not([&] { size_of(s, m); });
+  CHECK(why.kind() == error_kind::failed_precondition);
+  CHECK_THAT(why.message(), Contains("no session has done so within 0 s"));
+  s.fill([&](session& in) { in.run(m.put); });
+  CHECK(size_of(s, m) == 1);
+}
+
+TEST_CASE("a session that restores what a task has lost fills it for all") {
+  watchdog watch;
+  waiting_ps all;
+  model m;
+  auto looks = all.connect({.retries = 100, .wait = 20ms, .repeat_effects = true});
+  auto s = all.connect({.retries = 100, .restore = [&](session& in) {
+                          in.run(m.fill);
+                          CHECK(!why_not([&] { all.connect().fetch(m.w); }).ok());
+                          in.run(m.put);
+                        }});
+  s.fill([&](session& in) { in.run(m.fill); });
+  CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
+  all.start();
+  CHECK(why_not([&] { all.connect().fetch(m.w); }).kind() == error_kind::unavailable);
+  CHECK(soon([&] { return why_not([&] { s.fetch(m.w); }).ok(); }));
+  CHECK(size_of(looks, m) == 1); // it tries until it is served
+}
+
+TEST_CASE("a training run fills the tasks of its variables when it begins") {
+  watchdog watch;
+  waiting_ps all;
+  adder of; // its variables are on the first worker
+  all.worker.reset();
+  auto options = options_of_task(all.cluster, {"worker", 0});
+  options.fill_before_serving = 60s;
+  all.worker = start_task(std::move(options));
+  auto s = all.connect();
+  training_run training{of.g, of.step(), of.numbers(10)};
+  CHECK(training.run(s).step == 10);
+  CHECK(of.value(s, of.sum) == sum_below(10));
+  auto other = all.connect();
+  CHECK(of.value(other, of.count) == 10);
+}
+
+TEST_CASE("to fill a local session is to call the function") {
+  model m;
+  graph_builder g;
+  auto w = g.variable(dtype::f32, {}, "w");
+  auto* fill = assign(w, 5.0f).node;
+  auto s = session::local();
+  s.fill([&](session& in) { in.run(fill); });
+  CHECK(to_scalar<float>(s.fetch(w)) == 5);
+  auto why = why_not([&] {
+    s.fill([&](session&) { throw error{failure(error_kind::data_loss, "the file is damaged")}; });
+  });
+  CHECK(why.kind() == error_kind::data_loss);
+}
+
+} // namespace troupe::test::fill_before_serving_test
