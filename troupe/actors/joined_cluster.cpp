@@ -272,9 +272,9 @@ void joined_cluster::call_others() {
 }
 
 void joined_cluster::send_to(const task_name& task, const message& what) {
-  for (auto& [via, one] : peers_)
-    if (one.task == task)
-      return send(one, what);
+  for (const auto& [id, one] : by_id_)
+    if (one->task == task)
+      return send(*one, what);
 }
 
 void joined_cluster::tell(std::string_view event, std::string text) const {
@@ -334,10 +334,10 @@ void joined_cluster::decide(uint64_t term) {
   decides_.emplace(self_, copy_, term, left, options_.times, host_.now());
   decides_->reserve(options_.seeds.front());
   was_elected_ = true;
-  for (const auto& [via, one] : peers_) {
-    if (one.task)
-      decides_->connected(*one.task, one.incarnation);
-    send(one, list_gossip::greeting(list(), true)); // what they know beyond the list here
+  for (const auto& [id, one] : by_id_) {
+    if (one->task)
+      decides_->connected(*one->task, one->incarnation);
+    send(*one, list_gossip::greeting(list(), true)); // what they know beyond the list here
   }
 }
 
@@ -354,12 +354,12 @@ void joined_cluster::step_down(const member_changes& later) {
 
 // Who is said to be gone, and has a connection here, is not.
 void joined_cluster::object() {
-  for (const auto& [via, one] : peers_) {
-    const auto* member = one.task ? copy_.find(*one.task) : nullptr;
-    if (member && member->state == presence::gone && member->incarnation == one.incarnation)
-      for (const auto& [other, to] : peers_)
-        if (is_coordinator(to))
-          send(to, probe_answer{*one.task, one.incarnation, true});
+  for (const auto& [id, one] : by_id_) {
+    const auto* member = one->task ? copy_.find(*one->task) : nullptr;
+    if (member && member->state == presence::gone && member->incarnation == one->incarnation)
+      for (const auto& [other, to] : by_id_)
+        if (is_coordinator(*to))
+          send(*to, probe_answer{*one->task, one->incarnation, true});
   }
 }
 
@@ -407,9 +407,9 @@ void joined_cluster::look_for_oneself() {
   if (const auto* other = list().find(list().coordinator()); other && host_.keep)
     host_.keep(other->address);
   if (!own || own->incarnation != incarnation_ || own->state != presence::here)
-    for (auto& [via, one] : peers_)
-      if (is_coordinator(one))
-        claim_own(one);
+    for (const auto& [id, one] : by_id_)
+      if (is_coordinator(*one))
+        claim_own(*one);
 }
 
 } // namespace troupe

@@ -92,7 +92,7 @@ private:
   member_list copy_;
   list_gossip gossip_;
   std::map<const peer_connection*, peer> peers_;
-  std::map<list_gossip::peer, peer*> by_id_;
+  std::map<list_gossip::peer, peer*> by_id_; // in the order in which they came
   list_gossip::peer next_peer_ = 1;
   list_epoch published_;
   size_t probing_ = 0;

@@ -27,7 +27,7 @@ struct algorithm {
 struct tuning {
   int runs = 3;     ///< of each that are timed; before the first and the second is one that is not
   int hopeless = 2; ///< how many times slower than another is run once
-  int64_t max_nanoseconds = 1'000'000'000; ///< no more is tried when the runs have taken as long
+  int64_t max_nanoseconds = 500'000'000; ///< no more is tried when the runs have taken as long
   /// Of those that are no slower than the fastest by this share, the library's advice decides:
   /// what is chosen should not change with the noise of a measurement.
   double margin = 0.05;
