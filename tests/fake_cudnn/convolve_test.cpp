@@ -30,7 +30,7 @@ struct fake_gpu : simulated_gpu {
       ++launched[static_cast<size_t>(algorithm)];
       refused += !driver->launch(
           [=]() -> status {
-            std::this_thread::sleep_for(algorithm == fastest ? 0ms : 50ms);
+            std::this_thread::sleep_for(algorithm == fastest ? 0ms : 20ms);
             *static_cast<float*>(result) = static_cast<float>(algorithm);
             return {};
           },
