@@ -214,9 +214,8 @@ status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
   if (auto rated = rate(16, &count, ratings); !rated)
     return into.engines.empty() ? rated : status{};
   size_t taken = 0;
+  auto frugal = false; // one that needs no workspace is always among them
   for (const auto& one : std::span{ratings, static_cast<size_t>(count)}) {
-    if (!into.engines.empty() && taken == max_beside_engines)
-      break;
     auto deterministic = one.determinism == CUDNN_DETERMINISTIC;
     if (one.status != CUDNN_STATUS_SUCCESS || (asked.of.deterministic && !deterministic))
       continue;
@@ -226,7 +225,10 @@ status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
     if (!cudnnSetConvolutionMathType(into.windows.get(), math) ||
         !workspace_of(one.algo, &made.workspace) || made.workspace > max_workspace)
       continue;
+    if (!into.engines.empty() && taken >= max_beside_engines && (frugal || made.workspace > 0))
+      continue;
     ++taken;
+    frugal = frugal || made.workspace == 0;
     for (auto form : forms_of(asked, made.number)) {
       made.form = form;
       if (std::ranges::find(into.candidates, made) == into.candidates.end())
@@ -401,14 +403,12 @@ void order_candidates(gpu_device& on, cudnnHandle_t handle, allocator& memory,
   if (!choice || !(*choice)->measured)
     return;
   trial run;
-  if (!is_recording(on))
+  if (!is_recording(on) && (of.engines.empty() || in.aligned()))
     run = [&](const algorithm& which, int runs) -> result<std::vector<int64_t>> {
       TROUPE_ASSIGN(auto workspace, room_for(which, memory));
       return time_launches(
           on.driver(), on.compute(), runs,
-          [&]() -> status {
-            if (engine_of(of, which) && !in.aligned())
-              return failure(error_kind::unavailable, "tensors begin anywhere");
+          [&] {
             return launch_all(on, handle, asked.of, of, which, in, place_of(workspace, which));
           },
           patience);
