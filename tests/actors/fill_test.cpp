@@ -48,6 +48,21 @@ TEST_CASE("who is gone fills a task no longer, and the next one may") {
   CHECK(world.run_as(worker_world::connect(), false));
 }
 
+TEST_CASE("a connection that ends while its step is admitted fills a task no longer") {
+  waiting_world world;
+  world.from_peer(world.graph_of(puts, 0), world.connection);
+  auto handle = std::get<register_reply>(world.sent.back()).handle;
+  world.at_next_look = [&] { world.lose(*world.connection); };
+  run_request step{handle, {0, ++world.steps_run}, step_clock::time_point::max(), {}};
+  step.fills = true;
+  world.server->begin(std::move(step), world.connection, [](const step_result&) {});
+  world.run();
+  CHECK(!world.at_next_look);
+  CHECK(world.server->filling().filler().empty());
+  auto second = worker_world::connect();
+  CHECK(world.run_as(second, true));
+}
+
 TEST_CASE("what is said to be filled by who has filled nothing is not") {
   waiting_world world;
   world.from_peer(fill_end{77, true});

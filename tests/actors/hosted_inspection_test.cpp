@@ -120,6 +120,22 @@ TEST_CASE("a session that a task hosts is seen in the task's tree and in its met
   CHECK(here.sample(R"(troupe_hosted_steps_total{outcome="ok"})") == 3); // still
 }
 
+TEST_CASE("a hosted step that is not let in in time counts as one that was not begun") {
+  watchdog watch;
+  watched_host here{{.steps_at_once = 1}};
+  queue_graph of;
+  auto s = session::connect(here.at());
+  auto take = s.prepare({}, {of.taken}), put = s.prepare({of.x}, {}, {of.put});
+  auto taken = take.run_async({});
+  while (here.sample("troupe_hosted_steps_running") < 1) // the watchdog bounds it
+    std::this_thread::yield();
+  CHECK_THROWS_AS(put.run({tensor::scalar(1)}, {.timeout = 10ms}), error);
+  put.run({tensor::scalar(1)}); // let in when nobody has left for a while
+  CHECK(taken.get().size() == 1);
+  CHECK(here.sample(R"(troupe_hosted_steps_refused_total{reason="deadline_exceeded"})") == 1);
+  CHECK(here.sample(R"(troupe_hosted_steps_total{outcome="deadline_exceeded"})") == 0);
+}
+
 TEST_CASE("steps that a host has not let in yet are waits of their session") {
   watchdog watch;
   watched_host here{{.steps_at_once = 1}};

@@ -1,5 +1,6 @@
 // Tasks that serve nothing of what they hold before a session has filled it.
 #include "tests/api/adder.hpp"
+#include "tests/api/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"
@@ -7,7 +8,9 @@
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
+#include <atomic>
 #include <functional>
+#include <future>
 #include <optional>
 
 namespace troupe::test::fill_before_serving_test {
@@ -48,6 +51,7 @@ struct model {
     auto on = g.on(ps);
     w = g.variable(dtype::f32, {}, "w");
     fill = assign(w, 5.0f).node;
+    nine = assign(w, 9.0f).node;
     q = fifo_queue(g, {dtype::f32}, {.shapes = {partial_shape{}}, .capacity = 10}, "q");
     put = queue_enqueue(q, {g.constant(1.0f)});
     size = queue_size(q);
@@ -55,7 +59,7 @@ struct model {
   }
   graph_builder g;
   edge w, q, size, sum;
-  node *fill = nullptr, *put = nullptr;
+  node *fill = nullptr, *nine = nullptr, *put = nullptr;
 };
 
 status why_not(const std::function<void()>& act) {
@@ -154,6 +158,67 @@ TEST_CASE("a session that restores what a task has lost fills it for all") {
   CHECK(size_of(looks, m) == 1); // it tries until it is served
 }
 
+// Two sessions notice that a task was restarted; the second wants to restore it while the first
+// fills it.
+struct second_that_restores {
+  second_that_restores() {
+    s.fill([&](session& in) { in.run(m.fill); });
+    all.start();
+  }
+  waiting_ps all;
+  model m;
+  std::promise<void> refused;
+  std::atomic<int> restores{0}, retries{0};
+  session s = all.connect({.retries = 100,
+                           .wait = 20ms,
+                           .restore =
+                               [this](session& in) {
+                                 ++restores;
+                                 in.run(m.fill);
+                               },
+                           .on_event =
+                               [this](const recovery_event& e) {
+                                 if (e.what == recovery_event::kind::retrying && ++retries == 3)
+                                   refused.set_value();
+                               }});
+  std::future<float> look() {
+    return std::async(std::launch::async, [this] { return to_scalar<float>(s.fetch(m.w)); });
+  }
+};
+
+TEST_CASE("a session that was to restore what another fills does not undo its steps") {
+  watchdog watch;
+  second_that_restores both;
+  auto first = both.all.connect();
+  std::future<float> seen;
+  first.fill([&](session& in) {
+    in.run(both.m.fill);
+    seen = both.look();
+    both.refused.get_future().wait();
+    in.run(both.m.nine);
+  });
+  CHECK(seen.get() == 9);
+  CHECK(to_scalar<float>(both.s.fetch(both.m.w)) == 9);
+}
+
+TEST_CASE("a session restores what another has begun to fill and given up") {
+  watchdog watch;
+  second_that_restores both;
+  auto first = both.all.connect();
+  std::future<float> seen;
+  CHECK(why_not([&] {
+          first.fill([&](session& in) {
+            in.run(both.m.nine);
+            seen = both.look();
+            both.refused.get_future().wait();
+            throw error{failure(error_kind::data_loss, "the file is damaged")};
+          });
+        }).kind() == error_kind::data_loss);
+  CHECK(seen.get() == 5);
+  CHECK(both.restores >= 2);
+  CHECK(to_scalar<float>(first.fetch(both.m.w)) == 5);
+}
+
 TEST_CASE("a training run fills the tasks of its variables when it begins") {
   watchdog watch;
   waiting_ps all;
@@ -168,6 +233,127 @@ TEST_CASE("a training run fills the tasks of its variables when it begins") {
   CHECK(of.value(s, of.sum) == sum_below(10));
   auto other = all.connect();
   CHECK(of.value(other, of.count) == 10);
+}
+
+TEST_CASE("a training run that met another one that fills does not undo its steps") {
+  watchdog watch;
+  waiting_ps all;
+  adder of;
+  all.worker.reset();
+  auto how = options_of_task(all.cluster, {"worker", 0});
+  how.fill_before_serving = 60s;
+  all.worker = start_task(std::move(how));
+  auto first = all.connect(), second = all.connect();
+  std::promise<void> refused;
+  auto options = of.numbers(10);
+  options.retries = 1000;
+  options.retry_seconds = 0.02;
+  options.on_event = [&, told = false](const training_event& what) mutable {
+    if (what.what == training_event::kind::retrying && !std::exchange(told, true))
+      refused.set_value();
+  };
+  training_run training{of.g, of.step(), std::move(options)};
+  std::future<training_report> trained;
+  first.fill([&](session& in) {
+    in.run(of.g.initializer());
+    trained = std::async(std::launch::async, [&] { return training.run(second); });
+    refused.get_future().wait();
+    in.run({{of.x, tensor::scalar(1000.0f)}}, {}, {of.train});
+  });
+  CHECK(trained.get().step == 10);
+  CHECK(of.value(second, of.sum) == 1000 + sum_below(10));
+}
+
+TEST_CASE("replicas that met another program that fills do not undo its steps") {
+  watchdog watch;
+  waiting_ps all;
+  std::promise<void> refused;
+  replicas_options how;
+  how.mode = replica_mode::async;
+  how.workers = how.ps_tasks = 1;
+  how.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
+  how.batch = regression::batch;
+  how.retry_seconds = 0.02;
+  how.last_step = 10;
+  how.on_event = [&, told = false](const replica_event& what) mutable {
+    if (what.what == replica_event::kind::retrying && !std::exchange(told, true))
+      refused.set_value();
+  };
+  replicas training{regression::build, how};
+  auto* thousand =
+      assign_add(training.global_step(), training.graph().constant(int64_t{1000})).node;
+  auto* initializer = training.graph().initializer();
+  auto first = all.connect(), second = all.connect();
+  std::future<replicas_report> trained;
+  first.fill([&](session& in) {
+    in.run(initializer);
+    trained = std::async(std::launch::async, [&] { return training.run(second); });
+    refused.get_future().wait();
+    in.run(thousand);
+  });
+  CHECK(trained.get().step == 10);
+  CHECK(to_scalar<int64_t>(second.fetch(training.global_step())) >= 1010);
+}
+
+TEST_CASE("a fill within another opens nothing") {
+  watchdog watch;
+  waiting_ps all;
+  model m;
+  auto s = all.connect(), looks = all.connect();
+  s.fill([&](session& in) {
+    in.run(m.fill);
+    in.fill([&](session& inner) { inner.run(m.fill); });
+    CHECK(why_not([&] { size_of(looks, m); }).kind() == error_kind::unavailable);
+    in.run(m.put);
+  });
+  CHECK(size_of(looks, m) == 1);
+}
+
+TEST_CASE("of two threads of a session that fill a task the last opens it") {
+  watchdog watch;
+  waiting_ps all;
+  model m;
+  auto s = all.connect(), looks = all.connect();
+  s.fill([&](session& in) {
+    in.run(m.fill);
+    std::async(std::launch::async, [&] { s.fill([&](session& also) { also.run(m.fill); }); }).get();
+    CHECK(why_not([&] { size_of(looks, m); }).kind() == error_kind::unavailable);
+    in.run(m.put);
+  });
+  CHECK(size_of(looks, m) == 1);
+}
+
+TEST_CASE("a task that is restarted while it is filled is not opened without the first part") {
+  watchdog watch;
+  waiting_ps all;
+  model m;
+  auto s = all.connect();
+  auto why = why_not([&] {
+    s.fill([&](session& in) {
+      in.run(m.fill);
+      all.start();
+      CHECK(soon([&] { return why_not([&] { in.run(m.put); }).ok(); }));
+    });
+  });
+  CHECK(why.kind() == error_kind::aborted);
+  CHECK_THAT(why.message(), Contains(ps + " was restarted while it was filled"));
+  auto looks = all.connect();
+  CHECK_THAT(why_not([&] { size_of(looks, m); }).message(), Contains("no session does so yet"));
+}
+
+TEST_CASE("what runs asynchronously fills no task") {
+  watchdog watch;
+  waiting_ps all;
+  model m;
+  auto s = all.connect();
+  auto put = s.prepare({}, {}, {m.put});
+  s.fill([&](session& in) {
+    in.run(m.fill);
+    auto why = why_not([&] { put.run_async({}).get(); });
+    CHECK(why.kind() == error_kind::unavailable);
+  });
+  put.run_async({}).get();
+  CHECK(size_of(s, m) == 1);
 }
 
 TEST_CASE("to fill a local session is to call the function") {

@@ -38,6 +38,8 @@ TEST_CASE("one fills, the others are told who, and all are let through when it h
   it.gate.await(it.now, 60s);
   auto early = it.step(0);
   CHECK(early.kind() == error_kind::unavailable);
+  CHECK(!fill_gate::another_fills(early.message()));
+  CHECK(fill_gate::nobody_fills(early.message(), task));
   CHECK_THAT(early.message(),
              Contains(task) && Contains("no session does so yet") && Contains("session::fill()"));
   CHECK(it.step(1, true));
@@ -47,6 +49,10 @@ TEST_CASE("one fills, the others are told who, and all are let through when it h
     auto other = it.step(2, fills);
     CHECK(other.kind() == error_kind::unavailable);
     CHECK_THAT(other.message(), Contains("client 1 does so, for 7 s; try again"));
+    CHECK(fill_gate::another_fills(concat("session::run: ", other.message(), " (on it)")));
+    CHECK(fill_gate::another_fills(other.message(), task));
+    CHECK(!fill_gate::another_fills(other.message(), "/job:ps/task:1"));
+    CHECK(!fill_gate::nobody_fills(other.message(), task));
   }
   CHECK(!it.step(1)); // what it does not fill with waits as well
   CHECK(it.gate.filler() == "client 1");
@@ -77,8 +83,11 @@ TEST_CASE("who comes when patience is over is not told to try again, and the tas
   auto late = it.step(0);
   CHECK(late.kind() == error_kind::failed_precondition);
   CHECK_THAT(late.message(), Contains("no session has done so within 60 s"));
+  CHECK(fill_gate::nobody_fills(late.message(), task));
+  CHECK(!fill_gate::nobody_fills(late.message(), "/job:ps/task:1"));
   CHECK(it.step(1, true));
   CHECK(it.step(0).kind() == error_kind::failed_precondition);
+  CHECK(it.step(2, true).kind() == error_kind::unavailable); // its turn may come
   CHECK(it.end(1));
   CHECK(it.step(0));
 }

@@ -23,8 +23,13 @@ inline const task_name self{"worker", 0};
 inline constexpr uint64_t incarnation = 99;
 
 struct worker_world : actor_world {
+  std::function<void()> at_next_look; // at the clock, once
   std::shared_ptr<step_server> server =
-      std::make_shared<step_server>(self, incarnation, clock_of(system()));
+      std::make_shared<step_server>(self, incarnation, [this, look = clock_of(system())] {
+        if (auto act = std::exchange(at_next_look, {}))
+          act();
+        return look();
+      });
   step_table& steps = server->steps();
   std::vector<message> sent; // to the peer
   caf::actor worker, peer;

@@ -225,9 +225,10 @@ public:
   void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
                  on_done done, const run_insight& insight) override {
     auto wanted = measure(step, insight);
-    errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch, restores_here(),
-                 filling::here(*this)},
-                std::make_shared<callback>(std::move(done), options().on_warning)};
+    // It fills nothing: it may end when that has ended.
+    errand what{
+        {step.shared_from_this(), std::move(feeds), deadline, wanted.watch, restores_here()},
+        std::make_shared<callback>(std::move(done), options().on_warning)};
     if (wanted.watch.times)
       what.tell = [times = times_, links = links_, wanted](step_outcome& ended) {
         if (wanted.sampled && ended.outcome.ok())
@@ -248,9 +249,9 @@ public:
     return taken ? outcome : taken;
   }
 
-  status end_fill(bool done, step_clock::time_point deadline) override {
+  status end_fill(uint64_t number, bool done, step_clock::time_point deadline) override {
     status outcome;
-    auto taken = ask(patience_until(deadline), troupe::end_fill{done},
+    auto taken = ask(patience_until(deadline), troupe::end_fill{done, number},
                      [&](const status& what) { outcome = what; });
     return taken ? outcome : taken;
   }

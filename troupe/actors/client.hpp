@@ -15,6 +15,7 @@
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -129,27 +130,36 @@ public:
   /// Forgets the variables of a container on every task.
   virtual status reset(const std::string& container, step_clock::time_point deadline) = 0;
 
-  /// While it lives, steps that this thread runs by the client fill tasks that wait for that.
+  /// While it lives, steps that this thread runs by the client, and waits for, fill tasks that wait
+  /// for that. One within another is part of that.
   class filling {
   public:
-    explicit filling(const client& by) : by_(by), around_(innermost_) { innermost_ = this; }
+    explicit filling(const client& by) : by_(by), around_(innermost_), part_of_(here(by)) {
+      innermost_ = this;
+    }
     filling(const filling&) = delete;
     filling& operator=(const filling&) = delete;
     ~filling() { innermost_ = around_; }
-    static bool here(const client& by) noexcept {
+    /// The number of the outermost on this thread; 0: none.
+    static uint64_t here(const client& by) noexcept {
       for (auto* one = innermost_; one; one = one->around_)
         if (&one->by_ == &by)
-          return true;
-      return false;
+          return one->number();
+      return 0;
     }
+    uint64_t number() const noexcept { return part_of_ ? part_of_ : number_; }
+    bool is_outermost() const noexcept { return part_of_ == 0; }
 
   private:
     const client& by_;
     filling* const around_;
+    const uint64_t part_of_, number_ = ++begun_;
+    static inline std::atomic<uint64_t> begun_{0};
     static inline thread_local filling* innermost_ = nullptr;
   };
-  /// Tells those tasks that they are filled; or, where it is not `done`, that the next may do so.
-  virtual status end_fill(bool done, step_clock::time_point deadline) = 0;
+  /// Tells the tasks on which steps of that number used state that they are filled; or, where it is
+  /// not `done`, that the next may do so. Fails with `aborted` where one was restarted meanwhile.
+  virtual status end_fill(uint64_t number, bool done, step_clock::time_point deadline) = 0;
 
   /// Lists the named state of a task ("/job:ps/task:0"), or of all.
   virtual result<state_list> list_state(const std::string& task,

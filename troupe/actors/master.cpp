@@ -457,8 +457,8 @@ caf::result<std::vector<task_positions>> positions_of(master_self self, ask_posi
 // Tells the tasks that steps have filled. Of one that is lost, what it had is lost as well.
 caf::result<status> end_filling(master_self self, const end_fill& what) {
   auto answer = owe(self, self->make_response_promise<status>());
-  auto workers = self->state.runs->take_filled();
-  auto missing = std::make_shared<size_t>(workers.size());
+  auto tasks = self->state.runs->take_filled(what.fill);
+  auto missing = std::make_shared<size_t>(tasks.size());
   auto outcome = std::make_shared<status>();
   auto settle = [=](const task_name& task, const status& one) {
     if (!one && outcome->ok())
@@ -466,12 +466,19 @@ caf::result<status> end_filling(master_self self, const end_fill& what) {
     if (--*missing == 0)
       answer->deliver(std::move(*outcome));
   };
-  if (workers.empty())
+  if (tasks.empty())
     answer->deliver({});
-  for (const auto& [task, worker] : workers)
-    self->request(worker, self->state.options.patience, what)
-        .then([=, task = task](const status& one) { settle(task, one); },
+  for (const auto& [task, of] : tasks) {
+    auto said = status{};
+    if (of.restarted && what.done)
+      said = failure(error_kind::aborted, task,
+                     " was restarted while it was filled, and lacks what was there before: fill it "
+                     "again");
+    self->request(of.worker, self->state.options.patience,
+                  end_fill{what.done && !of.restarted, what.fill})
+        .then([=, task = task](const status& one) { settle(task, said ? one : said); },
               [=, task = task](const caf::error& why) { settle(task, from_caf(why)); });
+  }
   return caf::delegated<status>{};
 }
 

@@ -114,6 +114,12 @@ public:
   void turn_away(status why) {
     send({.outcome = std::move(why).on_task(self_->state.task), .not_begun = true});
   }
+  /// It has not begun, and another would not begin it either.
+  void refuse(status why) {
+    if (std::exchange(is_step_, false))
+      self_->state.options->server->hosted().steps.refused(why.kind());
+    answer(std::move(why));
+  }
   hosted_session& session() const { return *from_; }
 
 private:
@@ -400,13 +406,13 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
   auto& session = request->session();
   auto found = session.steps.find(what.handle);
   if (found == session.steps.end())
-    return request->answer(failure(error_kind::not_found, "the session has no step ", what.handle,
+    return request->refuse(failure(error_kind::not_found, "the session has no step ", what.handle,
                                    " on ", self->state.task));
   uint64_t bytes = 0;
   for (const auto& one : what.feeds)
     bytes += bytes_in(one);
   if (auto may = session.of->may_hold(bytes, self->state.task); !may)
-    return request->answer(std::move(may));
+    return request->refuse(std::move(may));
   request->hold(bytes);
   step_request asked{found->second.step,
                      std::move(what.feeds),
@@ -434,7 +440,7 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
     request->session().in_line.erase(number);
     request->session().listed->leave_line(number);
     carefully(request, [&] {
-      request->answer(failure(error_kind::deadline_exceeded,
+      request->refuse(failure(error_kind::deadline_exceeded,
                               "the step was not let in in time: ", line.running(), " run on ",
                               self->state.task, ", and ", line.waiting(), " wait in line"));
     });

@@ -73,13 +73,18 @@ struct step_request {
   step_clock::time_point deadline;
   profile_options watch = {};
   bool restores = false; ///< as in prepare_request
-  bool fills = false;    ///< it restores or initialises: tasks that wait to be filled run it
+  /// Not 0: the number of what it is part of, which restores or initialises: tasks that wait to be
+  /// filled run it.
+  uint64_t fill = 0;
 };
 
-/// Client -> session -> master -> those workers that its steps have filled, or exchanges: they
-/// serve all from now on; where it is not `done`, the next may fill them. Answered by status.
+/// Client -> session -> master -> those workers that the steps of this number have filled, or
+/// exchanges: they serve all from now on; where it is not `done`, the next may fill them. A task
+/// that another of the session's numbers fills as well is told when the last of them ends. Answered
+/// by status.
 struct end_fill {
   bool done = false;
+  uint64_t fill = 0;
 };
 
 struct step_outcome {

@@ -125,6 +125,25 @@ void step_runner::register_and_start(const running_ptr& run) {
   });
 }
 
+void step_runner::note_filled(uint64_t fill, const participant& on) {
+  auto& now = filled_[fill][on.task];
+  now.restarted |= now.worker && now.incarnation != on.incarnation;
+  now.worker = on.worker;
+  now.incarnation = on.incarnation;
+}
+
+std::map<task_name, step_runner::filled> step_runner::take_filled(uint64_t fill) {
+  auto taken = filled_.extract(fill);
+  if (!taken)
+    return {};
+  std::erase_if(taken.mapped(), [&](const auto& one) {
+    return !one.second.restarted && std::ranges::any_of(filled_, [&](const auto& other) {
+      return other.second.contains(one.first);
+    });
+  });
+  return std::move(taken.mapped());
+}
+
 void step_runner::start(const running_ptr& run) {
   auto& step = *run->request.step;
   // Where callers drive steps of the session as well, all draw from one count.
@@ -136,9 +155,9 @@ void step_runner::start(const running_ptr& run) {
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
     run_request what{one.handle,         run->id,         run->request.deadline, {},
-                     run->request.watch, one.incarnation, run->request.fills};
+                     run->request.watch, one.incarnation, run->request.fill != 0};
     if (what.fills && one.has_state && one.incarnation != 0) // 0: this process waits for nothing
-      filled_[one.task] = one.worker;
+      note_filled(run->request.fill, one);
     for (auto index : one.feeds)
       what.feeds.push_back({index, run->request.feeds[index]});
     // Without a time-out of CAF's, which it would keep until the deadline though the answer has

@@ -29,14 +29,21 @@ public:
   void enter(const turn_came& what);
   /// The connection to a task has ended: what it held for steps that still run has gone back.
   void lose(const task_name& task, const status& why);
-  /// The workers of tasks that steps have filled, or were to, since the last call.
-  std::map<task_name, caf::actor> take_filled() { return std::exchange(filled_, {}); }
+  /// A task that steps of one number have filled, or were to.
+  struct filled {
+    caf::actor worker;
+    uint64_t incarnation = 0;
+    bool restarted = false; ///< since the first of them: it lacks what they did before
+  };
+  /// All of that number, once; without those that steps of another number fill as well.
+  std::map<task_name, filled> take_filled(uint64_t fill);
   /// Answers all steps that run.
   void close(const status& why);
 
 private:
   using running_ptr = std::shared_ptr<running_step>;
 
+  void note_filled(uint64_t fill, const participant& on);
   void register_and_start(const running_ptr& run);
   void start(const running_ptr& run);
   void answer(const running_ptr& run, size_t from, step_result& what);
@@ -53,8 +60,8 @@ private:
   registrar& registers_;
   const uint64_t session_;
   uint64_t begun_ = 0, came_ = 0;
-  std::map<task_name, caf::actor> filled_;
-  std::map<uint64_t, running_ptr> running_; // in the order in which they came
+  std::map<uint64_t, std::map<task_name, filled>> filled_; // by number
+  std::map<uint64_t, running_ptr> running_;                // in the order in which they came
 };
 
 } // namespace troupe

@@ -123,9 +123,13 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   if ((*program)->session() != what.step.session)
     return refuse(
         invalid(name_, ": program ", what.handle, " is of another session than step ", what.step));
-  if (filling_.closed() && (*program)->has_state())
-    if (auto may = filling_.admit(what.fills, owner.get(), owner->peer, name_, now_()); !may)
+  if (filling_.closed() && (*program)->has_state()) {
+    auto may = filling_.admit(what.fills, owner.get(), owner->peer, name_, now_());
+    if (owner->gone) // lose() may have come before this step was admitted
+      end_fill(*owner, false);
+    if (!may)
       return refuse(std::move(may));
+  }
   if (owner->account && owner->cancelled.take(what.step)) {
     if (steps_->announce(what.step)) // what came for it goes
       steps_->end(what.step, true);
@@ -189,8 +193,8 @@ demand step_server::expect(step_id step, const caf::actor_addr& exchange) {
 void step_server::lose(peer_connection& which, const status& why) {
   auto reason = failure(error_kind::unavailable, which.peer, " is gone: ", why.message());
   connections_.remove(which);
-  end_fill(which, false);
   auto dropped = programs_.close(which);
+  end_fill(which, false); // begin() ends what comes later
   programs_.lose(which.exchange, reason);
   steps_->abort_all(which.peer, which.incarnation, reason, nullptr);
   for (const auto& one : dropped) // nobody waits for its steps any more

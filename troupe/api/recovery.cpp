@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/session.hpp"
+#include "troupe/runtime/cluster/fill_gate.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
@@ -63,6 +64,22 @@ void recovery::tell(recovery_event what) const {
     how_.on_event(what);
 }
 
+// What another session fills is not ours to restore: that would undo its first steps. Until then
+// the task itself refuses ours. With the mutex.
+void recovery::follow(const status& refused) {
+  for (const auto& task : under_restore_)
+    (fill_gate::another_fills(refused.message(), task) ? followed_ : lost_tasks_).insert(task);
+}
+
+// The other has given up.
+void recovery::follow_no_more(const status& refused) {
+  std::lock_guard guard{mutex_};
+  for (auto it = followed_.begin(); it != followed_.end();)
+    if (auto at = it++; fill_gate::nobody_fills(refused.message(), *at))
+      lost_tasks_.insert(followed_.extract(at));
+  lost_ = !lost_tasks_.empty();
+}
+
 // Whoever comes first restores, the others wait for that.
 status recovery::prepare(step_clock::time_point deadline, const std::function<void()>& restore) {
   std::unique_lock lock{mutex_};
@@ -96,7 +113,7 @@ status recovery::prepare(step_clock::time_point deadline, const std::function<vo
   if (outcome)
     ++restored_;
   else
-    lost_tasks_.merge(under_restore_);
+    follow(outcome);
   under_restore_.clear();
   lost_ = !lost_tasks_.empty();
   lock.unlock();
@@ -128,6 +145,8 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     if (outcome) {
       began = true;
       outcome = attempt();
+      if (!outcome && how_.restore)
+        follow_no_more(outcome);
     }
     // Where the time ends a retry, the first error says why there was one.
     auto ended = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;

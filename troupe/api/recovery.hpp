@@ -32,6 +32,8 @@ public:
   void restore(session& in) const;
 
 private:
+  void follow(const status& refused);
+  void follow_no_more(const status& refused);
   status prepare(step_clock::time_point deadline, const std::function<void()>& restore);
   bool may_pass(const status& why, uint64_t restored_before) const;
   void tell(recovery_event what) const;
@@ -43,6 +45,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   task_set lost_tasks_, under_restore_; // the latter are not empty while somebody restores
+  task_set followed_;                   // lost, and filled by another session, when last heard
   std::atomic<uint64_t> restored_{0};   // how often
 };
 

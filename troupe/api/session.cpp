@@ -169,14 +169,17 @@ struct session::state {
   // Has what runs on this thread meanwhile fill the tasks that wait for that.
   template <class Act>
   status fill(step_clock::time_point until, const Act& act) {
+    client::filling here{*client};
+    auto end = [&](bool done) {
+      return here.is_outermost() ? client->end_fill(here.number(), done, until) : status{};
+    };
     try {
-      client::filling here{*client};
       act();
     } catch (...) {
-      (void)client->end_fill(false, until); // what it throws is the cause
+      (void)end(false); // what it throws is the cause
       throw;
     }
-    return client->end_fill(true, until);
+    return end(true);
   }
 
   // Variables may be declared otherwise now: run() compiles its steps again.

@@ -165,10 +165,12 @@ public:
 
   /// Calls `act`, whose runs on this thread fill tasks that serve nothing before that is done
   /// (`troupe worker --fill-before-serving`): they restore or initialise what such tasks hold. When
-  /// it returns, the tasks on which these runs used state serve all. Where it throws, or this
-  /// session goes, another may fill them. Throws what `act` throws; and `unavailable` where another
-  /// fills a task, or one cannot be told. Elsewhere it only calls `act`. A session that a task
-  /// hosts fills none.
+  /// it returns, the tasks on which these runs used state serve all, unless another thread of the
+  /// session fills them as well: then when the last has ended. Where it throws, or this session
+  /// goes, another may fill them. What `act` runs asynchronously fills nothing; a fill() within
+  /// another of the session is part of that. Throws what `act` throws; `unavailable` where another
+  /// fills a task, or one cannot be told; and `aborted` where a task was restarted meanwhile, which
+  /// then is filled anew. Elsewhere it only calls `act`. A session that a task hosts fills none.
   void fill(const std::function<void(session&)>& act, location where = location::current());
 
   /// Clears the variables, tables and queues of a container; by default those of the session's own.

@@ -1,5 +1,6 @@
 // The chief: makes variables hold, takes the steps of sync, and writes checkpoints.
 #include "troupe/api/train/replicas_loop.hpp"
+#include "troupe/runtime/cluster/fill_gate.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>
@@ -169,8 +170,9 @@ void replicas::state::loop::get_ready(std::optional<error> cause) {
     }
     try {
       drop_pending();
+      follows_ |= cause && fill_gate::another_fills(cause->what());
       auto fill = [&](session&) {
-        if (!began_ || lost_state())
+        if ((!began_ && !follows_) || lost_state())
           begin();
       };
       in_.fill(fill, where_);

@@ -114,6 +114,7 @@ private:
   std::optional<step> apply_;
   std::shared_ptr<outcome> pending_; // what it points to is guarded
   bool began_ = false, saves_ours_ = false;
+  bool follows_ = false;           // another filled what it begins with
   std::optional<int64_t> writing_; // the step of the checkpoint
   int64_t doubtful_ = -1; // sync: the label that a step was to set, of whose end nothing is known
 

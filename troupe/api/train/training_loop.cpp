@@ -1,6 +1,7 @@
 #include "troupe/api/train/training_loop.hpp"
 
 #include "troupe/api/train/training_values.hpp"
+#include "troupe/runtime/cluster/fill_gate.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>
@@ -281,10 +282,8 @@ private:
     auto metric = options_.metric ? std::optional{options_.metric(at)} : std::nullopt;
     bool written = false;
     while_input_stands([&] {
-      if (metric)
-        of_.saves->save_async(in_, at, *metric, where_);
-      else
-        of_.saves->save_async(in_, at, where_);
+      metric ? of_.saves->save_async(in_, at, *metric, where_)
+             : of_.saves->save_async(in_, at, where_);
       begun_ = true;
       of_.tell({.what = training_event::kind::saving, .step = at});
       written = pauses && options_.keep.by_tasks && await_writer();
@@ -467,10 +466,13 @@ private:
   // Without the lock. Returns why steps cannot run.
   std::optional<error> try_again(const std::optional<error>& cause) {
     try {
-      auto anew = !began_ || (input_ && input_->should_stop());
+      follows_ |= cause && fill_gate::another_fills(cause->what());
+      auto anew = (!began_ && !follows_) || (input_ && input_->should_stop());
       auto fill = [&](session&) {
         if (anew = anew || lost_state(); anew)
           begin();
+        else if (!began_ && options_.local_initializer)
+          in_.run(options_.local_initializer, {}, {}, where_);
       };
       in_.fill(fill, where_);
       if (!anew && cause && cause->kind() == error_kind::failed_precondition)
@@ -532,9 +534,7 @@ private:
   void prepare() {
     prepared_.clear();
     for (const auto& one : of_.steps) {
-      std::vector<edge> fetches;
-      if (one.loss)
-        fetches.push_back(one.loss);
+      auto fetches = one.loss ? std::vector{one.loss} : std::vector<edge>{};
       prepared made{in_.prepare(one.feeds, fetches, one.train, where_), {}};
       const auto& summary = options_.summary;
       if (of_.shown && summary && &summary.node->graph() == &one.train.front().run->graph()) {
@@ -573,7 +573,7 @@ private:
   std::optional<coordinator> input_;
   std::map<std::string, int64_t> runs_left_; // of its runners, in the checkpoint that was restored
   std::vector<prepared> prepared_;           // changes while no step runs
-  bool began_ = false;                       // while no step runs
+  bool began_ = false, follows_ = false; // while no step runs; another filled what it begins with
   std::atomic<int64_t> traced_{0};
 
   int64_t next_ = 0, done_ = 0, count_ = 0; // steps: the next, and done in all and by this run
