@@ -248,4 +248,94 @@ TEST_CASE("calls in a GraphDef stay calls where TensorFlow keeps them") {
   CHECK(calls(noinline, "attr { key: '_noinline' value { b: false } }") == "z/a z/b ");
 }
 
+TEST_CASE("functions of GraphDefs whose calls stay calls may have TensorFlow's names") {
+  graph_builder g;
+  auto read = value_or_throw(read_graph_def_text(R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+      node { name: 'y' op: '__inference_twice_7' input: 'x' }
+      library { function {
+        signature { name: '__inference_twice_7' input_arg { name: 'x' type: DT_FLOAT }
+                    output_arg { name: 'r' type: DT_FLOAT } }
+        attr { key: '_noinline' value { b: true } }
+        node_def { name: 'sum' op: 'Add' input: 'x' input: 'x'
+                   attr { key: 'T' value { type: DT_FLOAT } } }
+        ret { key: 'r' value: 'sum:z:0' } } })",
+                                                 g));
+  auto y = value_or_throw(read.find_edge("y"));
+  REQUIRE(runs_functions(y.node->op()));
+  CHECK(y.node->attr<function_value>("f").name == "__inference_twice_7");
+  auto s = session::local();
+  CHECK(to_scalar<float>(s.fetch(y, {{value_or_throw(read.find_edge("x")), 3.0f}})) == 6);
+}
+
+TEST_CASE("a call does not stay one where its function makes what outlives it") {
+  graph_builder g;
+  auto read = value_or_throw(read_graph_def_text(R"(
+      node { name: 'y' op: 'outer' }
+      library {
+        function {
+          signature { name: 'outer' output_arg { name: 'r' type: DT_FLOAT } }
+          attr { key: '_noinline' value { b: true } }
+          node_def { name: 'in' op: 'made' }
+          ret { key: 'r' value: 'in:r:0' }
+        }
+        function {
+          signature { name: 'made' output_arg { name: 'r' type: DT_FLOAT } }
+          attr { key: '_noinline' value { b: true } }
+          node_def { name: 'v' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } }
+                     attr { key: 'shape' value { shape { } } } }
+          node_def { name: 'one' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+                     attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { }
+                                                          float_val: 5 } } } }
+          node_def { name: 'set' op: 'Assign' input: 'v:ref:0' input: 'one:output:0'
+                     attr { key: 'T' value { type: DT_FLOAT } } }
+          node_def { name: 'get' op: 'Identity' input: 'set:output_ref:0'
+                     attr { key: 'T' value { type: DT_FLOAT } } }
+          ret { key: 'r' value: 'get:output:0' }
+        }
+      })",
+                                                 g));
+  auto s = session::local();
+  CHECK(to_scalar<float>(s.fetch(value_or_throw(read.find_edge("y")))) == 5);
+}
+
+TEST_CASE("calls of one function in a GraphDef share it") {
+  std::string text = R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+      node { name: 'r' op: 'draw' }
+      node { name: 's' op: 'draw' }
+      library {
+        function {
+          signature { name: 'f' input_arg { name: 'x' type: DT_FLOAT }
+                      output_arg { name: 'r' type: DT_FLOAT } }
+          attr { key: '_noinline' value { b: true } }
+          node_def { name: 'half' op: 'Mul' input: 'x' input: 'x'
+                     attr { key: 'T' value { type: DT_FLOAT } } }
+          ret { key: 'r' value: 'half:z:0' }
+        }
+        function {
+          signature { name: 'draw' output_arg { name: 'r' type: DT_FLOAT } }
+          attr { key: '_noinline' value { b: true } }
+          node_def { name: 'shape' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } }
+                     attr { key: 'value' value { tensor { dtype: DT_INT32
+                                                          tensor_shape { dim { size: 0 } } } } } }
+          node_def { name: 'u' op: 'RandomUniform' input: 'shape:output:0'
+                     attr { key: 'T' value { type: DT_INT32 } }
+                     attr { key: 'dtype' value { type: DT_FLOAT } } }
+          ret { key: 'r' value: 'u:output:0' }
+        }
+      })";
+  constexpr int count = 10'100; // more than a graph may have functions
+  for (int i = 0; i < count; ++i)
+    text += concat("node { name: 'y", i, "' op: 'f' input: 'x' }\n");
+  graph_builder g;
+  g.set_random_seed(7);
+  auto read = value_or_throw(read_graph_def_text(text, g));
+  auto body = [&](std::string_view name) {
+    return value_or_throw(read.find_edge(name)).node->attr<function_value>("f").body;
+  };
+  CHECK(body("y0") == body(concat("y", count - 1)));
+  CHECK(body("r") != body("s")); // each draws numbers of its own
+}
+
 } // namespace troupe::test::noinline_test

@@ -60,6 +60,30 @@ TEST_CASE("a loop in place becomes one node, and what it takes from outside its 
   CHECK_FALSE(into.find("i"));
 }
 
+TEST_CASE("small constants from outside are copied into blocks, so that shapes follow from them") {
+  graph into{library()};
+  auto parsed = parse(R"(
+    axis = i32(0)
+    large = f32{300}[1]
+    x = Placeholder dtype=f32 shape=[300]
+    y = if (bool(true)) {
+      a = ConcatV2(x, large, axis)
+      return a
+    } else {
+      a = ConcatV2(large, large, i32(0))
+      return a
+    }
+  )",
+                      into);
+  INFO(parsed);
+  REQUIRE(parsed.ok());
+  CHECK(into.find("y")->output_shape(0) == partial_shape{600});
+  std::vector<std::string> inputs;
+  for (const auto& each : into.find("y")->inputs())
+    inputs.push_back(each.name());
+  CHECK(inputs == std::vector<std::string>{"Const", "x", "large"});
+}
+
 TEST_CASE("a loop or branch in place with effects becomes the op that has effects") {
   graph into{library()};
   auto parsed = parse(R"(

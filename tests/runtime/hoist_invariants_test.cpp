@@ -74,6 +74,98 @@ TEST_CASE("a product that is the same in all turns is computed before the loop")
   CHECK_THAT(is.graph_text, !Contains("If"));
 }
 
+TEST_CASE("a moved node is not taken for one of a call that would have its name") {
+  optimized is{R"(
+    body g(a: f32[2,2]) {
+      x = MatMul(a, a)
+      return x
+    }
+    w = Placeholder dtype=f32 shape=[2,2]
+    loop = while (i = i32(0), y = w) {
+      m = Less(i, i32(3))
+      return m
+    } do {
+      c/x = MatMul(y, y)
+      c/_end = Neg(y)
+      c = PartitionedCall(w) f=g
+      z = MatMul(c/x, c)
+      i = Add(i, i32(1))
+      return i, z
+    }
+    feed w = f32[[1, 2], [0, 1]]
+    fetch loop:1
+  )"};
+  CHECK_THAT(is.graph_text, Contains("loop/invariants/c/x_=MatMul(_feed_0,_feed_0)"));
+  CHECK_THAT(is.body, Contains("c/x=MatMul(_feed_1,_feed_1)"));
+  CHECK_THAT(is.body, Contains("z=MatMul(c/x,_feed_3)"));
+}
+
+TEST_CASE("nodes of a body may be called as its arguments would be") {
+  optimized is{loop_of("i32(0)", "i32(3)",
+                       "argument_3 = MatMul(square, square)\n      argument_0_ = i32[1, 0]\n"
+                       "      argument_4 = Transpose(argument_3, argument_0_)\n"
+                       "      z = MatMul(y, argument_4)",
+                       "z")};
+  CHECK_THAT(is.graph_text, Contains("argument_3=MatMul("));
+  CHECK_THAT(is.body, Contains("z=MatMul(y,_feed_"));
+  CHECK_THAT(is.body, !Contains("argument_"));
+}
+
+TEST_CASE("a loop that may have no turns costs no more than 16 MiB of zeros") {
+  auto body = [](int extent, std::string_view limit) {
+    return optimized{concat("a = Placeholder dtype=f32 shape=[", extent, R"(,2]
+      b = Placeholder dtype=f32 shape=[2,1024]
+      n = Placeholder dtype=i32 shape=[]
+      x = Placeholder dtype=f32 shape=[)",
+                            extent, R"(,1024]
+      loop = while (i = i32(0), y = x) {
+        more = Less(i, )",
+                            limit, R"()
+        return more
+      } do {
+        p = MatMul(a, b)
+        y = Add(y, p)
+        i = Add(i, i32(1))
+        return i, y
+      }
+      feed a = f32{)",
+                            extent, R"(,2}[0]
+      feed b = f32{2,1024}[0]
+      feed n = i32(0)
+      feed x = f32{)",
+                            extent, R"(,1024}[0]
+      fetch loop:1
+    )")}
+        .body;
+  };
+  CHECK_THAT(body(4096, "n"), !Contains("p=MatMul"));
+  CHECK_THAT(body(4097, "n"), Contains("p=MatMul"));
+  CHECK_THAT(body(4097, "i32(3)"), !Contains("p=MatMul"));
+}
+
+TEST_CASE("calls within calls are looked at once each") {
+  std::string source = "body f0(a: f32[4]) {\n  b = Neg(a)\n  return b\n}\n";
+  for (int i = 1; i <= 40; ++i)
+    source += concat("body f", i, "(a: f32[4]) {\n  b = PartitionedCall(a) f=f", i - 1,
+                     " _noinline=true\n  c = PartitionedCall(b) f=f", i - 1,
+                     " _noinline=true\n  return c\n}\n");
+  optimized is{concat(source, R"(
+    a = Placeholder dtype=f32 shape=[4]
+    loop = while (i = i32(0), y = a) {
+      more = Less(i, i32(3))
+      return more
+    } do {
+      b = PartitionedCall(a) f=f40 _noinline=true
+      y = Add(y, b)
+      i = Add(i, i32(1))
+      return i, y
+    }
+    feed a = f32[0, 0, 0, 0]
+    fetch loop:1
+  )")};
+  CHECK_THAT(is.body, Contains("b=PartitionedCall("));
+}
+
 TEST_CASE("where there may be no turn, it is computed only if there is one") {
   optimized is{loop_of("i32(0)", "n")};
   CHECK_THAT(is.graph_text, Contains("loop/first_turn/more=Less("));

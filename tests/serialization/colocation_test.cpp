@@ -1,6 +1,7 @@
 // _class in GraphDefs and text graphs.
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/pass_case.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
@@ -69,6 +70,22 @@ TEST_CASE("text graphs and the wire have colocation groups, too") {
   auto refused = parse_text_graph("x = Placeholder dtype=f32 _class=[\"x\"]\n", "test", bad);
   REQUIRE(!refused);
   CHECK_THAT(refused.status().message(), Catch::Matchers::Contains("must list texts such as"));
+}
+
+TEST_CASE("groups of a function's nodes are those of the nodes that take the place of a call") {
+  pass_case at{R"(
+    body f(x: f32[2]) {
+      a = Exp(x)
+      b = Log(a) _class=["loc:@a", "loc:@elsewhere"]
+      return b
+    }
+    x = Placeholder dtype=f32 shape=[2]
+    c = PartitionedCall(x) f=f
+    feed x = f32[1, 2]
+    fetch c
+  )"};
+  REQUIRE(optimize(at.closed, {.fuse = false}, &host()).ok());
+  CHECK(colocated_with(at["c/b"]) == names{"c/a", "elsewhere"});
 }
 
 } // namespace troupe::test::colocation_test

@@ -272,7 +272,8 @@ result<std::shared_ptr<const function>> function_body::finish(std::unique_ptr<fu
 open_function opened(const function& of) {
   const auto& from = of.body();
   open_function made{std::make_unique<graph>(from.ops()), {}, {}};
-  std::vector<node*> copies(from.nodes().size());
+  auto& copies = made.copies;
+  copies.resize(from.nodes().size());
   auto copied = [&](edge what) { return edge{copies[what.node->index()], what.index}; };
   made.arguments.resize(of.arguments());
   made.results.resize(of.results());
@@ -300,8 +301,11 @@ open_function opened(const function& of) {
 }
 
 result<edge> add_value_argument(graph& to, size_t index, edge like) {
+  auto name = concat("argument_", index);
+  while (to.find(name))
+    name += '_';
   TROUPE_ASSIGN(auto* made, to.add({.op = "_Feed",
-                                    .name = concat("argument_", index),
+                                    .name = std::move(name),
                                     .attrs = {{"index", static_cast<int64_t>(index)},
                                               {"dtype", like.type()},
                                               {"shape", like.dims()}}}));

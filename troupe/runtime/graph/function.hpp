@@ -125,6 +125,7 @@ private:
 struct open_function {
   std::unique_ptr<graph> body;
   std::vector<edge> arguments, results;
+  std::vector<node*> copies = {}; ///< by index of the node before; none of a _Fetch
 };
 TROUPE_API open_function opened(const function& of);
 /// Adds an argument to a graph that is to be a function's: a value like what the edge carries.

@@ -1,5 +1,6 @@
 #include "troupe/runtime/passes/functions.hpp"
 
+#include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 namespace troupe {
 namespace {
@@ -50,7 +52,9 @@ public:
   status run() {
     auto copies = frame{};
     for (const auto& one : of_.nodes->nodes())
-      TROUPE_TRY(copy(*one, {}, copies));
+      taken_.insert(one->name());
+    for (const auto& one : of_.nodes->nodes())
+      TROUPE_TRY(copy(*one, one->name(), copies));
     for (auto*& target : of_.targets)
       target = copies.last.at(target);
     of_.nodes = std::move(made_);
@@ -65,9 +69,17 @@ private:
     std::set<const node*> acted;       // calls that are gone, and that had effects
     std::vector<node*> before;         // what all nodes with effects come after
     std::string device;
+    std::map<const node*, std::string> names; // of a function's nodes
   };
 
-  status copy(const node& one, const std::string& prefix, frame& in) {
+  // Others may have such a name already, and find what they need by it.
+  std::string free_name(std::string name) {
+    while (!taken_.insert(name).second)
+      name += '_';
+    return name;
+  }
+
+  status copy(const node& one, const std::string& name, frame& in) {
     if (made_->nodes().size() >= max_nodes)
       return failure(error_kind::resource_exhausted, one.description(),
                      ": functions within functions make more than ", max_nodes, " nodes");
@@ -85,9 +97,10 @@ private:
       controls.insert(controls.end(), in.before.begin(), in.before.end());
     sort_controls(controls);
     if (const auto* called = inlined(one, inputs))
-      return expand(one, *called, prefix, std::move(inputs), std::move(controls), in);
-    auto* made = made_->add_copy(one, prefix + one.name(), std::move(inputs), std::move(controls));
+      return expand(one, *called, name + '/', std::move(inputs), std::move(controls), in);
+    auto* made = made_->add_copy(one, name, std::move(inputs), std::move(controls));
     rewriter::set_default_device(*made, in.device);
+    rename_groups(*made, one.graph(), in);
     note(*made);
     in.last[&one] = made;
     for (int i = 0; i < one.outputs(); ++i)
@@ -95,11 +108,21 @@ private:
     return {};
   }
 
-  status expand(const node& call, const function_value& called, const std::string& prefix,
+  // Groups are named after nodes, those of a function's nodes after what stands for these here.
+  static void rename_groups(node& made, const graph& from, const frame& in) {
+    std::vector<std::string> groups;
+    for (auto group : colocated_with(made)) {
+      auto renamed = in.names.find(from.find(group));
+      groups.emplace_back(renamed == in.names.end() ? group : renamed->second);
+    }
+    if (!groups.empty())
+      rewriter::set_colocation(made, groups);
+  }
+
+  status expand(const node& call, const function_value& called, const std::string& inner,
                 std::vector<edge> inputs, std::vector<node*> controls, frame& around) {
     const auto& body = *called.body;
     std::vector<edge> arguments(inputs.begin() + first_argument(call.op()), inputs.end());
-    auto inner = prefix + call.name() + '/';
     frame in;
     in.device = call.device();
     if (in.device.empty())
@@ -119,6 +142,9 @@ private:
     for (size_t i = 0; i < body.results(); ++i)
       if (auto argument = body.handed_on(i); argument >= 0)
         results[i] = arguments[static_cast<size_t>(argument)];
+    for (const auto& one : body.body().nodes())
+      if (!in.last.contains(one.get()) && body.runs(*one) && &one->op() != &internal_ops::fetch)
+        in.names[one.get()] = free_name(inner + one->name());
     for (const auto& one : body.body().nodes()) {
       if (in.last.contains(one.get()) || !body.runs(*one))
         continue; // an argument, or in vain
@@ -128,7 +154,7 @@ private:
             in.edges.at({from.node, from.index});
         continue;
       }
-      TROUPE_TRY(copy(*one, inner, in));
+      TROUPE_TRY(copy(*one, in.names.at(one.get()), in));
       if (acts(*one) || runs_functions(one->op()))
         effects.push_back(in.last.at(one.get()));
     }
@@ -151,7 +177,7 @@ private:
       return one->op().makes != resource::none || has(one->op().effects, effect::fed);
     });
     auto end = made_->add({.op = "NoOp",
-                           .name = inner + "_end",
+                           .name = free_name(inner + "_end"),
                            .controls = std::move(effects),
                            .device = call.device().empty() ? around.device : call.device(),
                            .where = call.where()});
@@ -172,7 +198,8 @@ private:
 
   step_graph& of_;
   std::unique_ptr<graph> made_;
-  std::vector<bool> after_effects_; // by node id: has an effect, or depends on one
+  std::unordered_set<std::string> taken_; // names: of nodes from before, and of new ones
+  std::vector<bool> after_effects_;       // by node id: has an effect, or depends on one
 };
 
 bool runs_any(const graph& of) {

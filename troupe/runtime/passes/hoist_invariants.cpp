@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 constexpr int64_t small_bytes = 4096;
 // What makes so much of little may as well be made in each turn.
 constexpr int64_t large_bytes = 1 << 20, growth = 4;
+// Zeros that a loop without turns may cost.
+constexpr int64_t most_zeros = 16 << 20;
 
 int64_t known_bytes(edge of) {
   const auto& dims = of.dims();
@@ -36,8 +39,7 @@ bool makes_much_of_little(const node& one) {
 bool may_move(const node& one) {
   if (!is_pure(one) || acts_in_a_body(one) || !one.controls().empty() || one.outputs() == 0 ||
       one.inputs().empty() || internal_ops::is_boundary(one) || needs_frame(one) ||
-      makes_much_of_little(one) ||
-      one.name().starts_with("argument_")) // as what functions take is called
+      makes_much_of_little(one))
     return false;
   for (int i = 0; i < one.outputs(); ++i)
     if (one.output_is_ref(i) || one.output_type(i) == dtype::variant || // changed in place
@@ -46,12 +48,14 @@ bool may_move(const node& one) {
   return true;
 }
 
-// Not what a fused loop would compute: there, a value from outside costs as much.
-bool is_worth_it(const node& one) {
+// Not what a fused loop would compute: there, a value from outside costs as much. `seen` are
+// functions of which nothing is worth it.
+bool is_worth_it(const node& one, std::set<const function*>& seen) {
   if (runs_functions(one.op()))
-    return std::ranges::any_of(functions_of(one), [](const function_value* each) {
-      return each->body && std::ranges::any_of(each->body->body().nodes(), [&](const auto& inner) {
-               return each->body->runs(*inner) && is_worth_it(*inner);
+    return std::ranges::any_of(functions_of(one), [&](const function_value* each) {
+      return each->body && seen.insert(each->body.get()).second &&
+             std::ranges::any_of(each->body->body().nodes(), [&](const auto& inner) {
+               return each->body->runs(*inner) && is_worth_it(*inner, seen);
              });
     });
   if (one.inputs().empty() || internal_ops::is_boundary(one) ||
@@ -84,6 +88,13 @@ struct cutting {
   std::vector<size_t> arguments;
 };
 
+bool has_at_most(int64_t bytes, const std::vector<edge>& all) {
+  for (const auto& one : all)
+    if (bytes -= std::max<int64_t>(known_bytes(one), 0); bytes < 0)
+      return false;
+  return true;
+}
+
 enum class first_turn : uint8_t { certain, never, can_be_asked, unknown };
 
 class loop_hoister {
@@ -99,7 +110,7 @@ public:
     edge verdict;
     if (!of_body.empty()) {
       TROUPE_ASSIGN(auto turn, ask_first_turn());
-      if (turn == first_turn::can_be_asked) {
+      if (turn == first_turn::can_be_asked && has_at_most(most_zeros, of_body)) {
         TROUPE_ASSIGN(verdict, add_verdict());
       } else if (turn != first_turn::certain) {
         of_body.clear();
@@ -141,7 +152,7 @@ private:
     const auto& nodes = of.body().nodes();
     std::vector<bool> same(nodes.size());
     std::vector<edge> found;
-    auto worth_it = false;
+    std::set<std::pair<const node*, int>> known;
     const auto order = topological_order(of.body()); // which a function has
     for (const auto* one : *order) {
       if (is_argument(*one)) {
@@ -156,12 +167,12 @@ private:
         continue;
       for (const auto& input : one->inputs())
         if (same[input.node->index()] && !is_argument(*input.node) && !constant_value(input) &&
-            std::ranges::find(found, input) == found.end())
+            known.emplace(input.node, input.index).second)
           found.push_back(input);
     }
-    for (const auto* one : behind(found))
-      worth_it = worth_it || is_worth_it(*one);
-    return worth_it ? found : std::vector<edge>{};
+    std::set<const function*> seen;
+    auto worth_it = [&](const node* one) { return is_worth_it(*one, seen); };
+    return std::ranges::any_of(behind(found), worth_it) ? found : std::vector<edge>{};
   }
 
   // The nodes that some edges need, each after what it depends on; arguments included.
@@ -212,8 +223,11 @@ private:
       std::vector<edge> inputs;
       for (const auto& input : one->inputs())
         inputs.push_back({copies.at(input.node), input.index});
-      copies[one] = nodes->add_copy(*one, std::move(inputs), {});
-      rewriter::set_colocation(*copies[one], loop_.name());
+      auto free = one->name();
+      while (nodes->find(free)) // as an argument is called
+        free += '_';
+      copies[one] = nodes->add_copy(*one, std::move(free), std::move(inputs), {});
+      rewriter::set_colocation(*copies[one], {loop_.name()});
     }
     std::vector<edge> results;
     for (const auto& one : wanted)
@@ -363,8 +377,11 @@ private:
       }
       const auto& wanted = each == &body ? of_body : of_condition;
       const auto offset = first + (each == &body ? of_condition.size() : 0);
+      edge_map moved;
       for (size_t i = 0; i < wanted.size(); ++i)
-        replace(*each, *each->body->find_edge(wanted[i].name()), each->arguments[offset + i]);
+        moved[{each->copies[wanted[i].node->index()], wanted[i].index}] =
+            each->arguments[offset + i];
+      replace(*each, moved);
       const auto order = topological_order(*each->body);
       rewriter::reorder(*each->body, *order);
     }
@@ -380,12 +397,18 @@ private:
                                 {"body", function_value{all[1]->name, turn}}});
   }
 
-  static void replace(open_function& in, edge old, edge by) {
+  using edge_map = std::map<std::pair<const node*, int>, edge>;
+
+  static void replace(open_function& in, const edge_map& by) {
     for (const auto& one : in.body->nodes())
-      for (size_t i = 0; i < one->inputs().size(); ++i)
-        if (one->inputs()[i] == old)
-          rewriter::redirect(*one, static_cast<int>(i), by);
-    std::ranges::replace(in.results, old, by);
+      for (size_t i = 0; i < one->inputs().size(); ++i) {
+        const auto& input = one->inputs()[i];
+        if (auto found = by.find({input.node, input.index}); found != by.end())
+          rewriter::redirect(*one, static_cast<int>(i), found->second);
+      }
+    for (auto& result : in.results)
+      if (auto found = by.find({result.node, result.index}); found != by.end())
+        result = found->second;
   }
 
   rewriter& change_;

@@ -332,9 +332,9 @@ void rewriter::set_default_device(node& of, const std::string& device) {
     of.device_ = device;
 }
 
-void rewriter::set_colocation(node& of, const std::string& with) {
+void rewriter::set_colocation(node& of, const std::vector<std::string>& with) {
   of.attrs_.erase(std::string{colocation_attr});
-  add_colocation(of.attrs_, {with});
+  add_colocation(of.attrs_, with);
 }
 
 void rewriter::redirect(node& of, int input, edge to) {

@@ -59,8 +59,8 @@ public:
   static void set_device(node& of, std::string device);
   /// Where it names none, and does not take state itself: that says where it runs.
   static void set_default_device(node& of, const std::string& device);
-  /// Puts it, and no other, into the group of a node of that name.
-  static void set_colocation(node& of, const std::string& with);
+  /// Puts it into the groups of nodes of these names, and into no other.
+  static void set_colocation(node& of, const std::vector<std::string>& with);
   /// Points an input somewhere else in the same graph, before the node.
   static void redirect(node& of, int input, edge to);
   /// Calls `change` with each function that the node runs.

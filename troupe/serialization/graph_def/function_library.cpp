@@ -1,5 +1,6 @@
 #include "troupe/serialization/graph_def/function_library.hpp"
 
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/serialization/graph_def/flow_graph.hpp"
 
 #include <algorithm>
@@ -62,7 +63,8 @@ const std::string* function_library::gradient_of(std::string_view name) const {
 
 function_call function_library::callee(const NodeDef& of) const {
   auto found = called_by(of);
-  auto stays = found && (gradient_of(found.body->signature().name()) || is_noinline(of, found));
+  auto stays = found && (gradient_of(found.body->signature().name()) ||
+                         (is_noinline(of, found) && !makes_state(*found.body)));
   return stays ? function_call{} : found;
 }
 
@@ -71,6 +73,25 @@ bool function_library::is_noinline(const NodeDef& of, const function_call& calle
   if (!said)
     said = graph_def::find(called.body->attr(), noinline_attr);
   return said && said->b();
+}
+
+bool function_library::makes_state(const FunctionDef& called) const {
+  std::set<const FunctionDef*> seen;
+  return makes_state(called, seen);
+}
+
+bool function_library::makes_state(const FunctionDef& called,
+                                   std::set<const FunctionDef*>& seen) const {
+  if (!seen.insert(&called).second)
+    return false; // if it does, that is known already
+  return std::ranges::any_of(called.node_def(), [&](const NodeDef& each) {
+    if (auto inner = called_by(each))
+      return makes_state(*inner.body, seen);
+    if (flow_of(each.op()) != flow::plain)
+      return false;
+    auto op = ops_.find_op(each.op());
+    return op && outlives_steps(**op);
+  });
 }
 
 function_call function_library::called_by(const NodeDef& of) const {

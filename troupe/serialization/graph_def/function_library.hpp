@@ -4,6 +4,7 @@
 #include "troupe/serialization/graph_def/values.hpp"
 
 #include <map>
+#include <set>
 #include <string_view>
 
 namespace troupe::graph_def {
@@ -33,7 +34,7 @@ public:
   /// The function that a node calls, by its name or by a PartitionedCall.
   function_call called_by(const NodeDef& of) const;
   /// The same, where the nodes of the function take the node's place: not where the function has a
-  /// gradient of its own, or one of both forbids it.
+  /// gradient of its own, or one of both forbids it and the function makes no state.
   function_call callee(const NodeDef& of) const;
   /// Whether a call stays one, as the node says, or else its function.
   static bool is_noinline(const NodeDef& of, const function_call& called);
@@ -49,6 +50,10 @@ public:
   result<size_t> first_of(const NodeDef& node, std::string_view output, const attrs& given) const;
 
 private:
+  /// Whether a call makes variables, tables or the like, which live longer than it does.
+  bool makes_state(const FunctionDef& called) const;
+  bool makes_state(const FunctionDef& called, std::set<const FunctionDef*>& seen) const;
+
   const registry& ops_;
   std::map<std::string_view, const FunctionDef*> functions_;
   std::map<std::string_view, const std::string*> gradients_;

@@ -37,8 +37,12 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
   if (!raised)
     return raised.status().within(options.file);
   auto functions = max_functions;
-  function_source source{
-      .library = from.library(), .options = options, .left = &functions, .raised = &*raised};
+  std::map<std::string, std::shared_ptr<const function>> known;
+  function_source source{.library = from.library(),
+                         .options = options,
+                         .left = &functions,
+                         .known = &known,
+                         .raised = &*raised};
   TROUPE_ASSIGN(auto handles, add_nodes(from, into, source));
   imported_graph made{into, into.scope()};
   for (const auto& [name, passed] : handles)

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
+#include <sstream>
 
 namespace troupe::graph_def {
 namespace {
@@ -44,6 +46,14 @@ result<tensor> zero_of(dtype type) {
   return made;
 }
 
+// As a node may be called: TensorFlow begins names of functions with _, which nodes may not.
+std::string node_name(std::string_view function) {
+  auto first = std::ranges::find_if(function, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  });
+  return first == function.end() ? std::string{"function"} : std::string{first, function.end()};
+}
+
 struct open_body {
   std::unique_ptr<function_body> nodes;
   std::vector<edge> results;
@@ -67,7 +77,7 @@ result<open_body> read_body(const NameAttrList& which, graph& around,
   auto body = std::make_unique<function_body>(around);
   borrowing_graph local{from.library};
   auto& call = *local.nodes.add_node();
-  call.set_name(name);
+  call.set_name(node_name(name));
   call.set_op(name);
   *call.mutable_attr() = which.attr();
   std::map<std::string, edge> given;
@@ -93,12 +103,13 @@ result<open_body> read_body(const NameAttrList& which, graph& around,
   }
   auto inner = from;
   inner.open.push_back(name);
-  TROUPE_ASSIGN(auto calls, inline_calls(local.nodes, around.ops(), name));
+  const auto body_name = call.name(); // which goes when it is inlined
+  TROUPE_ASSIGN(auto calls, inline_calls(local.nodes, around.ops(), call.name()));
   TROUPE_ASSIGN(auto raised, raise_control_flow(local.nodes, around.ops()));
   inner.raised = &raised;
   auto& into = *body;
   TROUPE_ASSIGN(auto passed, add_nodes(local.nodes, into, inner, given));
-  auto found = calls.find(name);
+  auto found = calls.find(body_name);
   if (found == calls.end())
     return failure(error_kind::internal, "function '", name, "' was not expanded");
   std::vector<edge> results;
@@ -198,6 +209,32 @@ result<own_gradient> read_gradient(const NameAttrList& of, graph& around,
   return made;
 }
 
+// All that what is read depends on. Two texts may stand for the same.
+std::string key_of(const NameAttrList& which, const std::vector<function_argument>& arguments,
+                   const function_source& from) {
+  std::ostringstream key;
+  auto put = [&](std::string_view text) { key << text.size() << ' ' << text; };
+  put(which.name());
+  std::map<std::string_view, const AttrValue*> attrs;
+  for (const auto& [name, value] : which.attr())
+    attrs.emplace(name, &value);
+  for (const auto& [name, value] : attrs) {
+    put(name);
+    put(value->SerializeAsString());
+  }
+  for (const auto& one : arguments) {
+    key << ';' << to_string(one.type) << one.dims;
+    if (one.state)
+      key << ' ' << to_string(one.state->op().makes);
+  }
+  for (const auto* names : {&from.open, &from.gradients}) {
+    key << '|';
+    for (const auto& name : *names)
+      put(name);
+  }
+  return key.str();
+}
+
 } // namespace
 
 result<function_value> read_function(const NameAttrList& which, graph& around,
@@ -217,6 +254,10 @@ result<function_value> read_function(const NameAttrList& which, graph& around,
     else
       takes.push_back({outside.type(), i < dims.size() ? dims[i] : partial_shape{}});
   }
+  auto key = from.known ? key_of(which, takes, from) : std::string{};
+  if (from.known)
+    if (auto found = from.known->find(key); found != from.known->end())
+      return function_value{name, found->second};
   TROUPE_ASSIGN(auto read, read_body(which, around, takes, from));
   std::vector<function_argument> gives;
   for (const auto& one : read.results)
@@ -227,6 +268,8 @@ result<function_value> read_function(const NameAttrList& which, graph& around,
   TROUPE_ASSIGN(auto gradient, read_gradient(which, around, takes, gives, from));
   TROUPE_ASSIGN(auto made, function_body::finish(std::move(read.nodes), name, read.results,
                                                  std::move(gradient)));
+  if (from.known && !made->has_effects()) // each call draws random numbers of its own
+    from.known->emplace(std::move(key), made);
   return function_value{name, std::move(made)};
 }
 

@@ -5,6 +5,7 @@
 #include "troupe/serialization/graph_def/graph_def.pb.h"
 #include "troupe/serialization/graph_def/raise_control_flow.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ struct function_source {
   std::vector<std::string> open = {};
   /// The functions that are being read as gradients of others.
   std::vector<std::string> gradients = {};
-  /// How many more may be read for the graph: each node reads its own, and those in them.
+  /// How many more may be read for the graph.
   size_t* left = nullptr;
+  /// Those without effects that were read: who runs the same with alike arguments shares it.
+  std::map<std::string, std::shared_ptr<const function>>* known = nullptr;
   /// What branches and loops of TensorFlow 1 have become.
   const raised_graph* raised = nullptr;
 };
