@@ -54,6 +54,15 @@ void wait_for(Predicate done) {
     std::this_thread::yield(); // the watchdog bounds it
 }
 
+// Of a step that was answered, the threads may not have told yet.
+void wait_until_told(const task& of, int steps) {
+  wait_for([&] {
+    auto text = get(of, "/metrics").body;
+    return sample(text, "troupe_steps_running") == 0 &&
+           sample(text, "troupe_step_seconds_count") == steps;
+  });
+}
+
 // A graph whose step waits for an element of a queue.
 struct waiting_step {
   graph_builder g;
@@ -114,6 +123,7 @@ TEST_CASE("metrics count steps by outcome, the bytes of links, and the elements 
   auto zero = of.g.placeholder(dtype::i32);
   auto bad = of.g.constant(tensor::scalar(1)) / zero;
   CHECK_THROWS_AS(s.run({{zero, tensor::scalar(0)}}, {bad}), error);
+  wait_until_told(*task, 4);
   auto text = get(*task, "/metrics").body;
   CHECK(sample(text, R"(troupe_steps_total{outcome="ok"})") == 3);
   CHECK(sample(text, R"(troupe_steps_total{outcome="invalid_argument"})") == 1);
@@ -169,8 +179,11 @@ TEST_CASE("a step that waits says for which queue, by which node and for how lon
   CHECK(text_of(found.find("node")).starts_with("QueueDequeue 'take'"));
   CHECK(number_of(found.find("seconds")) >= 0);
   CHECK(look(*task, found.ref).ref == found.ref);
-  auto queue = look(*task, "/job:worker/task:0/container:/queue:rows");
-  CHECK(number_of(queue.find("takes_waiting")) == 1);
+  inspection queue;
+  CHECK(soon([&] { // the step waits before the queue knows
+    queue = look(*task, "/job:worker/task:0/container:/queue:rows");
+    return number_of(queue.find("takes_waiting")) == 1;
+  }));
   CHECK(number_of(queue.find("size")) == 0);
   auto text = get(*task, "/metrics").body;
   CHECK(sample(text, R"(troupe_waits{for="state"})") == 1);
@@ -189,6 +202,7 @@ TEST_CASE("all that there is can be reached from the root, and each part by its 
   auto* initializer = of.g.initializer(); // a graph that grows has its programs made anew
   s.run(of.put);
   s.run(initializer);
+  wait_until_told(*task, 2);
   auto root = look(*task, "/?depth=8");
   CHECK(root.kind == "cluster");
   std::set<std::string> kinds;

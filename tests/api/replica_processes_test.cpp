@@ -170,7 +170,7 @@ TEST_CASE("a replica whose task is stopped holds up none of those that need not 
   auto frozen = clock_type::now();
   REQUIRE(now.await_steps_of(0, 50));
   REQUIRE(now.await_steps_of(1, 50));
-  CHECK(clock_type::now() - frozen < 5s * slowness);
+  CHECK(clock_type::now() - frozen < 10s * slowness);
   REQUIRE(now.await(kind::lost, 2)); // when the peer timeout is over
   REQUIRE(now.await_steps_of(0, 50));
   ::kill(all.workers[2]->pid(), SIGCONT);
@@ -273,7 +273,7 @@ TEST_CASE("a run ends within seconds, though a task is frozen") {
   training.request_stop();
   auto begin = clock_type::now();
   now.end();
-  CHECK(clock_type::now() - begin < 8s * slowness);
+  CHECK(clock_type::now() - begin < 16s * slowness);
 }
 
 TEST_CASE("where a ps task is killed and restarted, all goes on from the newest checkpoint") {
