@@ -5,8 +5,6 @@
 #include "troupe/devices/gpu/cuda/copy.cuda.hpp"
 #include "troupe/devices/gpu/cuda/nccl.hpp"
 
-#include <sys/prctl.h>
-
 #include <mutex>
 #include <optional>
 #include <set>
@@ -141,7 +139,6 @@ public:
   }
   // CUDA knows no bounded wait: it is asked, often at first, then now and then.
   result<bool> wait(event which, std::chrono::microseconds at_most) override {
-    [[maybe_unused]] thread_local const bool exact = wake_in_time();
     auto begin = std::chrono::steady_clock::now();
     for (;;) {
       TROUPE_ASSIGN(auto behind, passed(which));
@@ -267,10 +264,6 @@ public:
 
 private:
   static constexpr std::chrono::microseconds spin{50}, nap{10};
-
-  // Linux wakes a thread up to 50 us late, which is as long as a short step, unless it is told not
-  // to.
-  static bool wake_in_time() noexcept { return ::prctl(PR_SET_TIMERSLACK, 1UL) == 0; }
 
   // Each thread has a current device of its own, which other code on it may change, too.
   status use() const noexcept {
