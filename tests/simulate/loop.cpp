@@ -9,6 +9,7 @@ namespace troupe::simulate {
 void simulated_loop::add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
                          std::shared_ptr<void> keep) {
   entries_[socket] = {&handler, tick_period, clock::now() + tick_period, std::move(keep)};
+  find_due();
   rouse(socket);
 }
 
@@ -26,11 +27,13 @@ void simulated_loop::remove(int socket) { to_remove_.push_back(socket); }
 time_point simulated_loop::next() const {
   if (!batch_.empty() || !roused_.empty() || !to_remove_.empty())
     return time_point::min();
-  auto earliest = time_point::max();
-  if (ticks)
-    for (const auto& [socket, one] : entries_)
-      earliest = std::min(earliest, one.due);
-  return earliest;
+  return ticks ? due_ : time_point::max();
+}
+
+void simulated_loop::find_due() {
+  due_ = time_point::max();
+  for (const auto& [socket, one] : entries_)
+    due_ = std::min(due_, one.due);
 }
 
 void simulated_loop::run_one(time_point now, dice* order) {
@@ -80,20 +83,26 @@ void simulated_loop::handle(int socket) {
 }
 
 void simulated_loop::remove_all() {
+  if (to_remove_.empty())
+    return;
   for (auto socket : std::exchange(to_remove_, {})) {
     auto node = entries_.extract(socket);
     if (!node.empty())
       node.mapped().handler->removed();
   }
+  find_due();
 }
 
 void simulated_loop::tick(time_point now) {
+  if (due_ > now)
+    return;
   std::vector<socket_handler*> due;
   for (auto& [socket, one] : entries_)
     if (one.due <= now) {
       due.push_back(one.handler);
       one.due = now + one.period;
     }
+  find_due();
   for (auto* one : due)
     one->tick(now);
 }

@@ -68,10 +68,12 @@ private:
   void handle(int socket);
   void remove_all();
   void tick(time_point now);
+  void find_due();
 
   const socket_states& states_;
   counting_memory memory_;
   std::map<int, entry> entries_;
+  time_point due_ = time_point::max(); ///< of the first of them
   std::set<int> roused_;
   std::vector<int> batch_, to_remove_;
   std::vector<std::byte> scratch_;
