@@ -463,6 +463,56 @@ TEST_CASE("who follows an elected coordinator at its address is told to decide")
   CHECK(world.told == std::vector<std::string>{"coordinator_silent"});
 }
 
+TEST_CASE("who was given a number by a coordinator that had been replaced finds that it decides") {
+  joined_world world;
+  world.start(one, 50, "h:6");
+  auto& replaced = world.meet(first, 1000, true);
+  auto& member = world.meet(zero, 5);
+  world.say(replaced,
+            list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}, {one, 50, "h:6"}}, first));
+  // Those who elected the process that was at h:6 before know none but that one.
+  auto incarnation = GENERATE(40, 50); // 50: it has given its own number away before it was lost
+  auto known = list_of(1001, {{first, 1000, "h:10"}, {zero, 5, "h:5"}, {one, 40, "h:6"}}, one);
+  std::ranges::find(known.members, one, &cluster_member::task)->incarnation = incarnation;
+  world.say(member, known);
+  CHECK(world.failed.empty());
+  CHECK(world.told == std::vector<std::string>{"coordinator_followed"});
+  world.pass_and_tick(2s);
+  auto told = member.all<member_changes>().back();
+  CHECK(told.epoch.term > 1001);
+  auto& joiner = world.meet({}, 9);
+  world.say(joiner, number_claim{"worker", -1, 9, "h:9"});
+  auto given = joiner.all<number_grant>().back();
+  REQUIRE(given.outcome);
+  CHECK(given.task == two);
+  // When the others hear of it, it stays.
+  CHECK(world.failed.empty());
+}
+
+TEST_CASE("a coordinator whose own number another process has been given ends") {
+  joined_world world;
+  world.start(one, 6, "h:6");
+  auto& member = world.meet(zero, 5);
+  world.say(
+      member,
+      list_of(900, {{first, 3, "h:10", presence::left}, {zero, 5, "h:5"}, {one, 6, "h:6"}}, first));
+  world.pass_and_tick(14s);
+  for (auto& [task, then] : std::exchange(world.probed, {}))
+    then(5);
+  world.run();
+  auto asked = member.all<vote_request>();
+  REQUIRE(!asked.empty());
+  world.say(member, vote{asked.back().term, true});
+  world.pass_and_tick(2s);
+  REQUIRE(world.failed.empty());
+  auto& joiner = world.meet({}, 60);
+  world.say(joiner, number_claim{"worker", 1, 60, "h:6"});
+  REQUIRE(joiner.all<number_grant>().size() == 1);
+  CHECK(joiner.all<number_grant>()[0].outcome);
+  REQUIRE(world.failed.size() == 1);
+  CHECK(world.failed[0].kind() == error_kind::failed_precondition);
+}
+
 TEST_CASE("a coordinator calls members that are not connected to it") {
   joined_world world;
   world.start(first, 1000, "h:10");

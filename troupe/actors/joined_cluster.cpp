@@ -334,10 +334,30 @@ void joined_cluster::decide(uint64_t term) {
   decides_.emplace(self_, copy_, term, left, options_.times, host_.now());
   decides_->reserve(options_.seeds.front());
   was_elected_ = true;
+  introduce();
+}
+
+// The list names the process that was at this address before as the one that decides: whoever gave
+// this one its number had not heard of that.
+void joined_cluster::follow() {
+  TROUPE_REACHED("a member finds that it follows a coordinator");
+  tell("coordinator_followed",
+       concat(self_, " gives out numbers as ", self_, " did at ", options_.address, " before it"));
+  auto former = std::exchange(copy_, {});
+  decides_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
+  decides_->reserve(options_.seeds.front());
+  was_elected_ = true;
+  if (auto well = decides_->hear(former, host_.now()); !well)
+    return host_.fail(std::move(well));
+  introduce();
+}
+
+// All who are connected say what they know beyond the list here.
+void joined_cluster::introduce() {
   for (const auto& [id, one] : by_id_) {
     if (one->task)
       decides_->connected(*one->task, one->incarnation);
-    send(*one, list_gossip::greeting(list(), true)); // what they know beyond the list here
+    send(*one, list_gossip::greeting(list(), true));
   }
 }
 
@@ -390,9 +410,8 @@ void joined_cluster::publish() {
     if (one.holds_number())
       now.tasks.emplace(task, one.address);
   host_.learn(std::move(now));
-  if (decides_)
-    return;
-  object();
+  if (!decides_)
+    object();
   if (!options_.address.empty())
     look_for_oneself();
 }
@@ -404,6 +423,10 @@ void joined_cluster::look_for_oneself() {
     return host_.fail(failure(error_kind::failed_precondition, self_, " with the incarnation ",
                               incarnation_, " has been replaced by ", own->incarnation, " at ",
                               own->address, ": end the old process"));
+  if (decides_)
+    return;
+  if (own && list().coordinator() == self_ && own->address == options_.address)
+    return follow();
   if (const auto* other = list().find(list().coordinator()); other && host_.keep)
     host_.keep(other->address);
   if (!own || own->incarnation != incarnation_ || own->state != presence::here)

@@ -72,6 +72,8 @@ private:
   void object();
   void stand();
   void decide(uint64_t term);
+  void follow();
+  void introduce();
   void step_down(const member_changes& later);
   void claim_own(const peer& to);
   void publish();
