@@ -1,7 +1,6 @@
 #include "troupe/actors/byte_stream.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -61,7 +60,7 @@ public:
     auto before = given_;
     for (const auto& place : places) {
       auto part = std::min(place.iov_len, first_.size() - given_);
-      std::memcpy(place.iov_base, first_.data() + given_, part);
+      std::copy_n(first_.data() + given_, part, static_cast<std::byte*>(place.iov_base));
       given_ += part;
     }
     auto came = static_cast<ssize_t>(given_ - before);
