@@ -245,6 +245,26 @@ void invariant_product(State& state, bool hoisted) {
   state.SetItemsProcessed(state.iterations() * few);
 }
 
+/// The gradient of 100 turns that keep 4 MiB each, in memory or in files; bytes are what is kept.
+void kept_turns(State& state, bool in_files) {
+  constexpr int64_t numbers = 1 << 20;
+  constexpr int few = 100;
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {numbers}, "x");
+  auto y = while_loop(
+      {g.constant(0), x}, [](auto& v) { return less(v[0], few); },
+      [](auto& v) {
+        return edges{v[0] + 1, v[1] * v[1]};
+      },
+      {.swap_memory = in_files})[1];
+  auto s = session::local(options());
+  auto step = s.prepare({x}, {g.gradients(sum(y), {x})[0]});
+  const auto at = tensor::of(shape{numbers}, std::vector<float>(numbers, 0.5f));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(step.run({at}));
+  state.SetBytesProcessed(state.iterations() * few * numbers * 4);
+}
+
 } // namespace
 
 void register_control_flow() {
@@ -259,6 +279,11 @@ void register_control_flow() {
     benchmark::RegisterBenchmark(hoisted ? "flow/invariant_product"
                                          : "flow/invariant_product_in_turns",
                                  invariant_product, hoisted);
+  for (bool in_files : {false, true})
+    benchmark::RegisterBenchmark(in_files ? "flow/swapped_turns" : "flow/kept_turns", kept_turns,
+                                 in_files)
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime();
   for (bool both : {false, true})
     benchmark::RegisterBenchmark(both ? "flow/pipelined" : "flow/not_pipelined", pipelined, both)
         ->UseRealTime();

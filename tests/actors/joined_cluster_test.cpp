@@ -475,6 +475,8 @@ TEST_CASE("who was given a number by a coordinator that had been replaced finds 
   auto known = list_of(1001, {{first, 1000, "h:10"}, {zero, 5, "h:5"}, {one, 40, "h:6"}}, one);
   std::ranges::find(known.members, one, &cluster_member::task)->incarnation = incarnation;
   world.say(member, known);
+  CHECK(world.told.empty()); // a later list may come
+  world.pass_and_tick(3s);
   CHECK(world.failed.empty());
   CHECK(world.told == std::vector<std::string>{"coordinator_followed"});
   world.pass_and_tick(2s);
@@ -486,6 +488,19 @@ TEST_CASE("who was given a number by a coordinator that had been replaced finds 
   REQUIRE(given.outcome);
   CHECK(given.task == two);
   // When the others hear of it, it stays.
+  CHECK(world.failed.empty());
+}
+
+TEST_CASE("who is named by an old list as the one that decides waits for a later one") {
+  joined_world world;
+  world.start(one, 50, "h:6");
+  auto& late = world.meet(zero, 5);
+  world.say(late, list_of(1001, {{zero, 5, "h:5"}, {one, 40, "h:6"}, {two, 7, "h:7"}}, one));
+  auto& member = world.meet(two, 7);
+  world.pass_and_tick(1s);
+  world.say(member, list_of(1002, {{zero, 5, "h:5"}, {one, 50, "h:6"}, {two, 7, "h:7"}}, two));
+  world.pass_and_tick(5s);
+  CHECK(world.told.empty());
   CHECK(world.failed.empty());
 }
 

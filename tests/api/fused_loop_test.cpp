@@ -13,6 +13,7 @@ namespace troupe::test::fused_loop_test {
 namespace {
 
 using list = std::vector<edge>;
+using list_of_tensors = std::vector<tensor>;
 
 bool is_fused(edge from_loop, const std::vector<feed>& feeds = {}) {
   auto functions = functions_of(*from_loop.node);
@@ -114,6 +115,30 @@ TEST_CASE("one loop may meet many shapes, and some that cannot be fused") {
       CHECK(got.values<float>().front() == 1536);
       CHECK(got.values<float>().back() == 1536);
     }
+}
+
+TEST_CASE("shapes that a loop met first and cannot be fused for do not count for later ones") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  auto found = up_to_ten({g.constant(0), x}, [](auto& v) { return list{v[0] + 1, v[1] * 2.0f}; });
+  fused_loops loops{*found[0].node};
+  auto variables = [](size_t n) {
+    return list_of_tensors{tensor::scalar(0), tensor::vector(std::vector<float>(n, 1.5f))};
+  };
+  for (int i = 0; i < 5; ++i)
+    CHECK_FALSE(loops.find(variables(5000)));
+  int runs = 1;
+  while (!loops.find(variables(3)) && runs < 100)
+    ++runs;
+  CHECK(runs < 10);
+  CHECK(loops.find(variables(3)));
+  // One that is large each second time.
+  fused_loops in_turn{*found[0].node};
+  for (int i = 0; i < 20; ++i) {
+    CHECK_FALSE(in_turn.find(variables(5000)));
+    (void)in_turn.find(variables(3));
+  }
+  CHECK(in_turn.find(variables(3)));
 }
 
 TEST_CASE("variables of a fused loop may change places, and several may become one") {

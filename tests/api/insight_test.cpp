@@ -111,6 +111,48 @@ TEST_CASE("statistics tell what nodes within loops took, by the nest that they a
   }
 }
 
+TEST_CASE("statistics tell what nodes of loops took whose turns overlap, or wait") {
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::f32}, {.capacity = 100});
+  auto rows = g.placeholder(dtype::f32, {10, 1000}, "rows");
+  auto* put = queue_enqueue_many(queue, {rows});
+  auto y = while_loop(
+      {g.constant(0), g.constant(tensor::vector(std::vector<float>(1000)))},
+      [&](auto& v) { return less(v[0], 5); },
+      [&](auto& v) {
+        auto inner = while_loop(
+            {g.constant(0), queue_dequeue(queue, {dtype::f32})[0]},
+            [&](auto& u) { return less(u[0], 3); },
+            [&](auto& u) {
+              return std::vector{u[0] + 1, cumsum(u[1], 0, {}, "added")};
+            },
+            {.name = "rnn"})[1];
+        return std::vector{v[0] + 1, v[1] + softmax(inner, "soft")};
+      },
+      {.name = "train"})[1];
+  auto s = session::local();
+  s.run({{rows, tensor::of({10, 1000}, std::vector<float>(10'000, 1))}}, {}, {put});
+  auto train = s.prepare({}, {y});
+  for (int i = 0; i < 2; ++i) {
+    step_statistics found;
+    train.run({}, {.statistics = &found});
+    const auto& task = found.tasks.at(0);
+    std::map<std::string, const step_span*> inner;
+    for (const auto& one : task.spans)
+      if (task.subject_of(one).kind == span_kind::inner)
+        inner[task.subject_of(one).name] = &one;
+    for (const auto& [name, one] : inner)
+      UNSCOPED_INFO(name << " " << one->runs);
+    REQUIRE(inner.contains("train/soft"));
+    CHECK(inner.at("train/soft")->runs == 5);
+    CHECK(inner.at("train/soft")->begin_ns >= task.begin_ns);
+    CHECK(inner.at("train/soft")->end_ns > inner.at("train/soft")->begin_ns);
+    REQUIRE(inner.contains("train/rnn [body] added"));
+    CHECK(inner.at("train/rnn [body] added")->runs == 15);
+    CHECK(!task.spans.empty());
+  }
+}
+
 TEST_CASE("steps of many threads make one trace that keeps the format's rules") {
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::f32}, {.capacity = 1});

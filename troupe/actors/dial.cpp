@@ -24,6 +24,9 @@ int milliseconds_until(step_clock::time_point deadline) {
 
 // Nobody may have to wait longer for us to notice that we should stop.
 constexpr std::chrono::milliseconds longest_wait{200};
+// The system asks a host that does not answer again after 1, 2, 4, 8 and 16 s: where a network has
+// come back meanwhile, a fresh socket is there sooner, and an address behind a dead one is tried.
+constexpr std::chrono::seconds longest_attempt{2};
 
 status broken(int code) { return failure(error_kind::unavailable, std::strerror(code)); }
 
@@ -123,7 +126,7 @@ result<socket_handle> attempt_each(const addrinfo* at, step_clock::time_point de
                                    const std::atomic<bool>& stop) {
   status last = failure(error_kind::unavailable, "it has no address");
   for (; at; at = at->ai_next) {
-    auto made = attempt(*at, deadline, stop);
+    auto made = attempt(*at, std::min(deadline, step_clock::now() + longest_attempt), stop);
     if (made && !connected_to_itself(made->get()))
       return made;
     last = made ? failure(error_kind::unavailable, "no process listens there") : made.status();

@@ -312,8 +312,8 @@ bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& in
     std::lock_guard guard{mutex_};
     running_.push_back(in);
   }
-  if (root_.checks_numerics())
-    in->watch({.check_numerics = true});
+  if (root_.watched())
+    in->watch(root_.watching());
   in->belong_to(root_, run.first, run.second, as);
   in->conductor().begin(root_.step().sequence, observer, unit, root_.conductor().stop().deadline());
   if (!root_.program().frame(run.first)->is_shared())
@@ -343,6 +343,8 @@ void step_frames::end_if_failed(task_instance& in, caf::execution_unit* unit) {
 }
 
 void step_frames::end_run(run_id run, const task_instance& in) noexcept {
+  if (root_.watching().times)
+    (void)guarded("adding up what a turn took", [&] { times_.add(in); });
   std::lock_guard guard{mutex_};
   visits_.erase(run);
   auto it = std::ranges::find(running_, &in, &std::shared_ptr<task_instance>::get);
@@ -370,6 +372,7 @@ void step_frames::abort_all(caf::execution_unit* unit) {
 }
 
 void step_frames::reset() noexcept {
+  times_.reset();
   std::lock_guard guard{mutex_};
   running_.clear();
   visits_.clear();

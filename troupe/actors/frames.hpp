@@ -3,6 +3,7 @@
 // other tasks take part in it as guests, told by one tensor_push for each run of a function.
 #pragma once
 #include "troupe/actors/task_program.hpp"
+#include "troupe/actors/turn_times.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
 
 #include <map>
@@ -38,6 +39,8 @@ public:
   step_memory& account_on(device& which);
   /// What they took on such devices.
   void add_memory(step_memory_statistics& to) const;
+  /// What their nodes took, if the step notes that down.
+  void add_times(task_statistics& to) const { times_.collect(root_.program(), to); }
 
   // For runs:
   using run_id = std::pair<uint32_t, uint64_t>; // frame, and a number within the step
@@ -70,6 +73,7 @@ private:
   std::vector<std::shared_ptr<task_instance>> running_;
   std::map<run_id, visit> visits_; // of frames that several tasks run
   size_t early_bytes_ = 0;
+  turn_times times_;
   std::map<const device*, step_memory::owner> accounts_; // of devices that the step has no part on
 };
 

@@ -337,8 +337,13 @@ void joined_cluster::decide(uint64_t term) {
   introduce();
 }
 
-// The list names the process that was at this address before as the one that decides: whoever gave
-// this one its number had not heard of that.
+// The list names the process that was at this address before as the one that decides.
+bool joined_cluster::names_itself() const {
+  const auto* own = copy_.find(self_);
+  return own && copy_.coordinator() == self_ && own->address == options_.address;
+}
+
+// Whoever gave this process its number had not heard that the one before it was elected.
 void joined_cluster::follow() {
   TROUPE_REACHED("a member finds that it follows a coordinator");
   tell("coordinator_followed",
@@ -393,6 +398,10 @@ void joined_cluster::tick() {
     ask_others();
     call_others();
   }
+  if (decides_ || !names_itself())
+    named_since_ = now;
+  else if (now - named_since_ >= options_.times.settle)
+    follow();
   stand();
   publish();
 }
@@ -425,8 +434,8 @@ void joined_cluster::look_for_oneself() {
                               own->address, ": end the old process"));
   if (decides_)
     return;
-  if (own && list().coordinator() == self_ && own->address == options_.address)
-    return follow();
+  if (names_itself())
+    return; // who decides now may not have been heard yet
   if (const auto* other = list().find(list().coordinator()); other && host_.keep)
     host_.keep(other->address);
   if (!own || own->incarnation != incarnation_ || own->state != presence::here)

@@ -72,6 +72,7 @@ private:
   void object();
   void stand();
   void decide(uint64_t term);
+  bool names_itself() const;
   void follow();
   void introduce();
   void step_down(const member_changes& later);
@@ -99,7 +100,7 @@ private:
   list_epoch published_;
   size_t probing_ = 0;
   bool told_of_silence_ = false;
-  cluster_coordinator::time_point ticked_, called_;
+  cluster_coordinator::time_point ticked_, called_, named_since_;
   cluster_coordinator::time_point late_at_; // when this process was last not there
 };
 

@@ -184,6 +184,7 @@ private:
     made.add("bytes_in_use", whole(memory.in_use));
     made.add("bytes_peak", whole(memory.peak));
     made.add("bytes_cached", whole(memory.cached));
+    made.add("bytes_swapped", whole(memory.swapped));
     made.add("bytes_limit", whole(of.memory_limit()));
     made.add("allocations", whole(memory.allocations));
     return made;

@@ -236,6 +236,7 @@ void write_devices(metrics_text& to, const std::vector<std::shared_ptr<device>>&
     sample("in_use", memory.in_use);
     sample("peak", memory.peak);
     sample("cached", memory.cached);
+    sample("swapped", memory.swapped);
     if (one->memory_limit() > 0)
       sample("limit", one->memory_limit());
   }

@@ -329,11 +329,40 @@ std::shared_ptr<const std::vector<span_subject>> task_program::subjects() const 
   std::lock_guard guard{mutex_};
   if (!subjects_) {
     auto made = std::make_shared<std::vector<span_subject>>();
-    for (size_t p = 0; p < programs_.size(); ++p)
-      step_profiler::append_subjects(*programs_[p], device_names_[p], *made);
+    append_subjects(*made);
+    for (const auto& [number, one] : frames_)
+      for (const auto& function : one.functions)
+        if (function) {
+          auto first = made->size();
+          function->append_subjects(*made);
+          for (auto& subject : std::span{*made}.subspan(first))
+            subject.kind = span_kind::inner;
+        }
     subjects_ = std::move(made);
   }
   return subjects_;
+}
+
+void task_program::append_subjects(std::vector<span_subject>& to) const {
+  for (size_t p = 0; p < programs_.size(); ++p)
+    step_profiler::append_subjects(*programs_[p], device_names_[p], to);
+}
+
+uint32_t task_program::first_subject_of(const task_program& function) const {
+  auto own = [](const task_program& of) {
+    size_t count = 0;
+    for (const auto& one : of.programs_)
+      count += step_profiler::subjects_of(*one);
+    return count;
+  };
+  auto first = own(*this);
+  for (const auto& [number, one] : frames_)
+    for (const auto& each : one.functions) {
+      if (each.get() == &function)
+        return static_cast<uint32_t>(first);
+      first += each ? own(*each) : 0;
+    }
+  return static_cast<uint32_t>(first);
 }
 
 task_instance::task_instance(const task_program& of) : program_(of) {
@@ -467,16 +496,15 @@ void task_instance::collect(task_statistics& found) const {
   if (!watching_.times)
     return;
   found.task = program_.task();
-  found.subjects = program_.subjects();
   found.begin_ns = watched_since_;
-  uint32_t first = 0;
+  collect_spans(found);
+  if (frames_)
+    frames_->add_times(found);
   for (size_t p = 0; p < parts_.size(); ++p) {
-    watches_[p]->collect(first, found);
     memory_timeline memory{.device = program_.name_of_device(p)};
     parts_[p]->collect_memory(memory);
     if (!memory.bytes.empty())
       found.memory.push_back(std::move(memory));
-    first += static_cast<uint32_t>(step_profiler::subjects_of(*program_.programs()[p]));
   }
   if (!std::ranges::is_sorted(found.spans, {}, &step_span::begin_ns))
     std::ranges::stable_sort(found.spans, {}, &step_span::begin_ns);
@@ -484,6 +512,15 @@ void task_instance::collect(task_statistics& found) const {
   found.allocated_bytes = held.allocated;
   found.peak_bytes = held.peak;
   found.end_ns = steady_ns();
+}
+
+void task_instance::collect_spans(task_statistics& to) const {
+  to.subjects = program_.subjects();
+  uint32_t first = 0;
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    watches_[p]->collect(first, to);
+    first += static_cast<uint32_t>(step_profiler::subjects_of(*program_.programs()[p]));
+  }
 }
 
 step_memory_statistics task_instance::memory() const noexcept {

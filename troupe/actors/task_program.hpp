@@ -88,6 +88,8 @@ public:
 
   /// What spans of its steps are about.
   std::shared_ptr<const std::vector<span_subject>> subjects() const;
+  /// Where those of a frame's function begin among them.
+  uint32_t first_subject_of(const task_program& function) const;
   /// The task that it runs on: "/job:worker/task:1".
   const std::string& task() const noexcept { return task_; }
   const std::string& name_of_device(size_t program) const noexcept {
@@ -207,6 +209,7 @@ public:
   }
 
 private:
+  void append_subjects(std::vector<span_subject>& to) const;
   status look_at_state(uint64_t retirements) const;
   inline_actor* add_responder(const caf::actor& one);
 
@@ -310,8 +313,10 @@ public:
   /// What the step did, which has ended; takes the place of what `to` held, whose memory is used
   /// again. Nothing where nobody asked for times.
   void collect(task_statistics& to) const;
+  /// The times of its own nodes alone.
+  void collect_spans(task_statistics& to) const;
   bool watched() const noexcept { return watching_.any(); }
-  bool checks_numerics() const noexcept { return watching_.check_numerics; }
+  const profile_options& watching() const noexcept { return watching_; }
 
   // Who waits can say for what and since when; a region that runs, since when. Any thread.
   void begin_step(uint64_t step) noexcept; ///< now it waits for other devices

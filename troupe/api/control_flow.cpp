@@ -128,7 +128,8 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
                    .name = std::string{options.name},
                    .inputs = initial,
                    .attrs = {{"parallel_iterations", options.parallel_iterations},
-                             {"_recompute", options.recompute}},
+                             {"_recompute", options.recompute},
+                             {"_swap_memory", options.swap_memory}},
                    .where = where};
     throw_if_failed(complete_loop(spec, std::move(test), std::move(turn)));
     auto* made = value_or_throw(in.add(std::move(spec)));

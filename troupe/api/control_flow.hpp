@@ -71,6 +71,9 @@ struct while_options {
   /// Gradients compute again what a turn has computed instead of keeping it: of each turn they keep
   /// loop variables, random numbers and values of variables only, for a third more work.
   bool recompute = false;
+  /// What gradients keep of each turn goes to files (session_options::memory.swap_space) as far as
+  /// it is large: tensors of 16 KiB and more.
+  bool swap_memory = false;
 };
 
 /// Computes new values of the loop variables as long as `condition` holds, and returns the last

@@ -20,8 +20,9 @@ const registry& library() {
 
 result<std::vector<std::shared_ptr<device>>> make_devices(const device_choice& chosen) {
   std::vector<std::shared_ptr<device>> made;
-  made.push_back(make_cpu_device(
-      {.intra_op_threads = chosen.intra_op_threads, .memory_limit = chosen.memory_limit}));
+  made.push_back(make_cpu_device({.intra_op_threads = chosen.intra_op_threads,
+                                  .memory_limit = chosen.memory_limit,
+                                  .swap_space = chosen.swap_space}));
   if (chosen.gpus == 0)
     return made;
   auto gpus =

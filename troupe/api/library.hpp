@@ -1,6 +1,7 @@
 // The composition root: puts the ops and devices of this build together.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/device/swap_space.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <chrono>
@@ -14,9 +15,10 @@ const registry& library();
 
 /// What a task runs on.
 struct device_choice {
-  int intra_op_threads = 0;      ///< of the processor that one op may use; 0: one per core
-  size_t memory_limit = 0;       ///< bytes that tensors of the processor may take; 0: no limit
-  int gpus = 0;                  ///< the first so many GPUs; -1: all that there are
+  int intra_op_threads = 0;           ///< of the processor that one op may use; 0: one per core
+  size_t memory_limit = 0;            ///< bytes that tensors of the processor may take; 0: no limit
+  swap_space_options swap_space = {}; ///< of the processor
+  int gpus = 0;                       ///< the first so many GPUs; -1: all that there are
   int devices_per_gpu = 1;       ///< more than one share a GPU: several devices where there is one
   size_t gpu_memory_limit = 0;   ///< bytes, of each device; 0: an even share of nine tenths
   size_t gpu_memory_reserve = 0; ///< bytes of each that are taken at the start; 0: as needed

@@ -148,7 +148,8 @@ scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
       },
       {.name = options.name,
        .parallel_iterations = options.parallel_iterations,
-       .recompute = options.recompute},
+       .recompute = options.recompute,
+       .swap_memory = options.swap_memory},
       where);
 
   scanned all{part(found, xs.size() + given.size(), initial.size()), {}};
@@ -191,8 +192,10 @@ scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell
                     const recurrent_options& options, location where) {
   if (!x)
     reject("dynamic_rnn", where, "x is an edge to nothing");
-  scan_options how{
-      .name = options.name, .reverse = options.reverse, .recompute = options.recompute};
+  scan_options how{.name = options.name,
+                   .reverse = options.reverse,
+                   .recompute = options.recompute,
+                   .swap_memory = options.swap_memory};
   if (!options.lengths)
     return scan(
         state, {x},

@@ -11,6 +11,7 @@ struct scan_options {
   bool reverse = false; ///< from the last slice to the first; outputs stay beside their slices
   int64_t parallel_iterations = 10; ///< turns under way at once, at most, where turns overlap
   bool recompute = false;           ///< for gradients, instead of keeping: while_options
+  bool swap_memory = false;         ///< keeps for gradients in files: while_options
 };
 
 /// What one turn gives.
@@ -61,8 +62,9 @@ struct recurrent_options {
   /// [batch], i32 or i64: how many steps of each sequence count. Behind them the state stays as it
   /// was, and outputs are zero. Nothing: all count.
   edge lengths = {};
-  bool reverse = false;   ///< from the end of each sequence to its begin
-  bool recompute = false; ///< for gradients, instead of keeping: while_options
+  bool reverse = false;     ///< from the end of each sequence to its begin
+  bool recompute = false;   ///< for gradients, instead of keeping: while_options
+  bool swap_memory = false; ///< keeps for gradients in files: while_options
 };
 
 /// Runs a recurrent net over sequences `x` [time, batch, ...] of any length: the number of steps is

@@ -55,6 +55,7 @@ device_choice to_device_choice(const thread_options& threads, const memory_optio
                                const gpu_options& gpu) {
   return {.intra_op_threads = threads.intra_op,
           .memory_limit = memory.limit,
+          .swap_space = memory.swap_space,
           .gpus = gpu.count,
           .devices_per_gpu = gpu.devices_each,
           .gpu_memory_limit = memory.gpu_limit,

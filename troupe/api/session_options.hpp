@@ -1,6 +1,7 @@
 // How a session runs its steps, and what a run is told beside its feeds and fetches.
 #pragma once
 #include "troupe/runtime/cluster/tls_files.hpp"
+#include "troupe/runtime/device/swap_space_options.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/f32_transfer.hpp"
@@ -24,9 +25,10 @@ struct thread_options {
 
 /// Bytes. Of local sessions; tasks of a cluster have options of their own (`troupe worker`).
 struct memory_options {
-  size_t limit = 0;       ///< of what ops make on the processor; 0: none
-  size_t gpu_limit = 0;   ///< of each GPU device; 0: a share of nine tenths
-  size_t gpu_reserve = 0; ///< of each GPU device, taken at once; 0: as they are needed
+  size_t limit = 0;                   ///< of what ops make on the processor; 0: none
+  swap_space_options swap_space = {}; ///< of files for what loops with swap_memory keep
+  size_t gpu_limit = 0;               ///< of each GPU device; 0: a share of nine tenths
+  size_t gpu_reserve = 0;             ///< of each GPU device, taken at once; 0: as they are needed
   /// Without a new tensor, until a GPU gives back what it keeps for the next ones; 0: never.
   std::chrono::milliseconds gpu_idle{0};
 };

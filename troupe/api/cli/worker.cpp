@@ -233,6 +233,13 @@ void add_worker(CLI::App& to) {
       ->add_option("--memory-limit", options->devices.memory_limit,
                    "Bytes that what ops make may take, such as 2GB; 0: no limit")
       ->transform(CLI::AsSizeValue{false});
+  command->add_option("--swap-folder", options->devices.swap_space.folder,
+                      "Folder for what loops with swap_memory keep for their gradients; default: "
+                      "that of $TMPDIR, else /var/tmp");
+  command
+      ->add_option("--swap-limit", options->devices.swap_space.limit,
+                   "Bytes that it may take there, such as 20GB; 0: what the disk has")
+      ->transform(CLI::AsSizeValue{false});
   command->add_option("--gpus", options->devices.gpus, "The first so many GPUs; -1: all")
       ->capture_default_str();
   command

@@ -39,7 +39,7 @@ public:
   explicit cpu_device(const cpu_options& options)
       : ordinal_(options.ordinal),
         memory_(cpu_allocator::make(options.memory_limit, cache_limit())),
-        team_(thread_team::of(threads_for(options.intra_op_threads))) {}
+        swap_(options.swap_space), team_(thread_team::of(threads_for(options.intra_op_threads))) {}
 
   device_kind kind() const noexcept override { return device_kind::cpu; }
   int ordinal() const noexcept override { return ordinal_; }
@@ -52,7 +52,12 @@ public:
     return memory_->limit() ? memory_->limit() : physical_memory();
   }
   allocator& memory() noexcept override { return *memory_; }
-  memory_statistics statistics() const override { return memory_->statistics(); }
+  memory_statistics statistics() const override {
+    auto made = memory_->statistics();
+    made.swapped = swap_.in_use();
+    return made;
+  }
+  swap_space* swap() noexcept override { return &swap_; }
   void release_cached_memory() noexcept override { memory_->release_cached(); }
 
   void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body,
@@ -63,6 +68,7 @@ public:
 private:
   const int ordinal_;
   const cpu_allocator::owner memory_;
+  swap_space swap_;
   const std::shared_ptr<thread_team> team_;
 };
 

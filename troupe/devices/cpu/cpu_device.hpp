@@ -1,6 +1,7 @@
 // The device that is always there: the machine's processor cores.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
+#include "troupe/runtime/device/swap_space.hpp"
 
 #include <memory>
 
@@ -12,6 +13,7 @@ struct cpu_options {
   int intra_op_threads = 0;
   /// Bytes that tensors may hold at once. 0: no limit but the machine's.
   size_t memory_limit = 0;
+  swap_space_options swap_space = {};
 };
 
 /// Devices with as many threads share them. No thread starts before the first loop that is worth

@@ -17,6 +17,7 @@ public:
   size_t memory_limit() const noexcept override { return of_->memory_limit(); }
   allocator& memory() noexcept override { return of_->memory(); }
   memory_statistics statistics() const override { return of_->statistics(); }
+  swap_space* swap() noexcept override { return of_->swap(); }
   void release_cached_memory() noexcept override { of_->release_cached_memory(); }
   void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body,
                        stop_signal* stop) override {

@@ -1,5 +1,6 @@
 // What a run of a function keeps for its gradient, as one value.
 #include "troupe/ops/list/shared/lists.cpu.hpp"
+#include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe::ops::tuple_cpu {
 namespace {
@@ -7,12 +8,16 @@ namespace {
 struct tuple_form {
   std::vector<int64_t> places;
   size_t count;
+  std::vector<bool> swaps; // of each place
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   auto count = setup.of.attr<int64_t>("count");
+  std::vector<bool> swaps(static_cast<size_t>(count));
+  for (auto place : setup.of.attr<std::vector<int64_t>>("swap"))
+    swaps[static_cast<size_t>(place)] = true;
   return std::shared_ptr<void>{std::make_shared<tuple_form>(
-      setup.of.attr<std::vector<int64_t>>("places"), static_cast<size_t>(count))};
+      setup.of.attr<std::vector<int64_t>>("places"), static_cast<size_t>(count), std::move(swaps))};
 }
 
 status run_tuple(kernel_context& at) {
@@ -21,7 +26,8 @@ status run_tuple(kernel_context& at) {
   made->items.resize(form.count);
   for (int i = 0; i < at.inputs(); ++i) {
     TROUPE_TRY(made->admit(at.input(i)));
-    made->items[static_cast<size_t>(form.places[static_cast<size_t>(i)])] = at.input(i);
+    auto place = static_cast<size_t>(form.places[static_cast<size_t>(i)]);
+    TROUPE_ASSIGN(made->items[place], form.swaps[place] ? swapped(at, at.input(i)) : at.input(i));
   }
   return {};
 }

@@ -68,8 +68,9 @@ fetch y = string("some")
 extern constexpr op_def stack_push{
     .name = "StackPushV2",
     .also = "StackPush",
-    .doc = "Puts a tensor on a stack, and gives it.\n\nNothing is copied on processors. Stacks lie "
-           "in the host's memory, whatever swap_memory says: what a GPU pushes goes there.",
+    .doc = "Puts a tensor on a stack, and gives it.\n\nStacks lie in the host's memory: what a GPU "
+           "pushes goes there. With swap_memory, tensors of 16 KiB and more go to files, if the "
+           "session or task has a folder for them; else nothing is copied on processors.",
     .inputs = {{"handle", "variant"}, {"elem", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_value}, {"swap_memory", false}},

@@ -1,4 +1,5 @@
 #include "troupe/ops/list/shared/step_objects.cpu.hpp"
+#include "troupe/runtime/device/swap_space.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe::ops::stack_cpu {
@@ -26,11 +27,18 @@ status run_stack(kernel_context& at) {
   return set_handle(at, std::make_shared<tensor_stack>(form.name, form.type, most));
 }
 
+result<std::shared_ptr<void>> prepare_push(const kernel_setup& setup) {
+  return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("swap_memory"))};
+}
+
 status run_push(kernel_context& at) {
   TROUPE_ASSIGN(auto* to, stack_at(at));
-  auto value = at.input(1);
-  TROUPE_TRY(to->push(value));
-  at.set_output(0, std::move(value));
+  // TensorFlow's graphs have the attribute as a hint, and know nothing of files.
+  const auto* space = at.device().swap();
+  auto swaps = at.state<bool>() && space && space->is_chosen();
+  TROUPE_ASSIGN(auto kept, swaps ? swapped(at, at.input(1)) : at.input(1));
+  TROUPE_TRY(to->push(std::move(kept)));
+  at.set_output(0, at.input(1));
   return {};
 }
 
@@ -64,6 +72,7 @@ extern constexpr kernel_def stack_first_cpu{
 extern constexpr kernel_def stack_push_cpu{
     .op = "StackPushV2",
     .run = {{dtype::none, run_push}},
+    .prepare = prepare_push,
 };
 
 extern constexpr kernel_def stack_pop_cpu{

@@ -25,10 +25,12 @@ struct memory_statistics {
   size_t peak = 0;   ///< the most ever in use at once
   size_t cached = 0; ///< given back by tensors, kept for the next ones
   uint64_t allocations = 0;
+  size_t swapped = 0; ///< in files (swap_space.hpp); none of it is in use
 };
 
 class accelerator;
 class pending_inputs;
+class swap_space;
 
 /// Runs kernels and owns memory. All functions may be called from any thread.
 class device {
@@ -48,6 +50,8 @@ public:
   virtual size_t memory_limit() const noexcept = 0;
   virtual allocator& memory() noexcept = 0;
   virtual memory_statistics statistics() const { return {}; }
+  /// Where tensors go that are not read for long; null where there is none.
+  virtual swap_space* swap() noexcept { return nullptr; }
   /// Returns cached memory to the system, such as after an unusually large step.
   virtual void release_cached_memory() noexcept {}
 

@@ -48,7 +48,7 @@ private:
     if (spec.op == "ZerosLike" || spec.op == "OnesLike")
       fill_instead(spec);
     return spec.op == "Shape" || spec.op == "ShapeN" || spec.op == "Size" || spec.op == "Rank" ||
-           spec.op == "BroadcastGradientArgs";
+           spec.op == "TensorListLength" || spec.op == "BroadcastGradientArgs";
   }
 
   // Of a variable, the value that was read is kept: it may have been changed since, by whatever is

@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/tuple.hpp"
 
 #include <algorithm>
 
@@ -44,46 +45,9 @@ bool takes_gradients(const function& of, size_t argument) {
           &of.argument(argument).op() == &internal_ops::variable_argument);
 }
 
-std::vector<int64_t> counted(size_t count) {
-  std::vector<int64_t> all(count);
-  for (size_t i = 0; i < count; ++i)
-    all[i] = static_cast<int64_t>(i);
-  return all;
-}
-
 result<edge> add(graph& to, node_spec spec, int output = 0) {
   TROUPE_ASSIGN(auto* made, to.add(std::move(spec)));
   return made->output(output);
-}
-
-result<edge> add_tuple(graph& to, const std::vector<edge>& of) {
-  return add(
-      to, {.op = "_Tuple",
-           .inputs = of,
-           .attrs = {{"places", counted(of.size())}, {"count", static_cast<int64_t>(of.size())}}});
-}
-
-// Like edges of another graph.
-result<std::vector<edge>> add_items(edge tuple, const std::vector<edge>& like) {
-  std::vector<edge> made;
-  if (like.empty())
-    return made;
-  std::vector<dtype> types;
-  std::vector<partial_shape> dims;
-  for (const auto& one : like) {
-    types.push_back(one.type());
-    dims.push_back(one.dims());
-  }
-  TROUPE_ASSIGN(auto* items,
-                tuple.node->graph().add({.op = "_TupleItems",
-                                         .inputs = {tuple},
-                                         .attrs = {{"types", types},
-                                                   {"shapes", dims},
-                                                   {"places", counted(like.size())},
-                                                   {"count", static_cast<int64_t>(like.size())}}}));
-  for (int i = 0; i < items->outputs(); ++i)
-    made.push_back(items->output(i));
-  return made;
 }
 
 result<node*> add_call(graph& to, function_value what, const std::vector<edge>& arguments,
@@ -479,7 +443,7 @@ status save_turns(node& loop, function_gradients::two_ways& both) {
   auto list_like = empty->output(0);
   auto count = both.forward.arguments.size();
   TROUPE_ASSIGN(auto list, add_value_argument(body, count, list_like));
-  TROUPE_ASSIGN(auto tuple, add_tuple(body, both.saved));
+  TROUPE_ASSIGN(auto tuple, add_tuple(body, both.saved, loop.attr<bool>("_swap_memory")));
   TROUPE_ASSIGN(auto more, add(body, {.op = "TensorListPushBack", .inputs = {list, tuple}}));
   both.forward.results.push_back(more);
   auto all = functions_of(loop);
@@ -577,7 +541,8 @@ result<edges> of_loop(gradient_context& at) {
                                   .attrs = {{"cond", function_value{condition->name(), condition}},
                                             {"body", function_value{back->name(), back}},
                                             {"parallel_iterations", turns_at_once},
-                                            {"_recompute", recomputes}}}));
+                                            {"_recompute", recomputes},
+                                            {"_swap_memory", loop.attr<bool>("_swap_memory")}}}));
   found.resize(loop.inputs().size()); // the list is another one
   for (size_t i = 0; i < gradients.size(); ++i)
     found[gradients[i]] = added->output(static_cast<int>(1 + i));

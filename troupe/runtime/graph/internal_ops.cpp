@@ -48,9 +48,10 @@ result<shapes> infer_tuple(const infer_context& at) {
     return at.invalid("has more places than a list may have items: ", count);
   if (static_cast<int>(places.size()) != at.inputs())
     return at.invalid("has ", at.inputs(), " components for ", places.size(), " places");
-  for (auto place : places)
-    if (place < 0 || place >= count)
-      return at.invalid("there is no place ", place, " among ", count);
+  for (const auto* all : {&places, &at.attr<std::vector<int64_t>>("swap")})
+    for (auto place : *all)
+      if (place < 0 || place >= count)
+        return at.invalid("there is no place ", place, " among ", count);
   return shapes{shape{}};
 }
 
@@ -384,12 +385,15 @@ extern constexpr op_def swapped{
 
 extern constexpr op_def tuple{
     .name = "_Tuple",
-    .doc = "Makes one value of several: what a run of a function keeps for its gradient.",
+    .doc =
+        "Makes one value of several: what a run of a function keeps for its gradient. What stands "
+        "at the places in swap goes to files, where it is large.",
     .inputs = {{"components", "T"}},
     .outputs = {{"tuple", "variant"}},
     .attrs = {{"T", attr_kind::types, any_value},
               {"places", attr_kind::integers},
-              {"count", at_least{0}}},
+              {"count", at_least{0}},
+              {"swap", attr_kind::integers, true}},
     .infer = infer_tuple,
     .gradient = tuple_gradient,
 };

@@ -105,6 +105,10 @@ std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> vari
     }
   if (failures_ == most_failures || written_ == most_written)
     return nullptr;
+  // What a few runs brought may not be what most bring: it is tried ever more rarely.
+  if (failures_ > 0 && skipped_++ < (uint64_t{1} << failures_))
+    return nullptr;
+  skipped_ = 0;
   const auto functions = functions_of(loop_);
   auto made = fused_loop::of(*functions[0]->body, *functions[1]->body, variables);
   if (!made) {
@@ -112,6 +116,7 @@ std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> vari
     return nullptr;
   }
   ++written_;
+  failures_ = 0;
   if (known_.size() == most_kept)
     known_.erase(known_.begin());
   return known_.emplace_back(std::move(made));

@@ -89,12 +89,13 @@ public:
 private:
   static constexpr size_t most_kept = 4;
   static constexpr int most_written = 64; // shapes that are new each time are not worth it
-  static constexpr int most_failures = 2; // then none will do
+  static constexpr int most_failures = 30;
 
   const node& loop_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<const fused_loop>> known_; // what ran last is last
   int failures_ = 0, written_ = 0;
+  uint64_t skipped_ = 0; // runs since the last failure, which are not looked at
 };
 
 } // namespace troupe

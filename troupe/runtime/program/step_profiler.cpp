@@ -231,7 +231,7 @@ void step_profiler::append_subjects(const program& of, std::string_view device,
                          .device = std::string{device},
                          .peer = {},
                          .region = wait.region};
-    if (!is_asked(wait)) {
+    if (wait.by == answered_by::channel) {
       subject.peer = wait.origin->attr<std::string>("from");
       subject.key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
     }

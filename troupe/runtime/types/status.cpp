@@ -1,17 +1,39 @@
 #include "troupe/runtime/types/status.hpp"
 
+#include <charconv>
+#include <iterator>
+#include <optional>
 #include <sstream>
 
 namespace troupe {
 namespace detail {
 
-void print_text(std::ostream& out, const void* what) { out << static_cast<const char*>(what); }
+namespace {
+
+template <class Integer>
+void append(std::string& to, Integer what) {
+  char digits[24];
+  to.append(digits, std::to_chars(digits, std::end(digits), what).ptr);
+}
+
+} // namespace
 
 std::string join(std::initializer_list<text_part> parts) {
-  std::ostringstream out;
+  std::string joined;
+  std::optional<std::ostringstream> out;
   for (const auto& part : parts)
-    part.print(out, part.what);
-  return std::move(out).str();
+    switch (part.is) {
+      case text_part::kind::text: joined += part.text; break;
+      case text_part::kind::integer: append(joined, part.integer); break;
+      case text_part::kind::natural: append(joined, part.natural); break;
+      case text_part::kind::printed:
+        if (!out)
+          out.emplace();
+        out->str({});
+        part.print(*out, part.what);
+        joined += out->view();
+    }
+  return joined;
 }
 
 } // namespace detail

@@ -37,21 +37,42 @@ TROUPE_API std::string_view to_string(error_kind kind) noexcept;
 
 namespace detail {
 
-/// A part of a text, and how to print it. What is printed in one place does not make code in each
-/// place that joins parts.
+/// A part of a text. What is printed in one place does not make code in each place that joins
+/// parts, and names and numbers need no stream, which costs as much as a node.
 struct text_part {
-  const void* what;
-  void (*print)(std::ostream& out, const void* what);
+  enum class kind : uint8_t { text, integer, natural, printed };
+  kind is = kind::text;
+  std::string_view text = {};
+  int64_t integer = 0;
+  uint64_t natural = 0;
+  const void* what = nullptr;
+  void (*print)(std::ostream& out, const void* what) = nullptr;
 };
 
-TROUPE_API void print_text(std::ostream& out, const void* what); ///< that ends with a zero
+template <class T>
+constexpr bool is_plain_integer = std::is_integral_v<T> && sizeof(T) > 1 &&
+                                  !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char16_t> &&
+                                  !std::is_same_v<T, char32_t>;
+
+inline std::string_view text_at(const char* what) noexcept {
+  return what ? std::string_view{what} : std::string_view{};
+}
 
 template <class T>
 text_part part_of(const T& what) noexcept {
+  using kind = text_part::kind;
   if constexpr (std::is_convertible_v<const T&, const char*>)
-    return {static_cast<const char*>(what), print_text};
+    return {.text = text_at(what)};
+  else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>)
+    return {.text = what};
+  else if constexpr (is_plain_integer<T> && std::is_signed_v<T>)
+    return {.is = kind::integer, .integer = what};
+  else if constexpr (is_plain_integer<T>)
+    return {.is = kind::natural, .natural = what};
   else
-    return {&what, [](std::ostream& out, const void* it) { out << *static_cast<const T*>(it); }};
+    return {.is = kind::printed, .what = &what, .print = [](std::ostream& out, const void* it) {
+              out << *static_cast<const T*>(it);
+            }};
 }
 
 TROUPE_API std::string join(std::initializer_list<text_part> parts);

@@ -1,6 +1,7 @@
 #include "troupe/ops/list/shared/lists.cpu.hpp"
 
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/runtime/device/swap_space.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/slices.hpp"
 
@@ -179,6 +180,11 @@ result<std::vector<tensor>> cut_rows(kernel_context& at, const tensor& from,
     items.push_back(std::move(item));
   }
   return items;
+}
+
+result<tensor> swapped(const kernel_context& at, const tensor& what) {
+  auto* space = at.device().swap();
+  return space ? space->moved(what) : what;
 }
 
 result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims) {

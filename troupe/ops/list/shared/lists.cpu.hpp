@@ -39,6 +39,10 @@ status join_rows(kernel_context& at, std::span<const tensor> items, const partia
 /// Cuts a tensor along its first axis into items of these lengths, which must add up to its extent.
 result<std::vector<tensor>> cut_rows(kernel_context& at, const tensor& from, const tensor& lengths);
 
+/// The same elements where they may wait for long: on the disk, if the device has one for that and
+/// they are many.
+result<tensor> swapped(const kernel_context& at, const tensor& what);
+
 /// Zeros of a shape that must be fully known.
 result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims);
 /// Zeros like the value, whose lists are lists of zeros.
