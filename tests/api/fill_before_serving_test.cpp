@@ -324,6 +324,27 @@ TEST_CASE("a program is told that another fills, and whether that has ended") {
   CHECK(to_scalar<float>(second.fetch(m.w)) == 5);
 }
 
+TEST_CASE("a training run fills a task that holds nothing but queues of its input") {
+  watchdog watch;
+  waiting_ps all;
+  adder of; // its variables are on the first worker
+  input_pipeline input{of.g};
+  edge row;
+  {
+    auto on = of.g.on(ps);
+    row = input.producer(tensor::vector<float>({1, 2, 3, 4}), {.epochs = 1});
+  }
+  auto* train = of.g.group({assign_add(of.sum, row).node, assign_add(of.count, 1.0f).node});
+  auto options = of.numbers(100);
+  options.batch = nullptr;
+  options.input = &input;
+  auto s = all.connect();
+  training_run training{of.g, {.train = {train}}, std::move(options)};
+  CHECK(training.run(s).step == 4); // until the data ends
+  CHECK(of.value(s, of.sum) == 10);
+  CHECK(all.metrics_have("troupe_unfilled 0"));
+}
+
 TEST_CASE("replicas that met another program that fills do not undo its steps") {
   watchdog watch;
   waiting_ps all;

@@ -468,6 +468,8 @@ private:
     try {
       auto anew = (!began_ && !filled_.follows()) || (input_ && input_->should_stop());
       filled_.run(in_, where_, [&] {
+        if (!of_.sizes.empty()) // of the input's queues, which are filled beside the steps
+          in_.run({}, of_.sizes, {}, {}, where_);
         if (anew = anew || lost_state() || filled_.is_unended(in_); anew)
           begin();
         else if (!began_ && options_.local_initializer)
