@@ -143,11 +143,6 @@ struct session::state {
                                           std::source_location where) {
     auto made = std::make_unique<state>();
     auto to = to_remote_client(options, where);
-    if (options.recovery.restore && !cluster.hosts.empty())
-      throw error{failure(error_kind::unimplemented,
-                          "recovery.restore cannot be set for a session that a task hosts: what "
-                          "other tasks lose is not told to its client")
-                      .within(at("session::connect", where))};
     if (auto recovers = std::make_shared<recovery>(options.recovery); recovers->is_wanted()) {
       to.lost_state = {
           .lose = [recovers](const state_loss& what) { return recovers->lose(what.task); },
