@@ -3,6 +3,7 @@
 #include "troupe/api/collectives.hpp"
 #include "troupe/api/control_flow.hpp"
 #include "troupe/api/error.hpp"
+#include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/api/graph_def.hpp"
 #include "troupe/api/layers/embedding.hpp"

@@ -24,6 +24,7 @@ struct waiting_world : worker_world {
               who);
     return std::get<step_done>(sent.back()).outcome;
   }
+  fill_stage said() const { return std::get<step_done>(sent.back()).fill; }
   uint64_t steps_run = 0;
 };
 
@@ -34,8 +35,11 @@ TEST_CASE("who is gone fills a task no longer, and the next one may") {
   auto second = worker_world::connect();
   second->peer = "client 6";
   CHECK(world.run_as(world.connection, false).kind() == error_kind::unavailable);
+  CHECK(world.said() == fill_stage::awaited);
   CHECK(world.run_as(world.connection, true));
+  CHECK(world.said() == fill_stage::by_asker);
   auto other = world.run_as(second, true);
+  CHECK(world.said() == fill_stage::by_another);
   CHECK(other.kind() == error_kind::unavailable);
   CHECK_THAT(other.message(), Contains("/job:worker/task:0") && Contains("client 5 does so"));
   world.lose(*world.connection);
@@ -45,6 +49,7 @@ TEST_CASE("who is gone fills a task no longer, and the next one may") {
   world.from_peer(fill_end{77, true}, second);
   CHECK(std::get<reply>(world.sent.back()).request == 77);
   CHECK(world.run_as(second, false));
+  CHECK(world.said() == fill_stage::over);
   CHECK(world.run_as(worker_world::connect(), false));
 }
 

@@ -192,6 +192,25 @@ TEST_CASE(
   CHECK(run_all(*client, text) == "");
 }
 
+TEST_CASE("a cluster of two tasks and a witness replaces the one that gives out numbers") {
+  watchdog watch;
+  std::vector<std::string> at;
+  for (auto port : free_ports(4))
+    at.push_back(concat("127.0.0.1:", port));
+  auto seeds = concat(at[0], ',', at[1]);
+  std::optional<task_process> first{std::in_place, seeds, ps, at[0]};
+  task_process zero{seeds, any, at[1]}, witness{seeds, {"witness", -1}, at[2]};
+  auto client = connect_by(seeds);
+  text_case anywhere{"x = Add(i32(1), i32(2))\nfetch x = i32(3)\n"};
+  REQUIRE(soon([&] { return tasks_of(*client).size() == 3; }));
+  CHECK(run_all(*client, anywhere) == "");
+  first->kill();
+  task_process one{seeds, any, at[3]}; // returns when it has a number
+  text_case on_one{"x = Add(i32(1), i32(2)) @\"/job:worker/task:1\"\nfetch x = i32(3)\n"};
+  CHECK(run_all(*client, on_one) == "");
+  CHECK(run_all(*client, anywhere) == "");
+}
+
 TEST_CASE("a task that waits for a number stops when it is told to, and says why it has none") {
   watchdog watch;
   std::atomic<int> asked{0};

@@ -264,6 +264,87 @@ TEST_CASE("a training run that met another one that fills does not undo its step
   CHECK(of.value(second, of.sum) == 1000 + sum_below(10));
 }
 
+TEST_CASE("a training run that met another one that has not ended to fill begins anew") {
+  watchdog watch;
+  waiting_ps all;
+  adder of;
+  all.worker.reset();
+  auto how = options_of_task(all.cluster, {"worker", 0});
+  how.fill_before_serving = 60s;
+  all.worker = start_task(std::move(how));
+  auto first = all.connect(), second = all.connect();
+  std::promise<void> refused;
+  auto options = of.numbers(10);
+  options.retries = 1000;
+  options.retry_seconds = 0.02;
+  options.on_event = [&, told = false](const training_event& what) mutable {
+    if (what.what == training_event::kind::retrying && !std::exchange(told, true))
+      refused.set_value();
+  };
+  training_run training{of.g, of.step(), std::move(options)};
+  std::future<training_report> trained;
+  auto why = why_not([&] {
+    first.fill([&](session& in) {
+      in.run(of.g.initializer());
+      in.run({{of.x, tensor::scalar(1000.0f)}}, {}, {of.train}); // all variables have values
+      trained = std::async(std::launch::async, [&] { return training.run(second); });
+      refused.get_future().wait();
+      throw error{failure(error_kind::data_loss, "it ends before it has filled the queues")};
+    });
+  });
+  CHECK(why.kind() == error_kind::data_loss);
+  CHECK(trained.get().step == 10);
+  CHECK(of.value(second, of.sum) == sum_below(10));
+}
+
+TEST_CASE("a program is told that another fills, and whether that has ended") {
+  watchdog watch;
+  waiting_ps all;
+  model m;
+  auto first = all.connect(), second = all.connect();
+  CHECK(!first.is_filling());
+  first.fill([&](session& in) {
+    CHECK(!in.is_filling()); // it has used nothing yet
+    in.run(m.fill);
+    CHECK(in.is_filling());
+    in.fill([&](session& inner) { CHECK(inner.is_filling()); });
+    try {
+      second.fill([&](session& other) { other.run(m.nine); });
+      FAIL("two fill the task");
+    } catch (const filled_elsewhere& said) {
+      CHECK(said.kind() == error_kind::unavailable);
+      CHECK(said.tasks() == std::set<std::string>{ps});
+    }
+  });
+  CHECK(!first.is_filling());
+  second.fill([&](session& in) {
+    in.run(m.put);
+    CHECK(!in.is_filling());
+  });
+  CHECK(to_scalar<float>(second.fetch(m.w)) == 5);
+}
+
+TEST_CASE("a training run fills a task that holds nothing but queues of its input") {
+  watchdog watch;
+  waiting_ps all;
+  adder of; // its variables are on the first worker
+  input_pipeline input{of.g};
+  edge row;
+  {
+    auto on = of.g.on(ps);
+    row = input.producer(tensor::vector<float>({1, 2, 3, 4}), {.epochs = 1});
+  }
+  auto* train = of.g.group({assign_add(of.sum, row).node, assign_add(of.count, 1.0f).node});
+  auto options = of.numbers(100);
+  options.batch = nullptr;
+  options.input = &input;
+  auto s = all.connect();
+  training_run training{of.g, {.train = {train}}, std::move(options)};
+  CHECK(training.run(s).step == 4); // until the data ends
+  CHECK(of.value(s, of.sum) == 10);
+  CHECK(all.metrics_have("troupe_unfilled 0"));
+}
+
 TEST_CASE("replicas that met another program that fills do not undo its steps") {
   watchdog watch;
   waiting_ps all;

@@ -303,10 +303,137 @@ TEST_CASE("a recovery policy runs again what the loss of the host has failed") {
   for (auto& one : callers)
     one.join();
   CHECK(wrong == 0);
-  auto refused =
-      why_not([&] { session::connect(here.at(0), {.recovery = {.restore = [](session&) {}}}); });
-  CHECK(refused.kind() == error_kind::unimplemented);
-  CHECK_THAT(refused.message(), Contains("recovery.restore cannot be set"));
+}
+
+// A variable and a queue on the parameter server, which is started anew.
+struct kept_on_ps {
+  graph_builder g;
+  graph_scope on = g.on("/job:ps/task:0");
+  edge w = g.variable(dtype::i32, {}, "w");
+  node *five = assign(w, 5).node, *up = assign_add(w, 1).node;
+  edge queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "kept"});
+  node* put = queue_enqueue(queue, {g.constant(1)});
+  edge size = queue_size(queue);
+};
+
+TEST_CASE("a hosted session restores what a task has lost before any of its steps uses it") {
+  watchdog watch;
+  hosts here;
+  kept_on_ps m;
+  std::atomic<int> restored{0}, refused{0}, empty{0};
+  std::optional<step> looks;
+  // Without waiting, as runs do that a thread waits for.
+  auto looks_early = [&] { return why_not([&] { looks->run_async({}).get(); }); };
+  auto s = session::connect(
+      here.at(0), {.recovery = {.retries = 50,
+                                .wait = 10ms,
+                                .repeat_effects = true, // as those of queue_size count
+                                .restore =
+                                    [&](session& in) {
+                                      in.run(m.five);
+                                      auto early = std::async(std::launch::async, looks_early);
+                                      refused += early.get().kind() == error_kind::aborted;
+                                      in.run(m.put);
+                                      ++restored;
+                                    }},
+                   .timeout = 20s});
+  s.run(m.five);
+  s.run(m.put);
+  looks = s.prepare({}, {m.size});
+  CHECK(number(looks->run()) == 1);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i)
+    callers.emplace_back([&] {
+      while (!stop)
+        empty += number(looks->run()) != 1;
+    });
+  for (int round = 1; round <= 3; ++round) {
+    here.ps = nullptr;
+    here.ps = here.start({"ps", 0});
+    CHECK(soon([&] { return restored == round; }));
+    CHECK(number(s.run({}, {m.w})) == 5);
+    s.run(m.up);
+    CHECK(number(s.run({}, {m.w})) == 6);
+  }
+  stop = true;
+  for (auto& one : callers)
+    one.join();
+  CHECK(empty == 0);
+  CHECK(restored == 3);
+  CHECK(refused == 3);
+}
+
+TEST_CASE("a hosted session restores what was lost while it moved from host to host") {
+  watchdog watch;
+  hosts here;
+  kept_on_ps m;
+  std::atomic<int> restored{0};
+  auto s = session::connect(concat("master:", here.address(0), ",", here.address(1)),
+                            {.recovery = {.retries = 50,
+                                          .wait = 10ms,
+                                          .repeat_effects = true, // as those of queue_size count
+                                          .restore =
+                                              [&](session& in) {
+                                                in.run(m.five);
+                                                in.run(m.put);
+                                                ++restored;
+                                              }},
+                             .timeout = 20s});
+  s.run(m.five);
+  s.run(m.put);
+  auto looks = s.prepare({}, {m.size});
+  CHECK(number(looks.run()) == 1);
+  here.tasks[0] = nullptr;
+  here.ps = nullptr;
+  here.ps = here.start({"ps", 0});
+  CHECK(number(looks.run()) == 1);
+  CHECK(restored == 1);
+  CHECK(number(s.run({}, {m.w})) == 5);
+}
+
+TEST_CASE("a hosted session fills tasks, and those that its host has left are to be filled anew") {
+  watchdog watch;
+  hosts here;
+  kept_on_ps m;
+  auto start_waiting = [&] {
+    here.ps = nullptr;
+    auto options = options_of_task(here.cluster, {"ps", 0});
+    options.fill_before_serving = 60s;
+    here.ps = start_task(std::move(options));
+  };
+  start_waiting();
+  auto s = session::connect(concat("master:", here.address(0), ",", here.address(1)));
+  auto looks = session::connect(here.at(1));
+  auto may_look = [&] { return why_not([&] { looks.run({}, {m.size}); }); };
+  s.fill([&](session& in) {
+    in.run(m.five);
+    CHECK(in.is_filling());
+    CHECK_THAT(may_look().message(), Contains("does so, for"));
+    CHECK_THROWS_AS(looks.fill([&](session& other) { other.run(m.put); }), filled_elsewhere);
+    in.run(m.put);
+  });
+  CHECK(may_look().ok());
+  CHECK(number(looks.run({}, {m.size})) == 1);
+
+  start_waiting();
+  auto why = why_not([&] {
+    s.fill([&](session& in) {
+      while (!why_not([&] { in.run(m.five); }).ok())
+        continue; // it finds that the task was restarted
+      here.tasks[0] = nullptr;
+      while (!why_not([&] { in.run(m.put); }).ok())
+        continue;
+    });
+  });
+  CHECK(why.kind() == error_kind::aborted);
+  CHECK_THAT(why.message(), Contains("went to another host while it filled tasks"));
+  CHECK(soon([&] { return !may_look().ok(); }));
+  s.fill([&](session& in) {
+    while (!why_not([&] { in.run(m.five); }).ok())
+      continue; // until the task knows that the first host's connection has ended
+  });
+  CHECK(soon([&] { return may_look().ok(); }));
 }
 
 TEST_CASE("a task that drains answers what it has begun for its sessions, and takes no more") {

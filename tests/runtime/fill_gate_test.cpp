@@ -13,11 +13,14 @@ const std::string task = "/job:ps/task:0";
 
 struct gate_world {
   status step(int who, bool fills = false) {
-    return gate.admit(fills, &peers[who], concat("client ", who), task, now);
+    auto may = gate.admit(fills, &peers[who], concat("client ", who), task, now);
+    stage = may.stage;
+    return std::move(may.outcome);
   }
   bool end(int who, bool done = true) { return gate.end(&peers[who], done); }
 
   fill_gate gate;
+  fill_stage stage = fill_stage::over; // that the last step was told
   fill_gate::clock::time_point now{};
   int peers[3] = {};
 };
@@ -29,6 +32,7 @@ TEST_CASE("a gate that nobody has closed lets all steps through") {
   CHECK(!it.gate.closed());
   CHECK(it.step(0));
   CHECK(it.step(1, true));
+  CHECK(it.stage == fill_stage::over);
   CHECK(!it.end(1));
   CHECK(it.gate.filler().empty());
 }
@@ -38,21 +42,18 @@ TEST_CASE("one fills, the others are told who, and all are let through when it h
   it.gate.await(it.now, 60s);
   auto early = it.step(0);
   CHECK(early.kind() == error_kind::unavailable);
-  CHECK(!fill_gate::another_fills(early.message()));
-  CHECK(fill_gate::nobody_fills(early.message(), task));
+  CHECK(it.stage == fill_stage::awaited);
   CHECK_THAT(early.message(),
              Contains(task) && Contains("no session does so yet") && Contains("session::fill()"));
   CHECK(it.step(1, true));
   CHECK(it.step(1, true)); // as many as it likes
+  CHECK(it.stage == fill_stage::by_asker);
   it.now += 7s;
   for (auto fills : {false, true}) {
     auto other = it.step(2, fills);
     CHECK(other.kind() == error_kind::unavailable);
     CHECK_THAT(other.message(), Contains("client 1 does so, for 7 s; try again"));
-    CHECK(fill_gate::another_fills(concat("session::run: ", other.message(), " (on it)")));
-    CHECK(fill_gate::another_fills(other.message(), task));
-    CHECK(!fill_gate::another_fills(other.message(), "/job:ps/task:1"));
-    CHECK(!fill_gate::nobody_fills(other.message(), task));
+    CHECK(it.stage == fill_stage::by_another);
   }
   CHECK(!it.step(1)); // what it does not fill with waits as well
   CHECK(it.gate.filler() == "client 1");
@@ -61,6 +62,7 @@ TEST_CASE("one fills, the others are told who, and all are let through when it h
   CHECK(it.end(1));
   CHECK(!it.gate.closed());
   CHECK(it.step(0));
+  CHECK(it.stage == fill_stage::over);
   CHECK(!it.end(1)); // once
 }
 
@@ -83,8 +85,7 @@ TEST_CASE("who comes when patience is over is not told to try again, and the tas
   auto late = it.step(0);
   CHECK(late.kind() == error_kind::failed_precondition);
   CHECK_THAT(late.message(), Contains("no session has done so within 60 s"));
-  CHECK(fill_gate::nobody_fills(late.message(), task));
-  CHECK(!fill_gate::nobody_fills(late.message(), "/job:ps/task:1"));
+  CHECK(it.stage == fill_stage::awaited);
   CHECK(it.step(1, true));
   CHECK(it.step(0).kind() == error_kind::failed_precondition);
   CHECK(it.step(2, true).kind() == error_kind::unavailable); // its turn may come

@@ -71,7 +71,7 @@ struct printer {
   }
   void operator()(const fill_end& m) { all(m.request, m.done); }
   void operator()(const step_done& m) {
-    all(m.request, m.outcome, m.fetches, m.statistics, m.holds);
+    all(m.request, m.outcome, m.fetches, m.statistics, m.holds, static_cast<int>(m.fill));
   }
   void operator()(const cancel_step& m) { all(m.step.session, m.step, m.why); }
   void operator()(const settle_step& m) { all(m.step.session, m.step, m.request); }
@@ -126,19 +126,22 @@ struct printer {
         static_cast<int>(value.placement.strategy), value.placement.soft,
         static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.dead, p.fuse,
         p.schedule, p.hoist_collectives, p.hoist_invariants, p.mixed_precision,
-        static_cast<int>(p.swap.mode), p.swap.memory, p.swap.at_least);
+        static_cast<int>(p.swap.mode), p.swap.memory, p.swap.at_least, value.restores);
   }
   void one(const session_prepare& value) {
     all(value.graph, value.targets, value.feeds, value.low_priority, value.explain, value.costs);
   }
   void one(const session_run& value) {
-    all(value.handle, value.feeds, value.times, value.check_numerics);
+    all(value.handle, value.feeds, value.times, value.check_numerics, value.fill, value.knows);
   }
   void one(const session_forget& value) { all(value.handle); }
   void one(const session_reset& value) { all(value.container); }
   void one(const session_state_of& value) { all(value.task); }
   void one(const session_devices&) { out << "devices"; }
   void one(const session_positions& value) { all(value.go_on_from); }
+  void one(const session_fill_end& value) { all(value.fill, value.done); }
+  void one(const state_loss& value) { all(value.task, value.number); }
+  void one(const task_fill& value) { all(value.task, static_cast<int>(value.stage)); }
   void one(const prepared_handle& value) { all(value.handle); }
   void one(const session_ran& value) {
     all(value.fetches, value.step, value.statistics, value.begin_ns, value.end_ns);
@@ -148,7 +151,8 @@ struct printer {
     std::visit([&](const auto& what) { one(what); }, m.what);
   }
   void operator()(const session_reply& m) {
-    all(m.request, m.outcome, m.leaving, m.not_begun, m.warnings, m.held, m.what.index());
+    all(m.request, m.outcome, m.leaving, m.not_begun, m.warnings, m.held, m.losses, m.fills,
+        m.what.index());
     std::visit([&](const auto& what) { one(what); }, m.what);
   }
   void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }

@@ -53,8 +53,12 @@ inline std::vector<message> example_messages() {
                true,
                79,
                true},
-      step_done{
-          10, {}, {{1, tensor::of<bool>({2, 0}, {})}}, tensor::vector<uint8_t>({3, 4, 5}), true},
+      step_done{10,
+                {},
+                {{1, tensor::of<bool>({2, 0}, {})}},
+                tensor::vector<uint8_t>({3, 4, 5}),
+                true,
+                fill_stage::by_another},
       cancel_step{{0, 11}, failure(error_kind::cancelled, "enough")},
       tensor_push{{81, 12}, 13, false, tensor::of<bool>({2}, {true, false}), 14, 15},
       pull{14},
@@ -94,7 +98,8 @@ inline std::vector<message> example_messages() {
       vote_request{41, {42, 43}},
       vote{44, true},
       session_request{
-          45, 46, session_run{47, {tensor::scalar(1.5f), counted(20'000), strings}, true, true}},
+          45, 46,
+          session_run{47, {tensor::scalar(1.5f), counted(20'000), strings}, true, true, 53, 54}},
       session_reply{48,
                     failure(error_kind::unavailable, "it leaves"),
                     true,
@@ -114,7 +119,8 @@ inline std::vector<message> example_session_messages() {
                     .max_concurrent = 3,
                     .between_tasks = f32_transfer::rounded,
                     .placement = {placement_strategy::greedy, true, recv_schedule::late},
-                    .passes = pass_options::none()};
+                    .passes = pass_options::none(),
+                    .restores = true};
   open.passes.mixed_precision = dtype::bf16;
   open.passes.swap = {swap_mode::automatic, 4, 5};
   placement_report report{
@@ -134,7 +140,17 @@ inline std::vector<message> example_session_messages() {
       session_request{10, 11, session_state_of{"/job:ps/task:0"}},
       session_request{12, 13, session_devices{}},
       session_request{14, 15, session_positions{{{"a", "1 2"}, {"b", ""}}}},
-      session_reply{16, {}, true, {}, std::monostate{}, true, {{"/job:ps/task:0", 26}}},
+      session_request{16, 17, session_fill_end{18, true}},
+      session_reply{
+          16,
+          {},
+          true,
+          {},
+          std::monostate{},
+          true,
+          {{"/job:ps/task:0", 26}},
+          {{"/job:ps/task:1", 27}, {"/job:ps/task:1", 28}},
+          {{"/job:ps/task:2", fill_stage::awaited}, {"/job:ps/task:3", fill_stage::by_asker}}},
       session_reply{
           17, failure(error_kind::not_found, "gone"), true, {"a", ""}, prepared_handle{18}},
       session_reply{19, {}, false, {}, session_ran{{counted(20'000)}, 20, {}, 21, 22}},

@@ -74,9 +74,9 @@ void client_host::open() {
   auto ways = network_.ways(*process_);
   held_.clear();
   told_lost_.clear();
-  options.lost_state.lose = [this](const std::string& task) {
+  options.lost_state.lose = [this](const state_loss& what) {
     for (size_t i = 0; i < tasks_.size(); ++i)
-      if (to_string(tasks_[i]->name()) == task)
+      if (to_string(tasks_[i]->name()) == what.task)
         told_lost_.insert(static_cast<int>(i));
     return core_.with.recovers != 0;
   };

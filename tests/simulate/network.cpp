@@ -138,7 +138,7 @@ void network::attempt(uint64_t which) {
                        }};
     return answer();
   }
-  if (core_.now + one.pause >= one.what.deadline) {
+  if (one.what.once || core_.now + one.pause >= one.what.deadline) {
     one.what.outcome = failure(error_kind::unavailable, to_string(one.what.to),
                                ": cannot connect to ", one.address);
     return answer();

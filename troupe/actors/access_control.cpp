@@ -178,7 +178,7 @@ status may_ask(const peer_account& who, const message& what, const task_name& of
           constexpr auto is = []<class... Kinds> { return (std::is_same_v<What, Kinds> || ...); };
           if (is.template operator()<session_open, session_prepare, session_forget>())
             return need(may.registers, "register graphs");
-          if (is.template operator()<session_run, session_positions>())
+          if (is.template operator()<session_run, session_positions, session_fill_end>())
             return need(may.runs, "run steps");
           if (is.template operator()<session_reset>())
             return need(may.resets, "reset containers");

@@ -185,7 +185,7 @@ public:
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
                                                  step_clock::time_point deadline) override {
     TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
-    request.restores = restores_here();
+    request.knows = known_losses();
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
   }
 
@@ -226,9 +226,8 @@ public:
                  on_done done, const run_insight& insight) override {
     auto wanted = measure(step, insight);
     // It fills nothing: it may end when that has ended.
-    errand what{
-        {step.shared_from_this(), std::move(feeds), deadline, wanted.watch, restores_here()},
-        std::make_shared<callback>(std::move(done), options().on_warning)};
+    errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch, known_losses()},
+                std::make_shared<callback>(std::move(done), options().on_warning)};
     if (wanted.watch.times)
       what.tell = [times = times_, links = links_, wanted](step_outcome& ended) {
         if (wanted.sampled && ended.outcome.ok())
@@ -267,9 +266,18 @@ public:
   }
 
 private:
-  bool restores_here() const {
+  // Who restores knows all; who does not waits to be told.
+  uint64_t known_losses() const {
     const auto& asked = options().lost_state.restores_here;
-    return asked && asked();
+    return asked && asked() ? all_losses : 0;
+  }
+
+  void hear(const task_fill& what, filling* here) const {
+    if (here)
+      here->hear(what);
+    const auto& tell = options().lost_state.unfilled;
+    if (what.stage == fill_stage::awaited && tell)
+      tell(what.task);
   }
 
   status start(result<caf::actor> session) {
@@ -343,12 +351,15 @@ private:
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                      step_clock::time_point deadline, profile_options watch,
                      step_statistics& found) {
+    auto* here = filling::of(*this);
     step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch,
-                         restores_here(),         filling::here(*this)};
+                         known_losses(),          here ? here->number() : 0};
     // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
     // actor with it, until the deadline though the answer has come.
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));
     found = std::move(outcome.statistics);
+    for (const auto& one : outcome.fills)
+      hear(one, here);
     if (!outcome.outcome)
       return std::move(outcome.outcome);
     std::ranges::move(outcome.fetches, fetches.begin());

@@ -1,6 +1,8 @@
 // How a plain thread drives a session: the blocking face of the session, master and worker actors.
 // Knows no CAF type, so that `api/` can stand on it.
 #pragma once
+#include "troupe/runtime/cluster/fill_stage.hpp"
+#include "troupe/runtime/cluster/state_loss.hpp"
 #include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/device/device_info.hpp"
@@ -19,6 +21,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,12 +48,16 @@ struct program_options {
 struct restore_hooks {
   /// On a thread of the runtime, before any step uses the task again: it was restarted, and what it
   /// held for the session is gone. True: the step that found it fails, also where an error has told
-  /// of the task before, and all others that use state there do until it is restored.
-  std::function<bool(const std::string& task)> lose = {};
+  /// of the task before, and all others that use state there do until it is restored. Losses of a
+  /// session that were taken so have numbers from 1 on.
+  std::function<bool(const state_loss& what)> lose = {};
   /// Whether what the task held is still to be restored; any thread.
   std::function<bool(const std::string& task)> awaits = {};
   /// Whether what the calling thread asks for is part of restoring.
   std::function<bool()> restores_here = {};
+  /// On a thread that runs a step, before that is told: the task has refused it, as it waits to be
+  /// filled, and no session does that.
+  std::function<void(const std::string& task)> unfilled = {};
 };
 
 struct client_options {
@@ -134,26 +141,44 @@ public:
   /// for that. One within another is part of that.
   class filling {
   public:
-    explicit filling(const client& by) : by_(by), around_(innermost_), part_of_(here(by)) {
+    explicit filling(const client& by)
+        : by_(by), around_(innermost_), whole_(of(by)), number_(++begun_) {
       innermost_ = this;
     }
     filling(const filling&) = delete;
     filling& operator=(const filling&) = delete;
     ~filling() { innermost_ = around_; }
-    /// The number of the outermost on this thread; 0: none.
-    static uint64_t here(const client& by) noexcept {
+    /// The outermost on this thread; null: none.
+    static filling* of(const client& by) noexcept {
+      filling* found = nullptr;
       for (auto* one = innermost_; one; one = one->around_)
         if (&one->by_ == &by)
-          return one->number();
-      return 0;
+          found = one;
+      return found;
     }
-    uint64_t number() const noexcept { return part_of_ ? part_of_ : number_; }
-    bool is_outermost() const noexcept { return part_of_ == 0; }
+    uint64_t number() const noexcept { return whole().number_; }
+    bool is_outermost() const noexcept { return !whole_; }
+    /// A task has said that to one of the steps.
+    void hear(const task_fill& what) {
+      if (what.stage == fill_stage::by_another)
+        elsewhere_.insert(what.task);
+      else
+        elsewhere_.erase(what.task);
+      fills_ |= what.stage == fill_stage::by_asker;
+    }
+    /// Tasks that another session fills, as they said last.
+    const std::set<std::string>& elsewhere() const noexcept { return whole().elsewhere_; }
+    /// Whether a task that waits to be filled has let one of the steps in.
+    bool fills() const noexcept { return whole().fills_; }
 
   private:
+    const filling& whole() const noexcept { return whole_ ? *whole_ : *this; }
     const client& by_;
     filling* const around_;
-    const uint64_t part_of_, number_ = ++begun_;
+    filling* const whole_; // that it is part of
+    const uint64_t number_;
+    std::set<std::string> elsewhere_;
+    bool fills_ = false;
     static inline std::atomic<uint64_t> begun_{0};
     static inline thread_local filling* innermost_ = nullptr;
   };

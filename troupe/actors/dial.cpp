@@ -178,7 +178,7 @@ socket_handle::~socket_handle() {
 }
 
 result<socket_handle> dial(const address& to, step_clock::time_point deadline,
-                           const std::atomic<bool>& stop) {
+                           const std::atomic<bool>& stop, bool once) {
   auto pause = std::chrono::milliseconds{20};
   for (;;) {
     // Each time: whoever comes back may have another address.
@@ -189,7 +189,7 @@ result<socket_handle> dial(const address& to, step_clock::time_point deadline,
     if (made)
       return made;
     auto last = made.status();
-    if (stop || step_clock::now() + pause >= deadline)
+    if (stop || once || step_clock::now() + pause >= deadline)
       return failure(error_kind::unavailable, "cannot connect to ", to_string(to), ": ",
                      last.message());
     std::this_thread::sleep_for(pause); // on a detached actor's thread, for a bounded time

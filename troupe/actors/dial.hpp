@@ -36,10 +36,10 @@ private:
 };
 
 /// Returns a connected, non-blocking socket. Tries again, with pauses, while nobody listens, until
-/// the deadline: tasks may start in any order. Gives up soon after `stop` becomes true. Blocks the
-/// thread.
+/// the deadline: tasks may start in any order; unless it is to be tried `once`. Gives up soon after
+/// `stop` becomes true. Blocks the thread.
 result<socket_handle> dial(const address& to, step_clock::time_point deadline,
-                           const std::atomic<bool>& stop);
+                           const std::atomic<bool>& stop, bool once = false);
 
 /// Returns a listening, non-blocking socket, and the port that it got where `at` says 0.
 result<std::pair<socket_handle, uint16_t>> listen_at(const address& at);

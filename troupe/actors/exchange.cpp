@@ -473,7 +473,8 @@ private:
       });
     } else if (auto* step = std::get_if<step_done>(&what)) {
       settle(step->request, [&](const question& from) {
-        step_result result{std::move(step->outcome), std::move(step->fetches), {}, step->holds};
+        step_result result{
+            std::move(step->outcome), std::move(step->fetches), {}, step->holds, step->fill};
         if (!step->statistics.empty())
           if (auto read = read_statistics(bytes_of(step->statistics)))
             result.statistics = *std::move(read);

@@ -95,8 +95,11 @@ result<prepare_request> from_wire(const session_prepare& what, const registry& o
   for (const auto& node : step->nodes->nodes())
     if (is_made_later(node->op().name))
       return invalid(node->description(), ": a step that is to be prepared has no such node");
-  prepare_request made{
-      .of = step, .outside = {}, .deadline = deadline, .low_priority = what.low_priority};
+  prepare_request made{.of = step,
+                       .outside = {},
+                       .deadline = deadline,
+                       .low_priority = what.low_priority,
+                       .knows = all_losses}; // its runs say which
   made.costs = what.costs;
   // Those that the graph does not need are fed with nothing.
   made.outside.feeds.assign(

@@ -413,6 +413,7 @@ void joined_cluster::publish() {
     send(*by_id_.at(id), std::move(changes));
   if (list().epoch() == published_)
     return;
+  tell_of_members();
   published_ = list().epoch();
   task_addresses now;
   for (const auto& [task, one] : list().members())
@@ -423,6 +424,16 @@ void joined_cluster::publish() {
     object();
   if (!options_.address.empty())
     look_for_oneself();
+}
+
+// Who is there since the list that was published last.
+void joined_cluster::tell_of_members() const {
+  if (!host_.expect)
+    return;
+  auto other_term = list().epoch().term != published_.term;
+  for (const auto& [task, one] : list().members())
+    if (one.state == presence::here && (other_term || one.changed > published_.change))
+      host_.expect(one.address);
 }
 
 // What the list says of this task.

@@ -28,6 +28,8 @@ struct join_host {
   std::function<cluster_coordinator::time_point()> now;
   /// Keeps a connection to that address, in the place of the last one, as to a seed.
   std::function<void(const std::string&)> keep = {};
+  /// There is news of a member at that address: it may be there.
+  std::function<void(const std::string&)> expect = {};
   /// What its operators should know.
   std::function<void(std::string_view event, std::string text)> tell = {};
 };
@@ -47,6 +49,8 @@ public:
   bool take(const incoming& what);
   /// To be called now and then: each half second.
   void tick();
+  /// Whether it hears a coordinator, which is not itself.
+  bool follows() const { return !decides_ && hears_coordinator(); }
 
 private:
   struct peer {
@@ -78,6 +82,7 @@ private:
   void step_down(const member_changes& later);
   void claim_own(const peer& to);
   void publish();
+  void tell_of_members() const;
   void look_for_oneself();
   bool is_coordinator(const peer& which) const;
   bool hears_coordinator() const;

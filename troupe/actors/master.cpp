@@ -309,7 +309,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
           auto& steps = self->state.steps;
           std::erase_if(steps, [](const auto& one) { return one.expired(); });
           steps.push_back(step);
-          self->state.registers->ensure(step, {what.deadline, what.restores},
+          self->state.registers->ensure(step, {what.deadline, what.knows},
                                         [=](const status& ready) {
                                           if (ready)
                                             answer->deliver(step);

@@ -6,6 +6,7 @@
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/joined_cluster.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/seed_links.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
 
@@ -42,17 +43,10 @@ struct read_again {
   uint64_t reads;
 };
 
-// Membership -> itself: call a seed again.
-struct call_seed {
-  size_t which;
-};
-
 // Membership -> itself: look what is due in a joined cluster.
 using joined_tick_atom = caf::atom_constant<caf::atom("jointick")>;
 
 constexpr std::chrono::milliseconds pause_between_calls{100};
-// A host that is switched off does not answer: what comes back there is called within that time.
-constexpr std::chrono::milliseconds longest_call_to_seed{1000};
 constexpr std::chrono::milliseconds joined_tick{500}, longest_probe{3000};
 // How long a call is waited for before the task is called from here. It compiles meanwhile, as its
 // caller does.
@@ -66,7 +60,6 @@ constexpr std::chrono::milliseconds pause_between_reads{100};
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::give_up)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::call_again)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::call_seed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::read_again)
 
 namespace troupe {
@@ -90,14 +83,6 @@ struct member {
   std::shared_ptr<std::atomic<bool>> stop = {}; // ends the call that is made now
 };
 
-struct seed {
-  std::string address;
-  bool wanted = true; // else it was the coordinator's, and is no seed
-  bool calling = false;
-  caf::actor exchange = {}; // none while there is no connection
-  std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
-};
-
 struct membership_state {
   explicit membership_state() {}
   ~membership_state() { stop_calls(); }
@@ -105,16 +90,14 @@ struct membership_state {
     for (auto& [task, one] : members)
       if (one.stop)
         *one.stop = true;
-    for (auto& one : seeds)
-      *one.stop = true;
   }
   static inline const char* name = "troupe.membership";
   membership_options options;
   std::map<task_name, member> members;
-  std::vector<seed> seeds;
   std::unique_ptr<joined_cluster> joined;
-  caf::actor_addr watcher; // is told of lost links
-  bool reading = false;    // the source
+  std::unique_ptr<seed_links> seeds; // where the cluster is joined
+  caf::actor_addr watcher;           // is told of lost links
+  bool reading = false;              // the source
   uint64_t reads = 0;
   status source_said; // where it could not be read last
   step_clock::time_point read_at;
@@ -266,59 +249,7 @@ caf::actor open(membership_self self, dialed& what, std::optional<task_name> exp
   return options.ways.open(self->system(), what, std::move(exchange));
 }
 
-// -- seeds of a cluster that is joined, and its coordinator: a connection to each
-
-void dial_seed(membership_self self, size_t which) {
-  auto& one = self->state.seeds[which];
-  one.calling = one.wanted;
-  if (!one.wanted)
-    return;
-  dialed call{.to = {{}, static_cast<int>(which)},
-              .deadline = self->clock().now() + longest_call_to_seed,
-              .outcome = {},
-              .socket = {},
-              .address = one.address};
-  self->state.options.ways.dial(self->system(), std::move(call), one.address, one.stop,
-                                caf::actor_cast<caf::actor>(self));
-}
-
-void seed_connected(membership_self self, dialed& what) {
-  auto which = static_cast<size_t>(what.to.task);
-  if (!what.outcome) {
-    self->delayed_send(self, pause_between_calls, call_seed{which});
-    return;
-  }
-  auto& one = self->state.seeds[which];
-  one.calling = false;
-  one.exchange = open(self, what, {});
-  self->monitor(one.exchange);
-}
-
-void seed_lost(membership_self self, const caf::down_msg& what) {
-  auto& seeds = self->state.seeds;
-  for (size_t i = 0; i < seeds.size(); ++i)
-    if (seeds[i].exchange && seeds[i].exchange.address() == what.source) {
-      seeds[i].exchange = nullptr;
-      seeds[i].calling = true;
-      self->delayed_send(self, pause_between_calls, call_seed{i});
-    }
-}
-
-// As to a seed, until another is to be kept.
-void keep(membership_self self, const std::string& address) {
-  auto& state = self->state;
-  const auto& fixed = state.options.join.seeds;
-  for (auto& one : state.seeds)
-    one.wanted = one.address == address || std::ranges::find(fixed, one.address) != fixed.end();
-  if (address == state.options.join.address)
-    return;
-  auto it = std::ranges::find(state.seeds, address, &seed::address);
-  auto which = static_cast<size_t>(it - state.seeds.begin());
-  if (it == state.seeds.end())
-    state.seeds.push_back({.address = address});
-  if (auto& one = state.seeds[which]; !one.exchange && !one.calling)
-    dial_seed(self, which);
-}
+// -- a cluster that is joined
 
 // A link that is there counts: its heartbeat says so.
 void reach(membership_self self, const task_name& task, const std::function<void(uint64_t)>& then) {
@@ -336,6 +267,17 @@ void tell(membership_self self, std::string_view event, const std::string& text)
 void join(membership_self self) {
   auto& state = self->state;
   auto& options = state.options;
+  state.seeds = std::make_unique<seed_links>(
+      self, options.join.seeds, options.join.address,
+      seed_links::way{.dial =
+                          [=](dialed call, std::shared_ptr<std::atomic<bool>> stop) {
+                            auto address = call.address;
+                            self->state.options.ways.dial(self->system(), std::move(call), address,
+                                                          std::move(stop),
+                                                          caf::actor_cast<caf::actor>(self));
+                          },
+                      .open = [=](dialed& what) { return open(self, what, {}); },
+                      .follows = [=] { return self->state.joined->follows(); }});
   state.joined = std::make_unique<joined_cluster>(
       options.join, options.self, options.incarnation,
       join_host{
@@ -344,20 +286,17 @@ void join(membership_self self) {
           .reach = [=](const task_name& task,
                        const std::function<void(uint64_t)>& then) { reach(self, task, then); },
           .now = [=] { return self->clock().now(); },
-          .keep = [=](const std::string& address) { keep(self, address); },
+          .keep = [=](const std::string& address) { self->state.seeds->keep(address); },
+          .expect = [=](const std::string& address) { self->state.seeds->expect(address); },
           .tell = [=](std::string_view event, std::string text) { tell(self, event, text); }});
-  for (const auto& address : options.join.seeds)
-    if (address != options.join.address)
-      state.seeds.push_back({.address = address});
-  for (size_t i = 0; i < state.seeds.size(); ++i)
-    dial_seed(self, i);
-  self->set_down_handler([=](const caf::down_msg& what) { seed_lost(self, what); });
+  state.seeds->call_all();
+  self->set_down_handler([=](const caf::down_msg& what) { self->state.seeds->lost(what.source); });
   self->delayed_send(self, joined_tick, joined_tick_atom::value);
 }
 
 void connected(membership_self self, dialed& what) {
   if (what.to.job.empty())
-    return seed_connected(self, what);
+    return self->state.seeds->connected(what);
   auto& one = self->state.members.at(what.to); // it stays while it is called
   one.dialing = false;
   auto stopped = std::exchange(one.stop, nullptr);
@@ -392,10 +331,9 @@ void introduced(membership_self self, const peer_ready& what) {
   auto& state = self->state;
   if (state.joined) {
     state.joined->connected(what);
-    const auto* first = state.seeds.empty() ? nullptr : &state.seeds[0];
-    if (first && what.via && first->exchange && first->address == state.options.join.seeds[0] &&
-        first->exchange.address() == what.via->exchange)
+    if (what.via && state.seeds->is_first(what.via->exchange))
       state.joined->reached_first(what.via);
+    state.seeds->look();
   }
   if (who.role != "task")
     return;
@@ -405,6 +343,8 @@ void introduced(membership_self self, const peer_ready& what) {
   if (it == state.members.end())
     return;
   auto& one = it->second;
+  if (state.seeds && what.inbound)
+    state.seeds->expect(one.address);
   if (what.inbound) {
     // What is there already stays, but for that to a process which this one has replaced.
     auto stays = one.ready ? one.incarnation == who.incarnation : one.exchange != nullptr;
@@ -433,8 +373,10 @@ void introduced(membership_self self, const peer_ready& what) {
 }
 
 void lost(membership_self self, const peer_gone& what) {
-  if (self->state.joined)
+  if (self->state.joined) {
     self->state.joined->disconnected(what);
+    self->state.seeds->look();
+  }
   for (auto& [task, one] : self->state.members)
     if (to_string(task) == what.peer) {
       // Only of the connection that serves as the link.
@@ -493,9 +435,10 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
     for (auto& [task, one] : self->state.members)
       if (one.exchange)
         self->send_exit(one.exchange, what.reason);
-    for (auto& one : self->state.seeds)
-      if (one.exchange)
-        self->send_exit(one.exchange, what.reason);
+    if (self->state.seeds)
+      for (const auto& one : self->state.seeds->exchanges())
+        self->send_exit(one, what.reason);
+    self->state.seeds.reset(); // its calls end
     self->quit(what.reason);
   });
   return {
@@ -522,9 +465,10 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
         if (self->state.joined)
           self->state.joined->take(what);
       },
-      [=](const call_seed& what) { dial_seed(self, what.which); },
+      [=](const call_seed& what) { self->state.seeds->call(what); },
       [=](joined_tick_atom) {
         self->state.joined->tick();
+        self->state.seeds->look();
         self->delayed_send(self, joined_tick, joined_tick_atom::value);
       },
       [=](source_read& what) { take_source(self, what); },

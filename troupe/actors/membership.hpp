@@ -35,6 +35,7 @@ struct dialed {
   std::string address = {};                                  ///< that was called
   std::shared_ptr<std::unique_ptr<byte_stream>> stream = {}; ///< over TLS, in the socket's place
   std::string access_token = {};                             ///< to be shown there
+  bool once = false;                                         ///< whoever calls tries again itself
 };
 
 /// Reader -> membership: what the source of addresses says now. No answer.

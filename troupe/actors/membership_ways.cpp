@@ -21,7 +21,8 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
   if (trust.tls) {
     TROUPE_ASSIGN(call.access_token, trust.tls->token());
     auto expected = call.to.job.empty() ? std::nullopt : std::optional{call.to}; // of a seed
-    TROUPE_ASSIGN(auto stream, dial_over_tls(at, trust.tls, expected, call.deadline, stop));
+    TROUPE_ASSIGN(auto stream,
+                  dial_over_tls(at, trust.tls, expected, call.deadline, stop, call.once));
     call.stream = std::make_shared<std::unique_ptr<byte_stream>>(std::move(stream));
     return {};
   }
@@ -29,7 +30,7 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
     return failure(error_kind::failed_precondition, text,
                    " is another machine, and there is no encryption; give a certificate, a key and "
                    "an authority, or allow it with insecure");
-  TROUPE_ASSIGN(auto socket, dial(at, call.deadline, stop));
+  TROUPE_ASSIGN(auto socket, dial(at, call.deadline, stop, call.once));
   call.socket = std::make_shared<socket_handle>(std::move(socket));
   return {};
 }

@@ -149,6 +149,7 @@ struct step_result {
   std::vector<indexed_tensor> fetches;
   task_statistics statistics = {}; ///< where the request asked for times; by the worker's clock
   bool holds = false; ///< what it took waits for the whole step's end: settle_step or cancel_step
+  fill_stage fill = fill_stage::over; ///< what the task says of being filled
 };
 
 /// A step's conductor -> worker: a step that somebody asked for by run_request has ended. No

@@ -15,9 +15,8 @@ constexpr std::chrono::milliseconds connect_margin{50};
 } // namespace
 
 void registrar::ensure(const step_ptr& step, const asker& by, on_ready then) {
-  if (!by.restores)
-    if (auto may = unrestored(*step); !may)
-      return then(std::move(may));
+  if (auto may = unrestored(*step, by.knows); !may)
+    return then(std::move(may));
   if (step->parts.complete())
     return then({});
   auto at = find(*step);
@@ -99,8 +98,8 @@ bool registrar::has_lost_state(const attempt_ptr& at, uint64_t number) {
     auto found = held_.use(one.task, one.incarnation);
     if (found == held_state::found::there)
       continue;
-    if (lost_state_.lose && lost_state_.lose(to_string(one.task)))
-      unrestored_.insert(one.task);
+    if (lost_state_.lose && lost_state_.lose({to_string(one.task), losses_ + 1}))
+      unrestored_[one.task] = ++losses_;
     else if (found != held_state::found::lost_unsaid)
       continue;
     names += concat(unsaid.empty() ? "" : " and ", one.task);
@@ -122,12 +121,12 @@ bool registrar::has_lost_state(const attempt_ptr& at, uint64_t number) {
 }
 
 // Says why a step must not run yet.
-status registrar::unrestored(const prepared_step& step) {
+status registrar::unrestored(const prepared_step& step, uint64_t knows) {
   if (unrestored_.empty())
     return {};
   for (const auto& one : step.participants) {
     auto it = one.has_state ? unrestored_.find(one.task) : unrestored_.end();
-    if (it == unrestored_.end())
+    if (it == unrestored_.end() || it->second <= knows)
       continue;
     auto task = to_string(one.task);
     if (lost_state_.awaits && lost_state_.awaits(task))
@@ -142,21 +141,24 @@ status registrar::unrestored(const prepared_step& step) {
 
 // Those whose state is to be restored first wait no more. Says whether nobody is left.
 bool registrar::turn_away(const attempt_ptr& at) {
-  auto may = unrestored(*at->step);
-  if (may)
+  std::list<std::pair<waiter, status>> away;
+  for (auto it = at->waiting.begin(); it != at->waiting.end();) {
+    auto one = it++;
+    if (auto may = unrestored(*at->step, one->who.knows); !may) {
+      away.emplace_back(std::move(*one), std::move(may));
+      at->waiting.erase(one);
+    }
+  }
+  if (away.empty())
     return false;
-  std::list<waiter> away;
-  for (auto it = at->waiting.begin(); it != at->waiting.end();)
-    if (auto one = it++; !one->who.restores)
-      away.splice(away.end(), at->waiting, one);
   auto nobody = at->waiting.empty();
   if (nobody) {
     at->step->parts.give_up();
     under_way_.remove(at);
   }
-  for (auto& one : away) {
+  for (auto& [one, why] : away) {
     due_.remove(one.due);
-    one.then(may);
+    one.then(std::move(why));
   }
   return nobody;
 }

@@ -9,7 +9,7 @@
 #include <caf/event_based_actor.hpp>
 
 #include <list>
-#include <set>
+#include <map>
 
 namespace troupe {
 
@@ -29,7 +29,7 @@ public:
 
   struct asker {
     step_clock::time_point deadline;
-    bool restores = false; ///< what was lost; all others fail until that is restored
+    uint64_t knows = 0; ///< as in prepare_request: of what is lost since, it fails
   };
   /// Calls `then` when all parts of the step are registered, which happens once for all who ask; at
   /// the deadline of each at the latest.
@@ -61,7 +61,7 @@ private:
   void find_worker(const attempt_ptr& at, size_t part, uint64_t number);
   void register_parts(const attempt_ptr& at, uint64_t number);
   bool has_lost_state(const attempt_ptr& at, uint64_t number);
-  status unrestored(const prepared_step& step);
+  status unrestored(const prepared_step& step, uint64_t knows);
   bool turn_away(const attempt_ptr& at);
   static step_clock::time_point latest(const attempt& of);
   void register_part(const attempt_ptr& at, size_t part, uint64_t number);
@@ -75,7 +75,8 @@ private:
   worker_finder find_;
   const restore_hooks lost_state_;
   held_state held_;
-  std::set<task_name> unrestored_; // tasks of which what was lost may be still to be restored
+  std::map<task_name, uint64_t> unrestored_; // what was lost, and may be still to be restored
+  uint64_t losses_ = 0;                      // that somebody restores
   kernel_positions positions_;
   std::list<attempt_ptr> under_way_; // in the order in which they began
 };

@@ -123,6 +123,14 @@ void dismiss_if_done(remote_self self, const host_ptr& which) {
 
 } // namespace
 
+bool note_loss(remote_state& state, const state_loss& what) {
+  const auto& lose = state.options.lost_state.lose;
+  if (!lose || !lose(what))
+    return false;
+  state.unrestored.insert(what.task);
+  return true;
+}
+
 step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by) {
   return when < step_clock::time_point::max() - by ? when + by : when;
 }
@@ -162,7 +170,8 @@ void open_session(remote_self self, const host_ptr& host) {
                     .max_concurrent = programs.max_concurrent,
                     .between_tasks = programs.between_tasks,
                     .placement = programs.placement,
-                    .passes = options.passes};
+                    .passes = options.passes,
+                    .restores = options.lost_state.lose != nullptr};
   auto until = self->clock().now() + options.peer_timeout;
   ask(self, host, {.what = std::move(what)}, until, [=](session_reply& done) {
     auto& state = self->state;
@@ -258,6 +267,10 @@ void answered(remote_self self, incoming& what) {
   for (const auto& text : reply->warnings)
     if (state.options.on_warning)
       (void)guarded("on_warning", [&] { state.options.on_warning(text); }).ok();
+  for (const auto& one : reply->losses) {
+    host->knows = one.number;
+    note_loss(state, one);
+  }
   // It goes on with what it has been asked for.
   if (reply->leaving && host == state.current && host->is_open) {
     state.left.push_back(host);

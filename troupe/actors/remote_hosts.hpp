@@ -10,6 +10,7 @@
 
 #include <list>
 #include <map>
+#include <set>
 
 namespace troupe::remote {
 
@@ -33,6 +34,7 @@ struct host_link {
   connection_ptr via; // none until the task has introduced itself
   std::string name;
   bool is_open = false; // it has taken the session
+  uint64_t knows = 0;   // the last of the losses that it has told
   std::map<uint64_t, asked_host> asked;
 };
 
@@ -54,7 +56,8 @@ struct remote_step {
   session_prepare what;
   std::vector<bool> needs; // which feeds
   uint64_t host = 0, handle = 0;
-  uint64_t asking_at = 0; // the host that prepares it; 0: none does
+  uint64_t asking_at = 0;          // the host that prepares it; 0: none does
+  std::set<std::string> uses = {}; // tasks on which it uses state
   std::list<waiting_for_step> waiting;
 };
 
@@ -85,6 +88,8 @@ struct remote_state {
   std::list<waiting_for_host> waiting;
   std::map<uint64_t, remote_ptr> steps;
   std::map<std::string, holder> holders; // by task
+  std::set<std::string> unrestored;      // tasks of which what was lost may be still to be restored
+  std::map<uint64_t, uint64_t> fills;    // by number: the host that their steps ran at; 0: several
   uint64_t next_number = 1;
 };
 
@@ -95,6 +100,8 @@ void with_host(remote_self self, step_clock::time_point until, std::function<voi
 /// The host answers, or is lost, or is silent: `then` is called once.
 void ask(remote_self self, const host_ptr& host, session_request what, step_clock::time_point until,
          std::function<void(session_reply&)> then);
+/// Somebody is to restore what was lost; false: nobody does.
+bool note_loss(remote_state& state, const state_loss& what);
 step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by);
 /// A host that takes nothing new has not begun with it: the next one is asked.
 bool is_for_another(const session_reply& what);

@@ -93,6 +93,7 @@ status look_at_holders(remote_state& state, const host_ptr& host, const session_
     names += concat(lost++ == 0 ? "" : " and ", one.task);
     if (first.empty())
       first = one.task;
+    note_loss(state, {one.task});
   }
   learn_holders(state, host, from);
   if (lost == 0)
@@ -101,6 +102,56 @@ status look_at_holders(remote_state& state, const host_ptr& host, const session_
                  " restarted, and what this session had there (variables, queues, tables) is gone: "
                  "initialize or restore it")
       .on_task(first);
+}
+
+// What its host has told is not run on a task before it is restored; as a registrar does it.
+status unrestored(remote_state& state, const remote_step& step) {
+  if (state.unrestored.empty())
+    return {};
+  const auto& awaits = state.options.lost_state.awaits;
+  for (const auto& task : step.uses) {
+    auto it = state.unrestored.find(task);
+    if (it == state.unrestored.end())
+      continue;
+    if (awaits && awaits(task))
+      return failure(error_kind::aborted, task,
+                     " was restarted, and what this session had there (variables, queues, tables) "
+                     "is not restored yet")
+          .on_task(task);
+    state.unrestored.erase(it);
+  }
+  return {};
+}
+
+// -- what fills tasks ----------------------------------------------------------------------------
+
+// Tasks let what another host had begun be filled by the next.
+void note_fill(remote_state& state, uint64_t fill, const host_ptr& host) {
+  if (fill == 0)
+    return;
+  auto [it, first] = state.fills.try_emplace(fill, host->number);
+  if (!first && it->second != host->number)
+    it->second = 0;
+}
+
+caf::result<status> end_filling(remote_self self, const end_fill& what) {
+  auto& state = self->state;
+  auto found = state.fills.extract(what.fill);
+  if (!found)
+    return status{}; // no step of it has been sent
+  auto moved = failure(error_kind::aborted,
+                       "the session went to another host while it filled tasks: fill them again");
+  auto host = state.current;
+  if (!host || !host->is_open) // its connections have ended: others may fill them
+    return what.done ? moved : status{};
+  auto one = found.mapped() == host->number;
+  auto promise = self->make_response_promise<status>();
+  ask(self, host, {.what = session_fill_end{what.fill, what.done && one}}, soon(self),
+      [=, wanted = what.done](session_reply& done) mutable {
+        auto gone = !one || is_for_another(done);
+        promise.deliver(wanted && gone ? std::move(moved) : std::move(done.outcome));
+      });
+  return promise;
 }
 
 // -- steps ---------------------------------------------------------------------------------------
@@ -127,6 +178,8 @@ void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
   if (outcome && made) {
     step->host = host->number;
     step->handle = made->handle;
+    for (const auto& one : done.held)
+      step->uses.insert(one.task);
     outcome = look_at_holders(self->state, host, done);
   } else if (outcome) {
     outcome = failure(error_kind::data_loss, "the host answers something else");
@@ -219,20 +272,29 @@ void run_at_host(remote_self self, const remote_ptr& step,
       promise.deliver(step_outcome{std::move(ready), {}});
       return;
     }
+    auto host = self->state.current;
+    if (request->knows != all_losses)
+      if (auto may = unrestored(self->state, *step); !may) {
+        promise.deliver(step_outcome{std::move(may), {}});
+        return;
+      }
+    note_fill(self->state, request->fill, host);
     session_run asked{.handle = step->handle,
                       .times = request->watch.times,
-                      .check_numerics = request->watch.check_numerics};
+                      .check_numerics = request->watch.check_numerics,
+                      .fill = request->fill,
+                      .knows = std::max(request->knows, host->knows)};
     asked.feeds.resize(request->feeds.size());
     for (size_t i = 0; i < asked.feeds.size(); ++i)
       if (step->needs[i])
         asked.feeds[i] = request->feeds[i];
-    auto host = self->state.current;
     ask(self, host, {.what = std::move(asked)}, request->deadline,
         [=, asked_ns = steady_ns()](session_reply& done) mutable {
           if (is_for_another(done))
             return run_at_host(self, step, request, promise);
           learn_holders(self->state, host, done);
-          step_outcome ended{std::move(done.outcome), {}};
+          step_outcome ended{
+              .outcome = std::move(done.outcome), .fetches = {}, .fills = std::move(done.fills)};
           auto* ran = std::get_if<session_ran>(&done.what);
           if (ended.outcome && (!ran || ran->fetches.size() != request->step->outside.fetches))
             ended.outcome = failure(error_kind::data_loss, "the host answers something else");
@@ -293,7 +355,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       [=](const prepare_request& what) { return prepare(self, what); },
       [=](const explain_request& what) { return explain(self, what); },
       [=](const reset_request& what) { return reset(self, what); },
-      [](const end_fill&) { return status{}; }, // none of its steps fills
+      [=](const end_fill& what) { return end_filling(self, what); },
       [=](const list_state& what) {
         return ask_for<state_list>(self, session_state_of{what.task}, soon(self));
       },

@@ -33,9 +33,11 @@ constexpr size_t max_warnings = 16, longest_warning = 4096;
 // So long somebody waits for a turn while nobody leaves, until one more is let in.
 constexpr std::chrono::milliseconds patience_in_line{50};
 
-struct warning_list {
+// What the session's master says beside its answers, on its threads, until the next answer.
+struct session_news {
   std::mutex mutex;
-  std::vector<std::string> texts;
+  std::vector<std::string> warnings;
+  std::vector<state_loss> losses;
 };
 
 struct kept_step {
@@ -49,7 +51,7 @@ struct hosted_session {
   caf::actor session;
   std::shared_ptr<hosted_account> of;
   listed_session_ptr listed;
-  std::shared_ptr<warning_list> warnings = std::make_shared<warning_list>();
+  std::shared_ptr<session_news> news = std::make_shared<session_news>();
   std::map<uint64_t, kept_step> steps;
   std::map<uint64_t, deadlines::key> in_line; // steps that wait for their turn
   uint64_t next_handle = 1;
@@ -104,8 +106,10 @@ public:
     from_->listed->bytes += bytes;
   }
   template <class Answer>
-  void answer(status outcome, Answer what, std::vector<known_peer> held = {}) {
-    session_reply reply{.outcome = std::move(outcome), .held = std::move(held)};
+  void answer(status outcome, Answer what, std::vector<known_peer> held = {},
+              std::vector<task_fill> fills = {}) {
+    session_reply reply{
+        .outcome = std::move(outcome), .held = std::move(held), .fills = std::move(fills)};
     reply.what = std::move(what);
     send(std::move(reply));
   }
@@ -139,8 +143,9 @@ private:
       return;
     reply.request = number_;
     reply.leaving = self_->state.options->server->draining();
-    std::lock_guard guard{from_->warnings->mutex};
-    reply.warnings.swap(from_->warnings->texts);
+    std::lock_guard guard{from_->news->mutex};
+    reply.warnings.swap(from_->news->warnings);
+    reply.losses.swap(from_->news->losses);
     self_->send(from_->to, outgoing{std::move(reply)});
   }
 
@@ -187,7 +192,7 @@ void forward(host_self self, const request_ptr& request, Question what) {
 // -- sessions ------------------------------------------------------------------------------------
 
 client_options options_of(const client_options& task, const session_open& what,
-                          const std::shared_ptr<warning_list>& warnings) {
+                          const std::shared_ptr<session_news>& news) {
   auto made = task;
   made.container = what.container;
   made.passes = what.passes;
@@ -199,11 +204,20 @@ client_options options_of(const client_options& task, const session_open& what,
                    .between_tasks = what.between_tasks,
                    .placement = what.placement};
   made.session = random_id();
-  made.on_warning = [warnings](const std::string& text) {
-    std::lock_guard guard{warnings->mutex};
-    if (warnings->texts.size() < max_warnings)
-      warnings->texts.push_back(text.substr(0, longest_warning));
+  made.on_warning = [news](const std::string& text) {
+    std::lock_guard guard{news->mutex};
+    if (news->warnings.size() < max_warnings)
+      news->warnings.push_back(text.substr(0, longest_warning));
   };
+  if (what.restores)
+    made.lost_state = {.lose =
+                           [news](const state_loss& one) {
+                             std::lock_guard guard{news->mutex};
+                             news->losses.push_back(one);
+                             return true;
+                           },
+                       // Each request says which of them its client knows of.
+                       .awaits = [](const std::string&) { return true; }};
   return made;
 }
 
@@ -224,7 +238,7 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
   made->of = state.accounts.of(from.owner, options.limits, state.next_number);
   if (made->of->sessions >= made->of->limits.sessions_each)
     return made->of->too_many(made->of->sessions, "sessions", "have", state.task);
-  auto how = options_of(options.session, what, made->warnings);
+  auto how = options_of(options.session, what, made->news);
   TROUPE_ASSIGN(made->session, state.make(self->system(), how));
   made->listed = std::make_shared<listed_session>(from.owner->peer, how.session);
   options.server->hosted().add(made->listed);
@@ -383,7 +397,8 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
   auto ended = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
     carefully(request, [&] {
       if (done)
-        request->answer(std::move(outcome), ran(*done, begin_ns, times), std::move(done->held));
+        request->answer(std::move(outcome), ran(*done, begin_ns, times), std::move(done->held),
+                        std::move(done->fills));
       else
         request->answer(std::move(outcome));
     });
@@ -417,7 +432,9 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
   step_request asked{found->second.step,
                      std::move(what.feeds),
                      until,
-                     {.times = what.times, .check_numerics = what.check_numerics}};
+                     {.times = what.times, .check_numerics = what.check_numerics},
+                     what.knows,
+                     what.fill};
   auto who = session.of->number;
   auto number = self->state.next_number++;
   auto step = std::make_shared<step_request>(std::move(asked));
@@ -516,6 +533,8 @@ void serve(host_self self, incoming& what) {
     run(self, request, *step, until);
   else if (auto* reset = std::get_if<session_reset>(&asked->what))
     forward<status>(self, request, reset_request{std::move(reset->container)});
+  else if (auto* filled = std::get_if<session_fill_end>(&asked->what))
+    forward<status>(self, request, end_fill{filled->done, filled->fill});
   else if (auto* look = std::get_if<session_state_of>(&asked->what))
     forward<state_list>(self, request, list_state{std::move(look->task)});
   else if (auto* where = std::get_if<session_positions>(&asked->what))

@@ -1,6 +1,8 @@
 // What a session actor understands. Master and workers share some of it.
 #pragma once
+#include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/known_peer.hpp"
+#include "troupe/runtime/cluster/state_loss.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/step_signature.hpp"
@@ -50,7 +52,9 @@ struct TROUPE_API prepare_request {
   step_interface outside;         ///< of the step
   step_clock::time_point deadline;
   bool low_priority = false;
-  bool restores = false; ///< it is part of restoring what was lost, and does not wait for that
+  /// The last of the session's losses (restore_hooks::lose) that whoever asks has seen to; of later
+  /// ones it waits to be told.
+  uint64_t knows = 0;
   /// What somebody else has measured of its nodes, and means no other graph's.
   std::vector<node_time> costs = {};
 
@@ -72,7 +76,7 @@ struct step_request {
   std::vector<tensor> feeds; ///< in the signature's order, of the fed edges' types and shapes
   step_clock::time_point deadline;
   profile_options watch = {};
-  bool restores = false; ///< as in prepare_request
+  uint64_t knows = 0; ///< as in prepare_request
   /// Not 0: the number of what it is part of, which restores or initialises: tasks that wait to be
   /// filled run it.
   uint64_t fill = 0;
@@ -93,6 +97,7 @@ struct step_outcome {
   step_statistics statistics = {}; ///< where the request asked for times, also when the step failed
   /// Tasks on which it uses state, where their incarnations may be others than its last run told.
   std::vector<known_peer> held = {};
+  std::vector<task_fill> fills = {}; ///< what tasks that wait to be filled have said
 };
 
 /// Client -> session -> master -> workers: forget a container's variables. Answered by status.

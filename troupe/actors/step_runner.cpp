@@ -43,6 +43,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   std::vector<int64_t> asked_ns; // per participant
   std::vector<tensor> fetches;
   step_statistics statistics;
+  std::vector<task_fill> fills;
   size_t refused_by = none; // who answered first that it does not know the step
   static constexpr size_t none = SIZE_MAX;
   bool in_line = false; // at the gate
@@ -115,7 +116,7 @@ void step_runner::enter(const turn_came& what) {
 // A task that was lost may be back.
 void step_runner::register_and_start(const running_ptr& run) {
   const auto& what = run->request;
-  registers_.ensure(what.step, {what.deadline, what.restores}, [=, this](status ready) {
+  registers_.ensure(what.step, {what.deadline, what.knows}, [=, this](status ready) {
     if (run->done)
       return;
     if (ready)
@@ -187,6 +188,8 @@ void step_runner::answer(const running_ptr& run, size_t from, step_result& what)
   }
   if (what.holds)
     run->state.hold(from);
+  if (what.fill != fill_stage::over)
+    run->fills.push_back({to_string(run->part(from).task), what.fill});
   if (run->done)
     return take_back(run);
   add_statistics(*run, from, std::move(what.statistics));
@@ -269,7 +272,10 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   if (!outcome)
     run->fetches.clear();
   note_told(*run, outcome);
-  step_outcome told{std::move(outcome), std::move(run->fetches), std::move(run->statistics)};
+  step_outcome told{.outcome = std::move(outcome),
+                    .fetches = std::move(run->fetches),
+                    .statistics = std::move(run->statistics),
+                    .fills = std::move(run->fills)};
   if (auto& step = *run->request.step; !step.local && step.told_attempt != step.parts.attempt()) {
     told.held = step.held();
     if (told.outcome) // else the attempt may not have ended

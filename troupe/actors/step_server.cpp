@@ -84,7 +84,9 @@ status step_server::settle(step_id step) {
 void step_server::serve_run(run_step&& what, const connection_ptr& owner, const caf::actor& from,
                             caf::execution_unit* unit) {
   auto on_end = [from, request = what.request](step_result result) {
-    step_done done{request, std::move(result.outcome), std::move(result.fetches), {}, result.holds};
+    step_done done{
+        request,    std::move(result.outcome), std::move(result.fetches), {}, result.holds,
+        result.fill};
     if (result.statistics.subjects)
       if (auto bytes = write_statistics(result.statistics)) // a step is not lost for want of them
         done.statistics = *std::move(bytes);
@@ -106,10 +108,11 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
 void step_server::begin(run_request&& what, const connection_ptr& owner, step_end on_end,
                         caf::execution_unit* unit) {
   active_->fetch_add(1); // before it looks: whoever drains waits for this one, or it is refused
+  auto stage = fill_stage::over;
   auto refuse = [&](status why) {
     counts_->refused(why.kind());
     log_end(*log_, "step_refused", what.step, why);
-    on_end({std::move(why).on_task(name_), {}});
+    on_end({.outcome = std::move(why).on_task(name_), .fetches = {}, .fill = stage});
     active_->fetch_sub(1, std::memory_order_release);
   };
   if (what.incarnation != 0 && what.incarnation != incarnation_)
@@ -127,8 +130,9 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
     auto may = filling_.admit(what.fills, owner.get(), owner->peer, name_, now_());
     if (owner->gone) // lose() may have come before this step was admitted
       end_fill(*owner, false);
-    if (!may)
-      return refuse(std::move(may));
+    stage = may.stage;
+    if (!may.outcome)
+      return refuse(std::move(may.outcome));
   }
   if (owner->account && owner->cancelled.take(what.step)) {
     if (steps_->announce(what.step)) // what came for it goes
@@ -148,11 +152,12 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
                           " already, as many as it may"));
   }
   // A step whose part here has ended counts until it is settled.
-  auto ended = [owner, of = *program, step = what.step, keep = unsettled_, counts = counts_,
+  auto ended = [owner, stage, of = *program, step = what.step, keep = unsettled_, counts = counts_,
                 active = active_, log = log_, now = now_, began = now_(),
                 tell = std::move(on_end)](step_result result) {
     counts->ended(result.outcome.kind(), now() - began);
     log_end(*log, "step_failed", step, result.outcome);
+    result.fill = stage;
     if (result.holds)
       keep->add(step, of, owner); // before anybody can settle it
     else

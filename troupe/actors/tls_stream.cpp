@@ -291,16 +291,17 @@ result<std::unique_ptr<byte_stream>> dial_over_tls(const address& to,
                                                    const std::shared_ptr<tls_identity>& as,
                                                    const std::optional<task_name>& expected,
                                                    step_clock::time_point deadline,
-                                                   const std::atomic<bool>& stop) {
+                                                   const std::atomic<bool>& stop, bool once) {
   for (auto pause = std::chrono::milliseconds{20};;) {
-    TROUPE_ASSIGN(auto socket, dial(to, deadline, stop));
+    TROUPE_ASSIGN(auto socket, dial(to, deadline, stop, once));
     auto stream = call_over_tls(make_socket_stream(socket.release()), as, expected);
     auto outcome = finish_handshake(*stream, deadline, stop);
     if (outcome)
       return std::unique_ptr<byte_stream>{std::move(stream)};
     stream->end_writing();
     stream->drop_input(); // what was not read would make the other end lose what it was told
-    if (outcome.kind() != error_kind::unavailable || stop || step_clock::now() + pause >= deadline)
+    if (outcome.kind() != error_kind::unavailable || stop || once ||
+        step_clock::now() + pause >= deadline)
       return std::move(outcome).within(to_string(to));
     std::this_thread::sleep_for(pause); // on a detached actor's thread, for a bounded time
     pause = std::min(pause * 2, longest_slice);

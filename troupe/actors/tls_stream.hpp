@@ -36,11 +36,11 @@ std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& over,
 
 /// Returns a stream to a task that has proven to be that one, or one of the cluster's. Tries again
 /// as dial() does, and where a connection ends during the handshake: a task may be on its way down
-/// or up. What will not be otherwise next time (certificates) fails at once. Blocks the thread.
-result<std::unique_ptr<byte_stream>> dial_over_tls(const address& to,
-                                                   const std::shared_ptr<tls_identity>& as,
-                                                   const std::optional<task_name>& expected,
-                                                   step_clock::time_point deadline,
-                                                   const std::atomic<bool>& stop);
+/// or up; unless it is to be tried `once`. What will not be otherwise next time (certificates)
+/// fails at once. Blocks the thread.
+result<std::unique_ptr<byte_stream>>
+dial_over_tls(const address& to, const std::shared_ptr<tls_identity>& as,
+              const std::optional<task_name>& expected, step_clock::time_point deadline,
+              const std::atomic<bool>& stop, bool once = false);
 
 } // namespace troupe

@@ -1,8 +1,8 @@
 #include "troupe/api/recovery.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/session.hpp"
-#include "troupe/runtime/cluster/fill_gate.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
@@ -64,19 +64,11 @@ void recovery::tell(recovery_event what) const {
     how_.on_event(what);
 }
 
-// What another session fills is not ours to restore: that would undo its first steps. Until then
-// the task itself refuses ours. With the mutex.
-void recovery::follow(const status& refused) {
-  for (const auto& task : under_restore_)
-    (fill_gate::another_fills(refused.message(), task) ? followed_ : lost_tasks_).insert(task);
-}
-
 // The other has given up.
-void recovery::follow_no_more(const status& refused) {
+void recovery::unfilled(const std::string& task) {
   std::lock_guard guard{mutex_};
-  for (auto it = followed_.begin(); it != followed_.end();)
-    if (auto at = it++; fill_gate::nobody_fills(refused.message(), *at))
-      lost_tasks_.insert(followed_.extract(at));
+  if (auto found = followed_.extract(task))
+    lost_tasks_.insert(std::move(found));
   lost_ = !lost_tasks_.empty();
 }
 
@@ -96,12 +88,16 @@ status recovery::prepare(step_clock::time_point deadline, const std::function<vo
     return failure(kind, "restoring what ", tasks, " had: ", why);
   };
   status outcome;
+  task_set elsewhere;
   try {
     tell({.what = recovery_event::kind::restoring,
           .task = tasks,
           .text = concat(tasks, " was restarted: restoring what this session had there")});
     restoring here{this};
     restore();
+  } catch (const filled_elsewhere& why) {
+    outcome = failed(why.kind(), why.what());
+    elsewhere = why.tasks();
   } catch (const error& why) {
     outcome = failed(why.kind(), why.what());
   } catch (const std::exception& why) {
@@ -112,8 +108,9 @@ status recovery::prepare(step_clock::time_point deadline, const std::function<vo
   lock.lock();
   if (outcome)
     ++restored_;
-  else
-    follow(outcome);
+  else // what another session fills is not ours to restore: that would undo its first steps
+    for (const auto& task : under_restore_)
+      (elsewhere.contains(task) ? followed_ : lost_tasks_).insert(task);
   under_restore_.clear();
   lost_ = !lost_tasks_.empty();
   lock.unlock();
@@ -145,8 +142,6 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     if (outcome) {
       began = true;
       outcome = attempt();
-      if (!outcome && how_.restore)
-        follow_no_more(outcome);
     }
     // Where the time ends a retry, the first error says why there was one.
     auto ended = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;

@@ -23,6 +23,7 @@ public:
   bool lose(const std::string& task) noexcept;
   bool awaits(const std::string& task);
   bool restores_here() const noexcept;
+  void unfilled(const std::string& task);
 
   /// `attempt` runs the step once; `restore` calls restore() with the session.
   status run(bool has_effects, step_clock::time_point deadline,
@@ -32,8 +33,6 @@ public:
   void restore(session& in) const;
 
 private:
-  void follow(const status& refused);
-  void follow_no_more(const status& refused);
   status prepare(step_clock::time_point deadline, const std::function<void()>& restore);
   bool may_pass(const status& why, uint64_t restored_before) const;
   void tell(recovery_event what) const;

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/api/client_options.hpp"
+#include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/api/recovery.hpp"
 #include "troupe/runtime/device/sharded_refcount.hpp"
@@ -143,17 +144,15 @@ struct session::state {
                                           std::source_location where) {
     auto made = std::make_unique<state>();
     auto to = to_remote_client(options, where);
-    if (options.recovery.restore && !cluster.hosts.empty())
-      throw error{failure(error_kind::unimplemented,
-                          "recovery.restore cannot be set for a session that a task hosts: what "
-                          "other tasks lose is not told to its client")
-                      .within(at("session::connect", where))};
     if (auto recovers = std::make_shared<recovery>(options.recovery); recovers->is_wanted()) {
       to.lost_state = {
-          .lose = [recovers](const std::string& task) { return recovers->lose(task); },
+          .lose = [recovers](const state_loss& what) { return recovers->lose(what.task); },
           .awaits = [recovers](const std::string& task) { return recovers->awaits(task); },
           .restores_here = [recovers] { return recovers->restores_here(); },
+          .unfilled = [recovers](const std::string& task) { recovers->unfilled(task); },
       };
+      if (!options.recovery.restore)
+        to.lost_state.lose = nullptr; // a task that hosts the session would wait for that
       made->recovers = std::move(recovers);
     }
     made->client = unwrap(client::connect(cluster, to), "session::connect", where);
@@ -176,8 +175,13 @@ struct session::state {
     };
     try {
       act();
-    } catch (...) {
+    } catch (const error& why) {
       (void)end(false); // what it throws is the cause
+      if (here.elsewhere().empty())
+        throw;
+      throw filled_elsewhere{why, here.elsewhere()};
+    } catch (...) {
+      (void)end(false);
       throw;
     }
     return end(true);
@@ -501,6 +505,11 @@ void session::fill(const std::function<void(session&)>& act, location where) {
   auto& in = *shared_->state;
   if (auto filled = in.fill(in.deadline({}), [&] { act(*this); }); !filled)
     throw error{std::move(filled).within(at("session::fill", where))};
+}
+
+bool session::is_filling() const noexcept {
+  const auto* here = client::filling::of(*shared_->state->client);
+  return here && here->fills();
 }
 
 std::vector<task_positions> session::positions(location where) {

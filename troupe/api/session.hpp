@@ -168,10 +168,14 @@ public:
   /// it returns, the tasks on which these runs used state serve all, unless another thread of the
   /// session fills them as well: then when the last has ended. Where it throws, or this session
   /// goes, another may fill them. What `act` runs asynchronously fills nothing; a fill() within
-  /// another of the session is part of that. Throws what `act` throws; `unavailable` where another
-  /// fills a task, or one cannot be told; and `aborted` where a task was restarted meanwhile, which
-  /// then is filled anew. Elsewhere it only calls `act`. A session that a task hosts fills none.
+  /// another of the session is part of that. Throws what `act` throws, an error as
+  /// filled_elsewhere where another session fills a task; `unavailable` where a task cannot be told
+  /// the end; and `aborted` where one was restarted meanwhile, or a session that a task hosts went
+  /// to the next host: then it is to be filled anew. Elsewhere it only calls `act`.
   void fill(const std::function<void(session&)>& act, location where = location::current());
+  /// Within fill(): whether one of the tasks on which its runs have used state so far waits to be
+  /// filled. Where none does, another has filled them.
+  bool is_filling() const noexcept;
 
   /// Clears the variables, tables and queues of a container; by default those of the session's own.
   /// Steps from before and after share what they name. What is declared with another type or shape

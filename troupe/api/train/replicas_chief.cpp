@@ -1,6 +1,5 @@
 // The chief: makes variables hold, takes the steps of sync, and writes checkpoints.
 #include "troupe/api/train/replicas_loop.hpp"
-#include "troupe/runtime/cluster/fill_gate.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>
@@ -170,12 +169,10 @@ void replicas::state::loop::get_ready(std::optional<error> cause) {
     }
     try {
       drop_pending();
-      follows_ |= cause && fill_gate::another_fills(cause->what());
-      auto fill = [&](session&) {
-        if ((!began_ && !follows_) || lost_state())
+      filled_.run(in_, where_, [&] {
+        if ((!began_ && !filled_.follows()) || lost_state() || filled_.is_unended(in_))
           begin();
-      };
-      in_.fill(fill, where_);
+      });
       open_step();
       if (of_->is_sync() && !apply_)
         apply_ = in_.prepare({of_->chief.label}, {}, {of_->chief.apply}, where_);

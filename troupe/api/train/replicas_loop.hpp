@@ -1,5 +1,6 @@
 // One run of replicas: a thread for each, which waits for its steps, and the caller's as the chief.
 #pragma once
+#include "troupe/api/train/first_fill.hpp"
 #include "troupe/api/train/replicas_state.hpp"
 
 #include <chrono>
@@ -114,7 +115,7 @@ private:
   std::optional<step> apply_;
   std::shared_ptr<outcome> pending_; // what it points to is guarded
   bool began_ = false, saves_ours_ = false;
-  bool follows_ = false;           // another filled what it begins with
+  first_fill filled_;
   std::optional<int64_t> writing_; // the step of the checkpoint
   int64_t doubtful_ = -1; // sync: the label that a step was to set, of whose end nothing is known
 

@@ -1,7 +1,7 @@
 #include "troupe/api/train/training_loop.hpp"
 
+#include "troupe/api/train/first_fill.hpp"
 #include "troupe/api/train/training_values.hpp"
-#include "troupe/runtime/cluster/fill_gate.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>
@@ -466,15 +466,15 @@ private:
   // Without the lock. Returns why steps cannot run.
   std::optional<error> try_again(const std::optional<error>& cause) {
     try {
-      follows_ |= cause && fill_gate::another_fills(cause->what());
-      auto anew = (!began_ && !follows_) || (input_ && input_->should_stop());
-      auto fill = [&](session&) {
-        if (anew = anew || lost_state(); anew)
+      auto anew = (!began_ && !filled_.follows()) || (input_ && input_->should_stop());
+      filled_.run(in_, where_, [&] {
+        if (!of_.sizes.empty()) // of the input's queues, which are filled beside the steps
+          in_.run({}, of_.sizes, {}, {}, where_);
+        if (anew = anew || lost_state() || filled_.is_unended(in_); anew)
           begin();
         else if (!began_ && options_.local_initializer)
           in_.run(options_.local_initializer, {}, {}, where_);
-      };
-      in_.fill(fill, where_);
+      });
       if (!anew && cause && cause->kind() == error_kind::failed_precondition)
         return cause;
       prepare();
@@ -568,17 +568,17 @@ private:
   session& in_;
   const location where_;
   const clock::time_point begin_ = clock::now();
-  size_t threads_ = 0;
+  size_t threads_ = 0, running_ = 0;
   std::mutex saver_mutex_;
   std::optional<coordinator> input_;
   std::map<std::string, int64_t> runs_left_; // of its runners, in the checkpoint that was restored
   std::vector<prepared> prepared_;           // changes while no step runs
-  bool began_ = false, follows_ = false; // while no step runs; another filled what it begins with
+  bool began_ = false;                       // while no step runs
+  first_fill filled_;
   std::atomic<int64_t> traced_{0};
 
   int64_t next_ = 0, done_ = 0, count_ = 0; // steps: the next, and done in all and by this run
-  size_t running_ = 0;
-  bool paused_ = false, saving_ = false; // one thread has it to itself; sees to a checkpoint
+  bool paused_ = false, saving_ = false;    // one thread has it to itself; sees to a checkpoint
   uint64_t recoveries_ = 0, beginnings_ = 0;
   trouble steps_, told_, shown_, written_;
   int retries_ = 0;                         // all together

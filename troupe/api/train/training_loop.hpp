@@ -12,6 +12,7 @@ struct training_run::state {
   std::vector<training_step> steps;
   training_options options;
   std::vector<edge> initialized = {}; // for each variable, whether it has a value
+  std::vector<edge> sizes = {};       // of the queues of the input
   std::optional<summary_writer> shown = {};
   std::mutex mutex = {}, telling = {};
   std::condition_variable changed = {};

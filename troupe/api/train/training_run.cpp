@@ -76,6 +76,9 @@ training_run::training_run(graph_builder& of, std::vector<training_step> steps,
   mine.initialized = add_checks(of, where);
   if (mine.initialized.empty())
     reject("training_run", where, "the graph has no variables");
+  if (how.input)
+    for (const auto& one : how.input->runners())
+      mine.sizes.push_back(queue_size(one.queue(), {}, where));
   if (how.checkpoints.empty())
     return;
   auto keep = how.keep;

@@ -1,13 +1,13 @@
 // A task that was started to be filled refuses steps that use what it holds until somebody has
 // restored or initialised that (docs/recovery.md).
 #pragma once
+#include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <string>
-#include <string_view>
 
 namespace troupe {
 
@@ -27,35 +27,43 @@ public:
   }
   bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
+  struct admission {
+    status outcome;
+    fill_stage stage;
+  };
   /// A step that uses state wants to run. The first that fills makes its peer the one that does so,
   /// until that says that it has, or is gone. Fails with `unavailable`; steps that do not fill,
   /// when patience is over, with `failed_precondition`. Errors name the task.
-  status admit(bool fills, const void* who, const std::string& name, const std::string& task,
-               clock::time_point now) {
+  admission admit(bool fills, const void* who, const std::string& name, const std::string& task,
+                  clock::time_point now) {
     std::lock_guard guard{mutex_};
     if (!closed())
-      return {};
+      return {{}, fill_stage::over};
     if (fills && (!who_ || who_ == who)) {
       if (!std::exchange(who_, who)) {
         name_ = name;
         began_ = now;
       }
-      return {};
+      return {{}, fill_stage::by_asker};
     }
     auto seconds = [](clock::duration time) {
       return std::chrono::duration_cast<std::chrono::seconds>(time).count();
     };
     auto late = !fills && now >= expected_; // who would fill it may do so when the other is gone
     auto kind = late ? error_kind::failed_precondition : error_kind::unavailable;
-    auto begins = concat(task, waits);
-    if (late && !who_)
-      return failure(kind, begins, by_none, "has done so within ", seconds(patience_),
-                     " s: restore or initialise it in session::fill()");
-    if (!who_)
-      return failure(kind, begins, by_none,
-                     "does so yet; restore or initialise it in session::fill(), by a "
-                     "training_run or by recovery.restore, or try again");
-    return failure(kind, begins, name_, by_another, seconds(now - began_), " s; try again");
+    auto begins = concat(task, " has begun anew, and serves what it holds when that is filled: ");
+    if (who_)
+      return {
+          failure(kind, begins, name_, " does so, for ", seconds(now - began_), " s; try again"),
+          fill_stage::by_another};
+    if (late)
+      return {failure(kind, begins, "no session has done so within ", seconds(patience_),
+                      " s: restore or initialise it in session::fill()"),
+              fill_stage::awaited};
+    return {failure(kind, begins,
+                    "no session does so yet; restore or initialise it in session::fill(), by a "
+                    "training_run or by recovery.restore, or try again"),
+            fill_stage::awaited};
   }
 
   /// The peer has filled it, or given up. Says whether the gate has opened by that.
@@ -68,16 +76,6 @@ public:
     return done;
   }
 
-  /// What a session can tell from an error's message: whether admit() has refused a step since
-  /// another fills that task, or any where none is named; or since nobody does.
-  static bool another_fills(std::string_view message, const std::string& task = {}) {
-    auto at = message.find(task + std::string{waits});
-    return at != message.npos && message.find(by_another, at) != message.npos;
-  }
-  static bool nobody_fills(std::string_view message, const std::string& task) {
-    return message.find(concat(task, waits, by_none)) != message.npos;
-  }
-
   /// Who fills it now; empty: nobody.
   std::string filler() const {
     std::lock_guard guard{mutex_};
@@ -85,11 +83,6 @@ public:
   }
 
 private:
-  static constexpr std::string_view waits =
-      " has begun anew, and serves what it holds when that is filled: ";
-  static constexpr std::string_view by_none = "no session ";
-  static constexpr std::string_view by_another = " does so, for ";
-
   mutable std::mutex mutex_;
   std::atomic<bool> closed_{false};
   std::chrono::milliseconds patience_{0};

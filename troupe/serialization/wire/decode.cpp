@@ -122,8 +122,9 @@ private:
         TROUPE_ASSIGN(auto statistics, read(in.getStatistics()));
         if (!statistics.empty() && statistics.type() != dtype::u8)
           return damaged_message("statistics are of type ", statistics.type());
+        TROUPE_ASSIGN(auto fill, read_stage(in.getFill()));
         return message{step_done{in.getRequest(), status_of(in.getOutcome()), std::move(fetches),
-                                 std::move(statistics), in.getHolds()}};
+                                 std::move(statistics), in.getHolds(), fill}};
       }
       case wire::Envelope::SETTLE_STEP: {
         auto in = from.getSettleStep();
@@ -356,10 +357,13 @@ private:
       case wire::SessionRequest::RUN: {
         auto from = in.getRun();
         TROUPE_ASSIGN(auto feeds, read(from.getFeeds()));
-        made.what = session_run{from.getHandle(), std::move(feeds), from.getTimes(),
-                                from.getTrapNonfinite()};
+        made.what = session_run{from.getHandle(),        std::move(feeds), from.getTimes(),
+                                from.getTrapNonfinite(), from.getFill(),   from.getKnows()};
         break;
       }
+      case wire::SessionRequest::FILL_END:
+        made.what = session_fill_end{in.getFillEnd().getFill(), in.getFillEnd().getDone()};
+        break;
       case wire::SessionRequest::FORGET: made.what = session_forget{in.getForget()}; break;
       case wire::SessionRequest::RESET: made.what = session_reset{text_of(in.getReset())}; break;
       case wire::SessionRequest::STATE_OF:
@@ -425,8 +429,7 @@ private:
                        .outcome = status_of(in.getOutcome()),
                        .leaving = in.getLeaving(),
                        .not_begun = in.getNotBegun()};
-    for (auto each : in.getHeld())
-      made.held.push_back({text_of(each.getTask()), each.getIncarnation()});
+    TROUPE_TRY(read_tasks(in, made));
     for (auto each : in.getWarnings())
       made.warnings.push_back(text_of(each));
     switch (in.which()) {

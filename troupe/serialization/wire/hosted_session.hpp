@@ -1,7 +1,9 @@
 // What a client and the task that hosts its session say to each other: the master is the task's.
 // A connection has one session, which goes with it.
 #pragma once
+#include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/known_peer.hpp"
+#include "troupe/runtime/cluster/state_loss.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
@@ -27,6 +29,7 @@ struct session_open {
   f32_transfer between_tasks = f32_transfer::exact;
   placement_options placement = {};
   pass_options passes = {};
+  bool restores = false; ///< what tasks lose: no other step runs there before the client knows
 };
 
 /// Compile a kind of step. Answered by prepared_handle; or, to explain it, by placement_report.
@@ -44,6 +47,8 @@ struct session_run {
   std::vector<tensor> feeds = {};
   bool times = false; ///< the answer brings statistics
   bool check_numerics = false;
+  uint64_t fill = 0;  ///< as in step_request (actors/session_messages.hpp)
+  uint64_t knows = 0; ///< the last of the losses that the client has been told of, and seen to
 };
 
 /// That kind of step is not wanted any more. No answer.
@@ -69,12 +74,18 @@ struct session_positions {
   kernel_positions go_on_from = {};
 };
 
+/// As end_fill (actors/session_messages.hpp). Answered by nothing, or an error.
+struct session_fill_end {
+  uint64_t fill = 0;
+  bool done = false;
+};
+
 /// Client -> task. Answered by session_reply, but for session_forget.
 struct session_request {
   uint64_t request = 0;
   uint64_t deadline_ms = 0; ///< from the moment of receipt; of what can take long
   std::variant<session_open, session_prepare, session_run, session_forget, session_reset,
-               session_state_of, session_devices, session_positions>
+               session_state_of, session_devices, session_positions, session_fill_end>
       what = {};
 };
 
@@ -101,6 +112,8 @@ struct session_reply {
   bool not_begun = false; ///< what was asked for: it may be asked of another
   /// Of a step: tasks on which it uses state, where their incarnations were not told yet.
   std::vector<known_peer> held = {};
+  std::vector<state_loss> losses = {}; ///< of the session, that were not told yet
+  std::vector<task_fill> fills = {};   ///< of a step: what tasks that wait to be filled have said
 };
 
 } // namespace troupe

@@ -14,50 +14,6 @@
 namespace troupe {
 namespace {
 
-// In the order of the variant.
-constexpr std::array<std::string_view, std::variant_size_v<message>> names{
-    "hello",
-    "refusal",
-    "register_graph",
-    "register_reply",
-    "deregister_graph",
-    "run_step",
-    "step_done",
-    "cancel_step",
-    "tensor_push",
-    "pull",
-    "ping",
-    "pong",
-    "goodbye",
-    "container_reset",
-    "reply",
-    "device_list_request",
-    "device_list_reply",
-    "unwanted",
-    "withdrawn",
-    "borrow",
-    "lent",
-    "returned",
-    "settle_step",
-    "state_list_request",
-    "state_list_reply",
-    "positions_request",
-    "positions_reply",
-    "member_changes",
-    "number_claim",
-    "number_grant",
-    "inspect_request",
-    "inspect_reply",
-    "drain_request",
-    "probe_request",
-    "probe_answer",
-    "vote_request",
-    "vote",
-    "session_request",
-    "session_reply",
-    "fill_end",
-};
-
 // Longer texts are cut: an error message must not make the message that carries it fail.
 constexpr size_t longest_text = 64 * 1024;
 
@@ -140,6 +96,7 @@ public:
     write(to.initFetches(static_cast<unsigned>(what.fetches.size())), what.fetches);
     write(to.initStatistics(), what.statistics);
     to.setHolds(what.holds);
+    to.setFill(static_cast<uint8_t>(what.fill));
   }
   void operator()(const cancel_step& what) {
     auto to = to_.initCancelStep();
@@ -309,7 +266,7 @@ public:
     write(to.initOutcome(), what.outcome);
     to.setLeaving(what.leaving);
     to.setNotBegun(what.not_begun);
-    write_known(to.initHeld(static_cast<unsigned>(what.held.size())), what.held);
+    write_tasks(to, what);
     write(to.initWarnings(static_cast<unsigned>(what.warnings.size())), what.warnings);
     std::visit([&](const auto& one) { write(to, one); }, what.what);
   }
@@ -341,6 +298,13 @@ private:
     write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
     to.setTimes(what.times);
     to.setTrapNonfinite(what.check_numerics);
+    to.setFill(what.fill);
+    to.setKnows(what.knows);
+  }
+  static void write(request_builder in, const session_fill_end& what) {
+    auto to = in.initFillEnd();
+    to.setFill(what.fill);
+    to.setDone(what.done);
   }
   static void write(request_builder in, const session_forget& what) { in.setForget(what.handle); }
   static void write(request_builder in, const session_reset& what) {
@@ -542,34 +506,6 @@ private:
 };
 
 } // namespace
-
-std::string_view name_of(const message& what) noexcept { return names[what.index()]; }
-
-bool is_for_membership(const message& what) noexcept {
-  return std::holds_alternative<member_changes>(what) ||
-         std::holds_alternative<number_claim>(what) || std::holds_alternative<number_grant>(what) ||
-         std::holds_alternative<probe_request>(what) ||
-         std::holds_alternative<probe_answer>(what) || std::holds_alternative<vote_request>(what) ||
-         std::holds_alternative<vote>(what);
-}
-
-bool is_for_host(const message& what) noexcept {
-  return std::holds_alternative<session_request>(what);
-}
-
-delivery delivery_of(const message& what) noexcept {
-  if (std::holds_alternative<deregister_graph>(what) || std::holds_alternative<goodbye>(what) ||
-      std::holds_alternative<container_reset>(what))
-    return delivery::ordered;
-  if (std::holds_alternative<cancel_step>(what) || std::holds_alternative<pull>(what) ||
-      std::holds_alternative<unwanted>(what) || std::holds_alternative<withdrawn>(what) ||
-      std::holds_alternative<borrow>(what) || std::holds_alternative<lent>(what) ||
-      std::holds_alternative<returned>(what) || std::holds_alternative<ping>(what) ||
-      std::holds_alternative<pong>(what) || std::holds_alternative<hello>(what) ||
-      std::holds_alternative<refusal>(what))
-    return delivery::urgent;
-  return delivery::free;
-}
 
 result<encoded_message> encode(const message& what, const encode_options& options) {
   try {

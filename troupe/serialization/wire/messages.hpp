@@ -1,5 +1,6 @@
 // What tasks and clients say to each other over a link, as plain structs, and their bytes.
 #pragma once
+#include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/member_list.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
@@ -124,6 +125,7 @@ struct step_done {
   tensor statistics = {}; ///< u8, as write_statistics() made it; nothing where nobody asked
   /// The step was given what goes back if it fails elsewhere: settle_step or cancel_step says so.
   bool holds = false;
+  fill_stage fill = fill_stage::over; ///< what the task says of being filled
 };
 
 /// Either way: the step has failed or is not wanted any more. May come before its run_step, and

@@ -44,6 +44,7 @@ void write_settings(wire::SessionOpen::Builder to, const session_open& what) {
   to.setSwap(static_cast<uint8_t>(what.passes.swap.mode));
   to.setSwapMemory(what.passes.swap.memory);
   to.setSwapAtLeast(what.passes.swap.at_least);
+  to.setRestores(what.restores);
 }
 
 result<session_open> read_settings(wire::SessionOpen::Reader in) {
@@ -75,6 +76,43 @@ result<session_open> read_settings(wire::SessionOpen::Reader in) {
   TROUPE_TRY(read_enum(in.getSwap(), swap_mode::on, "swapping", passes.swap.mode));
   passes.swap.memory = in.getSwapMemory();
   passes.swap.at_least = in.getSwapAtLeast();
+  made.restores = in.getRestores();
+  return made;
+}
+
+void write_tasks(wire::SessionReply::Builder to, const session_reply& what) {
+  auto held = to.initHeld(static_cast<unsigned>(what.held.size()));
+  for (unsigned i = 0; i < held.size(); ++i) {
+    held[i].setTask(as_text(what.held[i].task));
+    held[i].setIncarnation(what.held[i].incarnation);
+  }
+  auto losses = to.initLosses(static_cast<unsigned>(what.losses.size()));
+  for (unsigned i = 0; i < losses.size(); ++i) {
+    losses[i].setTask(as_text(what.losses[i].task));
+    losses[i].setNumber(what.losses[i].number);
+  }
+  auto fills = to.initFills(static_cast<unsigned>(what.fills.size()));
+  for (unsigned i = 0; i < fills.size(); ++i) {
+    fills[i].setTask(as_text(what.fills[i].task));
+    fills[i].setStage(static_cast<uint8_t>(what.fills[i].stage));
+  }
+}
+
+status read_tasks(wire::SessionReply::Reader in, session_reply& to) {
+  for (auto each : in.getHeld())
+    to.held.push_back({text_of(each.getTask()), each.getIncarnation()});
+  for (auto each : in.getLosses())
+    to.losses.push_back({text_of(each.getTask()), each.getNumber()});
+  for (auto each : in.getFills()) {
+    TROUPE_ASSIGN(auto stage, read_stage(each.getStage()));
+    to.fills.push_back({text_of(each.getTask()), stage});
+  }
+  return {};
+}
+
+result<fill_stage> read_stage(uint8_t from) {
+  auto made = fill_stage::over;
+  TROUPE_TRY(read_enum(from, fill_stage::by_asker, "the stage of a fill", made));
   return made;
 }
 

@@ -204,6 +204,7 @@ struct StepDone {
   fetches @2 :List(IndexedTensor);
   statistics @3 :Tensor;       # u8: TaskStatistics
   holds @4 :Bool;              # what the step took waits for its end: settleStep or cancelStep
+  fill @5 :UInt8;              # troupe::fill_stage: what the task says where it is to be filled
 }
 
 struct CancelStep {
@@ -367,6 +368,7 @@ struct SessionOpen {
   swapMemory @19 :UInt64;
   swapAtLeast @20 :UInt64;
   hoistInvariants @21 :Bool;
+  restores @22 :Bool;          # what tasks lose: the client is told, and says what it knows
 }
 
 struct SessionPrepare {
@@ -385,6 +387,13 @@ struct SessionRun {
   feeds @1 :List(Tensor);
   times @2 :Bool;
   trapNonfinite @3 :Bool;
+  fill @4 :UInt64;             # the number of what it is part of, as in SessionFillEnd; or 0
+  knows @5 :UInt64;            # the last StateLoss that the client has been told of, and seen to
+}
+
+struct SessionFillEnd {
+  fill @0 :UInt64;
+  done @1 :Bool;               # else it is given up
 }
 
 struct SessionRequest {
@@ -399,6 +408,7 @@ struct SessionRequest {
     stateOf @7 :Text;
     devices @8 :Void;
     positions @9 :Tensor;      # strings [n, 2], as in PositionsRequest
+    fillEnd @10 :SessionFillEnd;
   }
 }
 
@@ -426,6 +436,16 @@ struct PlacementReport {
   sizes @6 :Tensor;            # f64 [m, 2]: tensors, bytes
 }
 
+struct StateLoss {
+  task @0 :Text;
+  number @1 :UInt64;           # in the session, from 1
+}
+
+struct TaskFill {
+  task @0 :Text;
+  stage @1 :UInt8;             # troupe::fill_stage
+}
+
 struct SessionReply {
   request @0 :UInt64;
   outcome @1 :Status;
@@ -442,6 +462,8 @@ struct SessionReply {
   warnings @10 :List(Text);
   notBegun @11 :Bool;          # what was asked for: it may be asked of another
   held @12 :List(KnownPeer);   # tasks on which the step uses state, where that was not told yet
+  losses @13 :List(StateLoss); # of what the session had on tasks, where they were not told yet
+  fills @14 :List(TaskFill);   # what tasks that wait to be filled have said to the step
 }
 
 # ---- statistics of a step on one task
