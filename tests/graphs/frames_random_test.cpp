@@ -6,6 +6,7 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/processors.hpp"
 #include "tests/support/program_drawer.hpp"
+#include "tests/support/simulated_gpus.hpp"
 #include "tests/support/watchdog.hpp"
 
 #include <functional>
@@ -21,8 +22,8 @@ std::unique_ptr<client> three_processors(uint64_t seed) {
 
 // What differs, or nothing.
 std::string difference(uint64_t seed, int statements, client& in,
-                       const std::vector<std::string>& devices) {
-  graph_builder g;
+                       const std::vector<std::string>& devices, const registry& ops = library()) {
+  graph_builder g{ops};
   auto drawn =
       program_drawer{g, seed, statements, {.devices = devices, .queues = seed % 2 == 0}}.draw();
   evaluator reference{g, small_device()};
@@ -99,6 +100,29 @@ void check_on_devices(uint64_t first, uint64_t count) {
   });
 }
 
+std::unique_ptr<client> with_two_gpus(uint64_t seed) {
+  client_options options;
+  options.ops = &simulated_library();
+  options.make_devices = [=] {
+    return make_simulated_devices(2, {.seed = static_cast<unsigned>(seed)});
+  };
+  options.inter_op_threads = 1 + seed % 3;
+  options.programs = {.region_per_node = seed % 5 == 0, .deterministic = seed % 7 == 0};
+  options.passes = seed % 4 == 0 ? pass_options::none() : pass_options{};
+  auto started = client::local(options);
+  REQUIRE(started);
+  return *std::move(started);
+}
+
+// Some name one GPU alone, so that loops lie there as a whole.
+void check_on_gpus(uint64_t first, uint64_t count) {
+  check_programs(first, count, [](uint64_t seed, int statements) {
+    auto devices = seed % 2 == 0 ? std::vector<std::string>{"/gpu:0"}
+                                 : std::vector<std::string>{"/gpu:0", "/gpu:1", "/cpu:0"};
+    return difference(seed, statements, *with_two_gpus(seed), devices, simulated_library());
+  });
+}
+
 void check_on_tasks(uint64_t first, uint64_t count) {
   auto cluster = make_cluster(2, 1);
   auto ps = start_task(cluster, {"ps", 0});
@@ -120,6 +144,15 @@ TEST_CASE("random programs on several devices do what an interpreter does") {
 TEST_CASE("random programs on several tasks do what an interpreter does") {
   watchdog watch;
   check_on_tasks(1, 30);
+}
+
+TEST_CASE("random programs on GPUs do what an interpreter does") {
+  watchdog watch;
+  check_on_gpus(1, 100);
+}
+
+TEST_CASE("many random programs on GPUs do what an interpreter does", "[slow]") {
+  check_on_gpus(1000, 2000);
 }
 
 TEST_CASE("many random programs on several devices do what an interpreter does", "[slow]") {

@@ -258,7 +258,7 @@ bool check_placement(unsigned seed) {
         found.status().kind()); // what contradicts itself does so either way
   if (!found || !first)
     return false;
-  auto sets = node_sets::find(graph.in);
+  auto sets = node_sets::find(graph.in, devices);
   REQUIRE(sets);
   std::set<size_t> moved;
   for (const auto* node : found->moved)

@@ -1,6 +1,7 @@
 #include "troupe/actors/frames.hpp"
 
 #include "troupe/actors/region.hpp"
+#include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
@@ -22,10 +23,24 @@ status give(task_instance& in, size_t argument, tensor&& value, caf::execution_u
   const auto* route = in.program().argument(argument);
   if (!route)
     return {}; // nobody reads it
-  const auto& wanted = *in.part(route->program).program().waits()[route->wait].origin;
+  const auto& program = in.part(route->program).program();
+  const auto& wait = program.waits()[route->wait];
+  const auto& wanted = *wait.origin;
   if (value.type() != wanted.output_type(0) || !wanted.output_shape(0).compatible(value.dims()))
     return invalid("argument ", argument, " must be ", wanted.output_type(0),
                    wanted.output_shape(0), ", got ", value.type(), value.dims());
+  // It lies on the device that the turn before has left it on, which is that of this program.
+  if (!value.on_host() && !wait.on_host.empty()) {
+    program.device().as_accelerator()->download(std::move(value), [keep = in.shared_from_this(),
+                                                                   step = in.conductor().step(),
+                                                                   argument](result<tensor> here) {
+      keep->conductor().act_for(step, [&]() -> status {
+        TROUPE_TRY(here.status());
+        return give(*keep, argument, *std::move(here), nullptr);
+      });
+    });
+    return {};
+  }
   in.end_wait(route->program, route->wait, value.bytes());
   deliver(in.region(route->program, route->region),
           token{.region = route->region, .slot = route->slot, .value = std::move(value)}, unit);

@@ -11,6 +11,7 @@
 #include "troupe/actors/registrar.hpp"
 #include "troupe/actors/step_runner.hpp"
 #include "troupe/actors/system.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -181,8 +182,11 @@ void ask_all(master_self self, const std::string& only,
 std::vector<task_name> tasks_to_ask(master_self self, const graph& of) {
   std::set<task_name> wanted;
   const auto& state = self->state;
-  for (const auto& at : of.nodes()) {
-    auto asked = device_name::parse(at->device());
+  std::set<std::string> named;
+  for (const auto& at : of.nodes())
+    named.merge(named_devices(*at));
+  for (const auto& name : named) {
+    auto asked = device_name::parse(name);
     if (!asked || (kind_of(*asked) != device_kind::gpu && asked->ordinal <= 0) ||
         std::ranges::any_of(state.options.devices,
                             [&](const auto& one) { return asked->matches(one); }))

@@ -5,6 +5,7 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/frames.hpp"
 #include "troupe/runtime/passes/spread_collectives.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <algorithm>
@@ -86,12 +87,12 @@ public:
     if (depth == max_depth)
       return failure(error_kind::resource_exhausted, "branches and loops lie more than ", max_depth,
                      " deep within each other");
-    TROUPE_TRY(optimize(of, options_.passes, options_.host.get(), stop_));
+    TROUPE_TRY(optimize(of, options_.passes, options_.host.get(), stop_, options_.devices));
     if (stop_ && stop_->due())
       return failure(error_kind::deadline_exceeded,
                      "the time was over while the step was compiled");
     take_devices_from_bodies(*of.nodes);
-    auto frames = find_frames(*of.nodes);
+    auto frames = find_frames(*of.nodes, options_.devices);
     TROUPE_ASSIGN(auto order, order_around_frames(*of.nodes, frames));
     auto how = options_.how;
     if (frame > 0) // runs where its functions' caller says

@@ -4,82 +4,11 @@
 #include "troupe/runtime/graph/function.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace troupe {
-namespace {
-
-// What functions say of where they run.
-struct demands {
-  bool waits = false;
-  std::set<std::string> devices; // that nodes name
-  bool recursive = false;        // a function calls itself
-  bool leaves_state = false;     // where it lies, which no device is named for
-};
-
-void collect(const graph& body, demands& into, std::set<const function*>& seen) {
-  for (const auto& one : body.nodes()) {
-    into.waits |= has(one->op().effects, effect::blocking);
-    if (!one->device().empty())
-      into.devices.insert(one->device());
-    for (const auto* each : functions_of(*one))
-      if (!each->body)
-        into.recursive = true;
-      else if (seen.insert(each->body.get()).second)
-        collect(each->body->body(), into, seen);
-  }
-}
-
-demands demands_of(const node& of) {
-  demands found;
-  std::set<const function*> seen;
-  for (const auto* each : functions_of(of))
-    if (each->body && seen.insert(each->body.get()).second)
-      collect(each->body->body(), found, seen);
-  if (!of.device().empty())
-    found.devices.insert(of.device());
-  auto leaves = false;
-  for (const auto& access : accesses_of(of))
-    if (!access.state->device().empty())
-      found.devices.insert(access.state->device());
-    else
-      leaves = true;
-  // Where others name a device, it must lie there in all steps.
-  found.leaves_state = leaves && !found.devices.empty();
-  return found;
-}
-
-// One device that all of them allow, or nothing.
-result<device_name> joint_device(const demands& of) {
-  device_name all;
-  for (const auto& one : of.devices) {
-    TROUPE_ASSIGN(auto device, device_name::parse(one));
-    TROUPE_ASSIGN(all, merge(all, device));
-  }
-  return all;
-}
-
-} // namespace
 
 bool turns_overlap(const node& of) {
   return of.op().calls == calling::while_true && of.attr<int64_t>("parallel_iterations") > 1;
-}
-
-result<device_name> device_of_functions(const node& of) { return joint_device(demands_of(of)); }
-
-bool needs_frame(const node& of) {
-  if (!runs_functions(of.op()))
-    return false;
-  auto found = demands_of(of);
-  return found.waits || (found.leaves_state && !found.recursive) || !joint_device(found);
-}
-
-std::vector<node*> find_frames(const graph& of) {
-  std::vector<node*> found;
-  for (const auto& one : of.nodes())
-    if (needs_frame(*one))
-      found.push_back(one.get());
-  return found;
 }
 
 bool changes(const node& by, const node& state) {

@@ -1,24 +1,12 @@
-// Branches and loops whose functions wait, or run on several devices: each function runs as a step
-// within the step, in a frame (docs/decisions/051).
+// Branches, loops and calls whose functions run as steps within the step, in frames
+// (docs/decisions/051). Which they are says placement/frame_choice.hpp.
 #pragma once
-#include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe {
 
-/// Whether a node that runs functions has to run them as frames: a node of them waits, or they and
-/// the state that they use are to lie on more than one device, or may have to.
-bool needs_frame(const node& of);
-
-/// The nodes of a graph that need frames, in its order.
-std::vector<node*> find_frames(const graph& of);
-
 /// Whether a node changes a variable, table or other state: itself, or what its functions do.
 bool changes(const node& by, const node& state);
-
-/// The device that all allow that say something: the node, those of its functions, and the state
-/// that they use. Fails where they contradict each other.
-result<device_name> device_of_functions(const node& of);
 
 /// What a frame has done when it has ended, in the order of the graph: each has a variable that
 /// carries nothing but this. Turns of a loop that overlap keep the order of each.

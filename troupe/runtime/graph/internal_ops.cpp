@@ -197,7 +197,9 @@ const op_def* state_argument(resource kind) noexcept {
 
 extern constexpr op_def frame{
     .name = "_Frame",
-    .doc = "Runs functions that wait, or that several devices run: each as a step within the step.",
+    .doc =
+        "Runs functions that wait, or that GPUs or several devices run: each as a step within the "
+        "step.",
     .inputs = {{"values", "Tin"}},
     .outputs = {{"results", "Tout"}},
     .attrs = {{"Tin", attr_kind::types, any_value},
@@ -228,7 +230,9 @@ extern constexpr op_def frame_result{
     .name = "_FrameResult",
     .doc = "Hands a tensor to the step around this one.",
     .inputs = {{"value", "T"}},
-    .attrs = {{"index", at_least{0}}, {"T", any_value}},
+    .attrs = {{"index", at_least{0}},
+              {"T", any_value},
+              {"on_host", false}}, // whoever runs the functions looks at it
     .effects = effect::stateful,
     .infer = infer::nothing,
     .no_gradient = no_gradient,

@@ -5,6 +5,8 @@
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
+#include "troupe/runtime/placement/kernel_site.hpp"
 
 #include <algorithm>
 #include <map>
@@ -43,7 +45,7 @@ public:
       TROUPE_TRY(end_body());
       TROUPE_ASSIGN(auto verdict, add_nodes(*functions[0], results, of_.name() + "/cond/"));
       TROUPE_TRY(add_orders());
-      TROUPE_TRY(add_result(verdict[0]));
+      TROUPE_TRY(add_result(verdict[0], true));
     }
     for (const auto& one : made_.nodes->nodes())
       if (!outlives_steps(one->op()) && !is_pure(*one))
@@ -154,11 +156,22 @@ private:
       auto acts = acts_in_a_body(*one);
       auto* made =
           nodes().add_copy(*one, prefix + one->name(), std::move(inputs), std::move(controls));
-      rewriter::set_default_device(*made, of_.device());
+      rewriter::set_default_device(*made, device_for(*made));
       note_uses(*made, acts);
       copies[one->index()] = made;
     }
     return results;
+  }
+
+  // That of the node around. What no GPU can run goes beside the one that is asked for.
+  std::string device_for(const node& one) const {
+    auto asked = device_name::parse(of_.device());
+    if (!asked || kind_of(*asked) != device_kind::gpu ||
+        site_of(one, device_kind::gpu) != kernel_site::none)
+      return of_.device();
+    asked->kind.clear();
+    asked->ordinal = -1;
+    return to_string(*asked);
   }
 
   // Turns use what they change one after the other.
@@ -212,7 +225,7 @@ private:
   }
 
   // The value of a variable is read in the turn that gives it.
-  status add_result(edge from) {
+  status add_result(edge from, bool on_host = false) {
     auto index = next_result_++;
     if (from.node->output_is_ref(from.index)) {
       const auto* state = resource_behind(from);
@@ -228,7 +241,7 @@ private:
         .add({.op = "_FrameResult",
               .name = concat(of_.name(), "/_result_", index),
               .inputs = {from},
-              .attrs = {{"index", static_cast<int64_t>(index)}},
+              .attrs = {{"index", static_cast<int64_t>(index)}, {"on_host", on_host}},
               .device = places_.here,
               .where = of_.where()})
         .status();

@@ -1,7 +1,6 @@
 #include "troupe/runtime/passes/functions.hpp"
 
 #include "troupe/runtime/graph/colocation.hpp"
-#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
@@ -215,7 +214,8 @@ status inline_calls(step_graph& of) {
   return inliner{of}.run();
 }
 
-status change_functions(step_graph& of, const std::function<status(step_graph&)>& change) {
+status change_functions(step_graph& of, const frame_rule& is_frame,
+                        const std::function<status(step_graph&)>& change) {
   if (!runs_any(*of.nodes))
     return {};
   // By those from before, which live on here: another one could get the address of one that died.
@@ -252,7 +252,7 @@ status change_functions(step_graph& of, const std::function<status(step_graph&)>
     return {};
   };
   for (const auto& one : of.nodes->nodes())
-    if (runs_functions(one->op()) && !needs_frame(*one))
+    if (runs_functions(one->op()) && !is_frame(*one))
       TROUPE_TRY(rewriter::change_functions(*one, change_one));
   return {};
 }

@@ -12,8 +12,12 @@ namespace troupe {
 /// nodes.
 status inline_calls(step_graph& of);
 
+/// Whether a node of a graph runs as a frame. None does within a block.
+using frame_rule = std::function<bool(const node&)>;
+
 /// Changes each function that a node runs, once for all nodes that run it; but for those that run
 /// as frames, which become graphs of steps.
-status change_functions(step_graph& of, const std::function<status(step_graph&)>& change);
+status change_functions(step_graph& of, const frame_rule& is_frame,
+                        const std::function<status(step_graph&)>& change);
 
 } // namespace troupe

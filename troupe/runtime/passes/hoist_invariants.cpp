@@ -1,6 +1,5 @@
 // What is the same in all turns of a loop is computed before it (docs/decisions/062).
 #include "troupe/runtime/graph/colocation.hpp"
-#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/passes.hpp"
@@ -38,8 +37,7 @@ bool makes_much_of_little(const node& one) {
 
 bool may_move(const node& one) {
   if (!is_pure(one) || acts_in_a_body(one) || !one.controls().empty() || one.outputs() == 0 ||
-      one.inputs().empty() || internal_ops::is_boundary(one) || needs_frame(one) ||
-      makes_much_of_little(one))
+      one.inputs().empty() || internal_ops::is_boundary(one) || makes_much_of_little(one))
     return false;
   for (int i = 0; i < one.outputs(); ++i)
     if (one.output_is_ref(i) || one.output_type(i) == dtype::variant || // changed in place
@@ -421,11 +419,12 @@ private:
 
 } // namespace
 
-result<bool> hoist_invariants(step_graph& of, device* host, stop_signal* stop) {
+result<bool> hoist_invariants(step_graph& of, const frame_rule& is_frame, device* host,
+                              stop_signal* stop) {
   rewriter change{of};
   auto moved = false;
   for (auto* one : change.nodes()) {
-    if (one->op().calls != calling::while_true || needs_frame(*one) || (stop && stop->due()))
+    if (one->op().calls != calling::while_true || is_frame(*one) || (stop && stop->due()))
       continue;
     const auto all = functions_of(*one);
     if (!all[0]->body || !all[1]->body)

@@ -2,7 +2,7 @@
 
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/epilogues.hpp"
-#include "troupe/runtime/passes/functions.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <algorithm>
@@ -78,17 +78,21 @@ status order_reads(step_graph& body) {
   return {};
 }
 
+bool no_frames(const node&) { return false; }
+
 // Inner functions come first: what leaves a loop may leave the one around it, too.
-status run_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
+status run_passes(step_graph& of, const pass_options& options, device* host, stop_signal* stop,
+                  const frame_rule& is_frame) {
   TROUPE_TRY(inline_calls(of));
   if (options.mixed_precision != dtype::none)
     mix_precision(of, options.mixed_precision);
   run_step_passes(of, options, host, stop);
-  TROUPE_TRY(change_functions(
-      of, [&](step_graph& body) { return run_passes(body, options, host, stop); }));
+  TROUPE_TRY(change_functions(of, is_frame, [&](step_graph& body) {
+    return run_passes(body, options, host, stop, no_frames);
+  }));
   if (!options.hoist_invariants)
     return {};
-  TROUPE_ASSIGN(auto moved, hoist_invariants(of, host, stop));
+  TROUPE_ASSIGN(auto moved, hoist_invariants(of, is_frame, host, stop));
   if (!moved)
     return {};
   TROUPE_TRY(inline_calls(of));
@@ -96,10 +100,10 @@ status run_passes(step_graph& of, const pass_options& options, device* host, sto
   return {};
 }
 
-// Functions run on processors.
-status finish_functions(step_graph& of, const pass_options& options) {
-  return change_functions(of, [&](step_graph& body) -> status {
-    TROUPE_TRY(finish_functions(body, options));
+// Blocks run on processors.
+status finish_functions(step_graph& of, const pass_options& options, const frame_rule& is_frame) {
+  return change_functions(of, is_frame, [&](step_graph& body) -> status {
+    TROUPE_TRY(finish_functions(body, options, no_frames));
     TROUPE_TRY(order_reads(body));
     run_device_passes(body, device_kind::cpu, options);
     return {};
@@ -118,10 +122,12 @@ void run_passes(partition& part, const pass_options& options) {
 
 } // namespace
 
-status optimize(step_graph& of, const pass_options& options, device* host, stop_signal* stop) {
+status optimize(step_graph& of, const pass_options& options, device* host, stop_signal* stop,
+                const device_list& devices) {
+  auto is_frame = [&](const node& one) { return needs_frame(one, devices); };
   return guarded(compiling, [&]() -> status {
-    TROUPE_TRY(run_passes(of, options, host, stop));
-    return finish_functions(of, options);
+    TROUPE_TRY(run_passes(of, options, host, stop, is_frame));
+    return finish_functions(of, options, is_frame);
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/passes/extract.hpp"
+#include "troupe/runtime/passes/functions.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 
@@ -47,7 +48,8 @@ void hoist_collectives(step_graph& of);
 /// Computes before each loop what is the same in all of its turns; a frame's functions stay as they
 /// are. The nodes that it adds are calls and branches for inline_calls(). Returns whether there are
 /// some. `host` computes conditions that are constant.
-result<bool> hoist_invariants(step_graph& of, device* host, stop_signal* stop = nullptr);
+result<bool> hoist_invariants(step_graph& of, const frame_rule& is_frame, device* host,
+                              stop_signal* stop = nullptr);
 
 /// What the swap pass has done, by its estimates.
 struct swap_report {
@@ -69,9 +71,10 @@ int64_t estimated_peak(const graph& of);
 
 /// Runs the passes that see the whole step, before it is placed. `host` runs what is constant;
 /// without one nothing is folded, nor is anything more once `stop` is due. Fails, and leaves no
-/// graph to use, where a pass or a function of an op that it calls is wrong.
+/// graph to use, where a pass or a function of an op that it calls is wrong. `devices` are those of
+/// the session: they decide what runs as a frame.
 status optimize(step_graph& of, const pass_options& options, device* host,
-                stop_signal* stop = nullptr);
+                stop_signal* stop = nullptr, const device_list& devices = {});
 
 /// Runs the passes that need to know the device, after the step was cut. Fails likewise.
 status optimize(partition& part, const pass_options& options);

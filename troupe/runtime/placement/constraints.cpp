@@ -2,8 +2,8 @@
 
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
-#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -55,13 +55,13 @@ void node_sets::join(int a, int b, bond why) {
   links_[b].push_back({a, why});
 }
 
-result<node_sets> node_sets::find(const graph& of) {
+result<node_sets> node_sets::find(const graph& of, const device_list& devices) {
   node_sets made;
   made.parent_.resize(of.nodes().size());
   std::iota(made.parent_.begin(), made.parent_.end(), 0);
   std::unordered_map<std::string_view, int> groups; // by name: who stands for it
   for (const auto& node : of.nodes()) {
-    auto is_frame = needs_frame(*node);
+    auto is_frame = needs_frame(*node, devices);
     for (const auto& access : accesses_of(*node))
       if (stays_with(*node, access, is_frame))
         made.join(node->id(), node->inputs()[static_cast<size_t>(access.input)].node->id(),
@@ -77,7 +77,7 @@ result<node_sets> node_sets::find(const graph& of) {
       made.join(node->id(), it->second, bond::group);
     }
   }
-  parsed_devices devices;
+  parsed_devices names;
   std::vector<int> set_of_root(of.nodes().size(), -1);
   made.set_of_.resize(of.nodes().size(), -1);
   for (const auto& node : of.nodes()) {
@@ -90,7 +90,7 @@ result<node_sets> node_sets::find(const graph& of) {
     }
     made.set_of_[node->index()] = index;
     auto& set = made.sets_[static_cast<size_t>(index)];
-    const auto& asked = devices.of(node->device());
+    const auto& asked = names.of(node->device());
     if (!asked)
       return within(*node, asked.status());
     auto merged = merge(set.asked, *asked);

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/placement/place.hpp"
 
 #include <cstdint>
 #include <map>
@@ -29,7 +30,8 @@ class node_sets {
 public:
   /// Fails where a node's device is no name of one, and where nodes of a set contradict each other:
   /// the error names both, what they ask, and why they belong together, from one to the next.
-  static result<node_sets> find(const graph& of);
+  /// Frames belong nowhere by their state: which nodes are some depends on the `devices`.
+  static result<node_sets> find(const graph& of, const device_list& devices);
 
   const std::vector<node_set>& all() const noexcept { return sets_; }
   /// Among all(); -1 for feeds and fetches.

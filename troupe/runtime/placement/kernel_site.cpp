@@ -5,6 +5,7 @@
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,7 @@ namespace {
 constexpr int64_t few_elements = 256;
 
 bool is_few_integers(dtype type, const partial_shape& dims) {
-  if (type != dtype::i32 && type != dtype::i64)
+  if (type != dtype::i32 && type != dtype::i64 && type != dtype::boolean)
     return false;
   if (!dims.has_rank())
     return false;
@@ -110,7 +111,25 @@ bool makes_integers(const node& node) {
 
 bool needs_no_kernel(const node& node) {
   return &node.op() == &internal_ops::send || &node.op() == &internal_ops::send_control ||
-         &node.op() == &internal_ops::read || &node.op() == &internal_ops::frame_result;
+         &node.op() == &internal_ops::read || &node.op() == &internal_ops::frame_argument ||
+         &node.op() == &internal_ops::frame_result;
+}
+
+// What runs a frame. Only its predicate is looked at by the one who runs it; all else is handed on.
+bool is_frame(const node& node) {
+  return &node.op() == &internal_ops::frame || runs_functions(node.op());
+}
+
+bool is_given_by_frames(edge what) {
+  return is_frame(*what.node) || &what.node->op() == &internal_ops::frame_argument;
+}
+
+bool is_predicate(const node& node, int input) {
+  const auto* op = &node.op();
+  if (op == &internal_ops::frame)
+    if (auto found = node.graph().ops().find_op(node.attr<std::string>("kind")))
+      op = *found;
+  return input < first_argument(*op);
 }
 
 // Whether it matters where it runs: an op on variables runs where they are.
@@ -126,6 +145,8 @@ kernel_site site_of(const node& node, device_kind kind) {
   if (is_collective(node.op()))
     return kernel_site::boundary; // its device launches it, whichever it is
   auto makes = node.op().makes;
+  if (needs_no_kernel(node))
+    return kernel_site::boundary;
   if (hands_on_elements_there(node, kind))
     return kernel_site::boundary;
   if (has(node.op().effects, effect::blocking) ||
@@ -135,9 +156,11 @@ kernel_site site_of(const node& node, device_kind kind) {
   if (makes != resource::none)
     return has_kernel(node, kind) || !has_kernel(node, device_kind::cpu) ? kernel_site::boundary
                                                                          : kernel_site::none;
-  if (runs_functions(node.op()))
-    return kind == device_kind::cpu ? kernel_site::device : kernel_site::none;
-  if (internal_ops::is_boundary(node) || needs_no_kernel(node))
+  if (runs_functions(node.op()) && kind == device_kind::cpu)
+    return kernel_site::device;
+  if (runs_functions(node.op())) // as frames
+    return belongs_to_gpu(node) ? kernel_site::boundary : kernel_site::none;
+  if (internal_ops::is_boundary(node))
     return kernel_site::boundary;
   if (kind == device_kind::cpu)
     return has_kernel(node, kind) ? kernel_site::device : kernel_site::none;
@@ -191,7 +214,8 @@ bool kernel_sites::lies_on_host(edge what) const {
   if (on_processor(*what.node) || runs_on_host(*what.node))
     return true;
   const auto& op = what.node->op();
-  return &op == &internal_ops::feed || &op == &internal_ops::recv || op.ask;
+  return &op == &internal_ops::feed || &op == &internal_ops::recv || op.ask ||
+         is_given_by_frames(what);
 }
 
 bool kernel_sites::wants_on_host(const node& node, int input) const {
@@ -199,6 +223,10 @@ bool kernel_sites::wants_on_host(const node& node, int input) const {
     return true;
   if (runs_on_host(node))
     return !looks_at_no_elements(node);
+  if (&node.op() == &internal_ops::frame_result)
+    return node.attr<bool>("on_host");
+  if (is_frame(node))
+    return is_predicate(node, input);
   return !node.input_is_ref(input) && node.input_port(input).on_host;
 }
 
@@ -206,6 +234,13 @@ bool kernel_sites::wants_on_device(const node& node, int input) const {
   if (on_processor(node) || runs_on_host(node) || node.input_is_ref(input))
     return false;
   const auto& op = node.op();
+  if (&op == &internal_ops::frame_result)
+    return false;
+  if (is_frame(node)) { // once for all turns
+    const auto& from = node.inputs()[static_cast<size_t>(input)];
+    return from.type() < dtype::string && !is_predicate(node, input) &&
+           !is_few_integers(from.type(), from.dims());
+  }
   if (op.ask && hands_on_elements(node)) {
     const auto& from = node.inputs()[static_cast<size_t>(input)];
     return !is_few_integers(from.type(), from.dims());

@@ -1,12 +1,12 @@
 #include "troupe/runtime/placement/place.hpp"
 
 #include "troupe/runtime/graph/collective.hpp"
-#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/placement/constraints.hpp"
 #include "troupe/runtime/placement/divide.hpp"
 #include "troupe/runtime/placement/explain.hpp"
 #include "troupe/runtime/placement/feasible.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
 #include "troupe/runtime/placement/simulation.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace troupe {
 namespace {
 
 // Whether it matters in later steps where it runs, or what it gives can be used there alone.
-bool is_tied(const node& at) {
+bool is_tied(const node& at, const device_list& devices) {
   if (at.op().makes != resource::none || is_collective(at.op()) ||
       has(at.op().effects, effect::stateful | effect::random | effect::blocking))
     return true;
@@ -30,13 +30,13 @@ bool is_tied(const node& at) {
       return true;
   if (!runs_functions(at.op()))
     return false;
-  return needs_frame(at) || std::ranges::any_of(functions_of(at), [](const auto* one) {
+  return needs_frame(at, devices) || std::ranges::any_of(functions_of(at), [](const auto* one) {
            return !one->body || one->body->has_effects();
          });
 }
 
-bool is_tied(const node_set& set) {
-  return std::ranges::any_of(set.members, [](const node* one) { return is_tied(*one); });
+bool is_tied(const node_set& set, const device_list& devices) {
+  return std::ranges::any_of(set.members, [&](const node* one) { return is_tied(*one, devices); });
 }
 
 // A GPU and the processor of its task that a node may choose between.
@@ -46,7 +46,7 @@ std::optional<rivals> find_rivals(const node_set& set, int chosen, const std::ve
   if (kind_of(first) != device_kind::gpu || set.members.size() > 1)
     return {};
   const auto& at = *set.members.front();
-  if (at.op().makes != resource::none ||
+  if (at.op().makes != resource::none || runs_functions(at.op()) ||
       has(at.op().effects, effect::stateful | effect::random | effect::blocking))
     return {};
   for (auto i : open) {
@@ -89,7 +89,7 @@ public:
       : of_(of), devices_(devices), how_(how), feasible_(devices, how.soft) {}
 
   result<placement> run() {
-    TROUPE_ASSIGN(sets_, node_sets::find(of_));
+    TROUPE_ASSIGN(sets_, node_sets::find(of_, devices_));
     made_.chosen.assign(of_.nodes().size(), -1);
     for (const auto& set : sets_.all())
       TROUPE_TRY(add(set));
@@ -123,7 +123,7 @@ private:
     for (size_t i = 0; i < sets_.all().size(); ++i) {
       const auto& set = sets_.all()[i];
       const auto& open = narrowed.among(*answers_[i].open);
-      if (open.size() > 1 && !is_tied(set))
+      if (open.size() > 1 && !is_tied(set, devices_))
         for (auto* node : set.members)
           free[node->index()] = {&open, static_cast<int>(i)};
     }

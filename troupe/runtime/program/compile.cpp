@@ -74,7 +74,7 @@ private:
         need_tensor(from, here);
       if (accelerator_ && is(*from.node, internal_ops::recv))
         note_use(wait_of_.at(from.node), n, i);
-      else if (accelerator_ && from.node->op().ask && kernel_sites_.wants_on_host(n, i))
+      else if (accelerator_ && may_come_to_device(*from.node) && kernel_sites_.wants_on_host(n, i))
         note_reader_on_host(from);
     }
     for (auto* before : n.controls())
@@ -86,6 +86,11 @@ private:
     if (is(n, internal_ops::feed))
       out_.feeds_.push_back({static_cast<uint32_t>(n.attr<int64_t>("index")), first_slot_[&n], &n});
     return {};
+  }
+
+  // By elements of queues, and by what frames are given and give.
+  bool may_come_to_device(const node& wait) const {
+    return wait.op().ask || is(wait, internal_ops::frame) || is(wait, internal_ops::frame_argument);
   }
 
   void note_use(uint32_t wait, const node& by, int input) {

@@ -212,6 +212,8 @@ struct region_replay::analysis {
 std::shared_ptr<region_replay> region_replay::make(const program& of, uint32_t region) {
   std::shared_ptr<region_replay> made{new region_replay{of}};
   made->region_ = region;
+  if (std::ranges::any_of(of.waits(), [](auto& one) { return one.by == answered_by::caller; }))
+    made->most_alike_ = 2;
   if (!analysis{*made}.run())
     return nullptr;
   return made;
@@ -251,7 +253,7 @@ region_replay::signature* region_replay::find(const tensor* slots) {
   }
   // Where all runs differ, there is nothing to wait for.
   given_up_ = ++strangers_ > max_strangers;
-  signature fresh{.sources = {}, .enough = enough_runs, .repeats = nullptr};
+  signature fresh{.sources = {}, .enough = enough_runs, .repeats = {}};
   for (const auto& one : sources_) {
     const auto& now = slots[one.slot];
     seen noted{.type = now.type(), .dims = now.dims(), .on_host = now.on_host()};
@@ -273,39 +275,42 @@ result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
   std::unique_lock guard{mutex_, std::try_to_lock};
   if (!guard)
     return false;
-  if (given_up_) {
+  if (given_up_)
     signatures_.clear();
-    return false;
-  }
-  auto* now = find(slots);
+  auto* now = given_up_ ? nullptr : find(slots);
   if (!now)
     return false;
   auto start_over = [&] {
-    now->repeats = nullptr;
+    now->repeats.clear();
     now->runs = 0;
     now->enough = std::min(now->enough * 2, max_runs);
   };
-  if (now->repeats && !now->repeats->launches->usable())
+  if (!std::ranges::all_of(now->repeats, [](auto& one) { return one->launches->usable(); }))
     start_over();
-  if (!now->repeats) {
-    if (++now->runs < now->enough)
-      return false;
-    auto made = record(*now, slots);
-    if (!made) {
-      start_over();
-      // A variable that others were using may be free another time.
-      if (made.status().kind() != error_kind::aborted)
-        given_up_ = ++failures_ == max_failures;
-      return false;
+  if (now->repeats.empty() && ++now->runs < now->enough)
+    return false;
+  for (size_t i = 0; i < most_alike_; ++i) {
+    if (i == now->repeats.size()) {
+      auto made = record(*now, slots);
+      if (!made) {
+        start_over();
+        // A variable that others were using may be free another time.
+        if (made.status().kind() != error_kind::aborted)
+          given_up_ = ++failures_ == max_failures;
+        return false;
+      }
+      now->repeats.push_back(*std::move(made));
     }
-    now->repeats = *std::move(made);
+    auto moved = false;
+    auto outcome = replay(*now->repeats[i], slots, leaving, moved);
+    if (moved)
+      start_over();
+    else if (outcome && *outcome)
+      failures_ = strangers_ = 0;
+    if (moved || !outcome || *outcome)
+      return outcome;
   }
-  auto outcome = replay(*now, slots, leaving);
-  if (!now->repeats)
-    start_over();
-  else if (outcome && *outcome)
-    failures_ = strangers_ = 0;
-  return outcome;
+  return false;
 }
 
 // -- recording -----------------------------------------------------------------------------------
@@ -556,44 +561,38 @@ status region_replay::run_beforehand(const capture_record& with, tensor* slots,
   return {};
 }
 
-result<bool> region_replay::replay(signature& with, tensor* slots,
-                                   std::vector<tensor>& leaving) const {
-  auto& capture_record = *with.repeats;
-  if (!capture_record.launches->claim(capture_record.outputs))
+result<bool> region_replay::replay(capture_record& with, tensor* slots,
+                                   std::vector<tensor>& leaving, bool& moved) const {
+  if (!with.launches->claim(with.outputs))
     return false;
-  std::vector<tensor> values(capture_record.variables.size());
-  std::vector<bool> leave(capture_record.variables.size());
-  for (const auto& one : capture_record.output_bindings)
+  std::vector<tensor> values(with.variables.size());
+  std::vector<bool> leave(with.variables.size());
+  for (const auto& one : with.output_bindings)
     if (one.origin == output_binding::from::variable)
       leave[one.index] = true;
-  std::function<status()> launch = [&] { return capture_record.launches->launch(); };
-  launch_on_variables held{.places = capture_record.variables,
-                           .memory = program_.device().memory(),
-                           .leave = leave,
-                           .values = values,
-                           .then = launch};
-  auto outcome = run_beforehand(capture_record, slots, leaving);
+  std::function<status()> launch = [&] { return with.launches->launch(); };
+  launch_on_variables held{with.variables, program_.device().memory(), leave, values, launch};
+  auto outcome = run_beforehand(with, slots, leaving);
   auto prepared = outcome.ok();
   if (prepared) {
     variable_address_guard steady;
     outcome = held.from(0);
   }
   for (size_t i = 0; held.launched && outcome && i < leaving.size(); ++i) {
-    const auto& from = capture_record.output_bindings[i];
+    const auto& from = with.output_bindings[i];
     if (from.origin == output_binding::from::output)
-      leaving[i] = capture_record.outputs[from.index].value.reshaped(from.dims);
+      leaving[i] = with.outputs[from.index].value.reshaped(from.dims);
     else if (from.origin == output_binding::from::variable)
       leaving[i] = values[from.index].reshaped(from.dims);
   }
-  for (auto& one : capture_record.outputs)
+  for (auto& one : with.outputs)
     one.value.reset();
   if (!held.launched)
-    capture_record.launches->unclaim();
+    with.launches->unclaim();
   if (held.launched || !prepared)
     return outcome ? result<bool>{true} : result<bool>{std::move(outcome)};
   leaving.clear();
-  if (held.moved)
-    with.repeats = nullptr;
+  moved = held.moved;
   return false;
 }
 

@@ -51,19 +51,23 @@ private:
   struct signature { // and what is known of runs with it
     std::vector<seen> sources;
     int runs = 0, enough = 0;
-    std::shared_ptr<capture_record> repeats;
+    std::vector<std::shared_ptr<capture_record>> repeats; // alike
   };
 
   explicit region_replay(const program& of) : program_(of) {}
   std::span<const instruction> code() const noexcept;
   signature* find(const tensor* slots);
   result<std::shared_ptr<capture_record>> record(const signature& like, const tensor* slots) const;
-  result<bool> replay(signature& with, tensor* slots, std::vector<tensor>& leaving) const;
+  result<bool> replay(capture_record& with, tensor* slots, std::vector<tensor>& leaving,
+                      bool& moved) const;
   status run_beforehand(const capture_record& with, tensor* slots,
                         std::vector<tensor>& leaving) const;
 
   const program& program_;
   uint32_t region_ = 0;
+  // Recordings of runs with the same signature: two where a turn of a loop takes what the one
+  // before gave, which lies in the memory of one of them.
+  size_t most_alike_ = 1;
   std::vector<role> roles_; // by instruction
   std::vector<source> sources_;
   std::vector<uint32_t> kept_; // slots that are made once and looked at again

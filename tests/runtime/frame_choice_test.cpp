@@ -1,0 +1,77 @@
+// Which functions run as frames, and which of these on a GPU.
+#include "tests/support/catch.hpp"
+#include "tests/support/simulated_gpus.hpp"
+#include "tests/support/text_case.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
+
+namespace troupe::test::frame_choice_test {
+namespace {
+
+device_list list(std::initializer_list<const char*> names) {
+  device_list made;
+  for (const auto* one : names)
+    made.push_back(*device_name::parse(one));
+  return made;
+}
+
+const device_list processor = list({"/job:worker/task:0/cpu:0"}),
+                  with_gpu = list({"/job:worker/task:0/cpu:0", "/job:worker/task:0/gpu:0"});
+
+// `v` is a variable that a loop adds to; `{of_v}`, `{of_body}` and `{of_loop}` are devices.
+struct loop_case {
+  explicit loop_case(std::string of_v, std::string of_body, std::string of_loop,
+                     const registry* ops = &simulated_library())
+      : text(concat(R"(
+v = VariableV2 dtype=f32 shape=[] )",
+                    of_v, R"(
+body less(i: i32[], v: variable f32[]) {
+  y = Less(i, i32(3))
+  return y
+}
+body next(i: i32[], v: variable f32[]) {
+  more = AssignAdd(v, f32(2))
+  next = Add(i, i32(1)) )",
+                    of_body, R"(
+  return next, v
+}
+loop = While(i32(0), v) cond=less body=next )",
+                    of_loop, "\n"),
+             "test", ops) {}
+
+  const node& loop() const { return *text.nodes->find("loop"); }
+
+  text_case text;
+};
+
+const std::string none, gpu = "@\"/gpu:0\"", cpu = "@\"/cpu:0\"";
+
+} // namespace
+
+TEST_CASE("a loop runs on a GPU where a device says so, or a variable would lie there") {
+  CHECK(belongs_to_gpu(loop_case{gpu, none, none}.loop()));
+  CHECK(belongs_to_gpu(loop_case{none, gpu, none}.loop()));
+  CHECK(belongs_to_gpu(loop_case{none, none, gpu}.loop()));
+  CHECK(belongs_to_gpu(loop_case{none, none, none}.loop()));
+  CHECK(!belongs_to_gpu(loop_case{cpu, none, none}.loop()));
+  CHECK(!belongs_to_gpu(loop_case{none, none, cpu}.loop()));
+  CHECK(!belongs_to_gpu(loop_case{cpu, gpu, none}.loop())); // on both
+  // Where no kernel of a GPU could change the variable.
+  CHECK(!belongs_to_gpu(loop_case{none, none, none, nullptr}.loop()));
+}
+
+TEST_CASE("a loop that belongs to a GPU is a frame where there is one, and else a block") {
+  for (const auto& one : {loop_case{gpu, none, none}, loop_case{none, none, none}}) {
+    CHECK(needs_frame(one.loop(), with_gpu));
+    CHECK(!needs_frame(one.loop(), processor));
+  }
+  CHECK(!needs_frame(loop_case{cpu, none, none}.loop(), with_gpu));
+  CHECK(needs_frame(loop_case{cpu, gpu, none}.loop(), processor)); // on several devices
+  // On another task than that of the GPU it stays a block; what is nowhere may go there.
+  auto two_tasks = with_gpu;
+  two_tasks.push_back(*device_name::parse("/job:ps/task:0/cpu:0"));
+  CHECK(!needs_frame(loop_case{"@\"/job:ps\"", none, none}.loop(), two_tasks));
+  CHECK(needs_frame(loop_case{none, none, none}.loop(), two_tasks));
+  CHECK(needs_frame(loop_case{none, none, "@\"/gpu:7\""}.loop(), two_tasks));
+}
+
+} // namespace troupe::test::frame_choice_test
