@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-using places = std::vector<size_t>;
+using place_list = std::vector<size_t>;
 
 // Which arguments make a difference to a result, by numbers that gradients flow through.
 std::vector<bool> arguments_behind(edge result, size_t arguments) {
@@ -252,7 +252,7 @@ result<edges> of_call(gradient_context& at) {
     return of_own_gradient(at, of);
   if (calls_itself(of.body(), value.name))
     return of_first_recursive_call(at, value);
-  places from, to;
+  place_list from, to;
   std::vector<bool> behind(of.arguments());
   auto by_result = arguments_behind_results(of);
   for (size_t i = 0; i < of.results(); ++i) {
@@ -304,7 +304,7 @@ result<edges> of_branches(gradient_context& at) {
     TROUPE_ASSIGN(auto body, as_call(one->body));
     bodies.push_back(body);
   }
-  places from, to;
+  place_list from, to;
   std::vector<bool> behind(bodies.front()->arguments());
   for (const auto& body : bodies) {
     auto by_result = arguments_behind_results(*body);
@@ -393,7 +393,7 @@ result<edges> of_branches(gradient_context& at) {
 
 // The loop variables whose gradients the way back carries: those that a gradient reaches, and that
 // make a difference to a gradient that is wanted, after any number of turns.
-places carried(gradient_context& at, const function& body) {
+place_list carried(gradient_context& at, const function& body) {
   auto behind = arguments_behind_results(body);
   auto count = body.arguments();
   std::vector<bool> reached(count), matters(count);
@@ -413,7 +413,7 @@ places carried(gradient_context& at, const function& body) {
         matters[i] = matters[i] || matters[k];
       }
   }
-  places found;
+  place_list found;
   for (size_t i = 0; i < count; ++i)
     if (reached[i] && matters[i])
       found.push_back(i);
@@ -476,7 +476,7 @@ result<edges> of_loop(gradient_context& at) {
   for (const auto& one : both.needs)
     if (one.is_argument)
       kept.try_emplace(one.index, kept.size());
-  places stay(kept.size());
+  place_list stay(kept.size());
   for (auto [argument, place] : kept)
     stay[place] = argument;
 
