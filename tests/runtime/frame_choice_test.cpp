@@ -70,7 +70,7 @@ TEST_CASE("a loop that belongs to a GPU is a frame where there is one, and else 
   auto two_tasks = with_gpu;
   two_tasks.push_back(*device_name::parse("/job:ps/task:0/cpu:0"));
   CHECK(!needs_frame(loop_case{"@\"/job:ps\"", none, none}.loop(), two_tasks));
-  CHECK(needs_frame(loop_case{none, none, none}.loop(), two_tasks));
+  CHECK(needs_frame(loop_case{"@\"/job:worker\"", none, none}.loop(), two_tasks));
   CHECK(needs_frame(loop_case{none, none, "@\"/gpu:7\""}.loop(), two_tasks));
 }
 

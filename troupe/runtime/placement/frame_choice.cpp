@@ -15,7 +15,7 @@ struct demands {
   std::set<std::string> devices; // that nodes name
   bool recursive = false;        // a function calls itself
   bool leaves_state = false;     // where it lies, which no device is named for
-  bool has_variable = false;     // among that, which a GPU would have
+  bool has_variable = false;     // which names no kind of device, and would lie on a GPU
   bool needs_processor = false;  // for what a node does with a variable
 };
 
@@ -51,14 +51,16 @@ demands demands_of(const node& of) {
   if (!of.device().empty())
     found.devices.insert(of.device());
   auto leaves = false;
-  for (const auto& access : accesses_of(of))
-    if (const auto& state = *access.state; !state.device().empty()) {
-      found.devices.insert(state.device());
-    } else {
+  for (const auto& access : accesses_of(of)) {
+    const auto& state = *access.state;
+    if (state.device().empty())
       leaves = true;
-      found.has_variable |= state.op().makes == resource::variable &&
-                            site_of(state, device_kind::gpu) != kernel_site::none;
-    }
+    else
+      found.devices.insert(state.device());
+    auto asked = device_name::parse(state.device());
+    found.has_variable |= state.op().makes == resource::variable && asked && asked->kind.empty() &&
+                          site_of(state, device_kind::gpu) != kernel_site::none;
+  }
   // Where others name a device, it must lie there in all steps.
   found.leaves_state = leaves && !found.devices.empty();
   return found;

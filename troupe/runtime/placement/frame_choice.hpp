@@ -16,8 +16,8 @@ std::set<std::string> named_devices(const node& of);
 /// that they use. Fails where they contradict each other.
 result<device_name> device_of_functions(const node& of);
 
-/// Whether a GPU is asked to run the functions, or they use a variable that names no device and
-/// would lie on one. Those that call themselves do not run there.
+/// Whether a GPU is asked to run the functions, or they use a variable that names no kind of
+/// device and would lie on one. Those that call themselves do not run there.
 bool belongs_to_gpu(const node& of);
 
 /// Whether a node that runs functions has to run them as frames among these devices: a node of them
