@@ -345,7 +345,6 @@ bool joined_cluster::names_itself() const {
 
 // Whoever gave this process its number had not heard that the one before it was elected.
 void joined_cluster::follow() {
-  TROUPE_REACHED("a member finds that it follows a coordinator");
   tell("coordinator_followed",
        concat(self_, " gives out numbers as ", self_, " did at ", options_.address, " before it"));
   auto former = std::exchange(copy_, {});

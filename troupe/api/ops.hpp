@@ -7404,8 +7404,9 @@ struct stack_push_v2_options {
 };
 /// Puts a tensor on a stack, and gives it.
 ///
-/// Nothing is copied on processors. Stacks lie in the host's memory, whatever swap_memory says:
-/// what a GPU pushes goes there.
+/// Stacks lie in the host's memory: what a GPU pushes goes there. With swap_memory, tensors of 16
+/// KiB and more go to files, if the session or task has a folder for them; else nothing is copied
+/// on processors.
 edge stack_push_v2(operand handle, operand elem, const stack_push_v2_options& options = {},
     std::string_view name = {}, std::source_location where = std::source_location::current());
 inline edge stack_push_v2(operand handle, operand elem, std::string_view name,
