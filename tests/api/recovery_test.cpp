@@ -178,6 +178,21 @@ TEST_CASE("a session that was given its cluster as text recovers as others do") 
   CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
 }
 
+TEST_CASE("who follows another that fills a task is told at once, and does not wait for its end") {
+  recovery of{{.retries = 5, .wait = 1ms}};
+  auto attempts = 0;
+  auto attempt = [&] {
+    ++attempts;
+    return failure(error_kind::unavailable, "another session fills it");
+  };
+  auto until = step_clock::now() + 10s;
+  CHECK(!of.run(
+      false, until, attempt, [] {}, [] { return true; }));
+  CHECK(attempts == 1);
+  CHECK(!of.run(false, until, attempt, [] {}));
+  CHECK(attempts == 7);
+}
+
 TEST_CASE("what restores names all tasks, and whatever it throws, others go on") {
   std::vector<recovery_event> events;
   auto how_it_fails = 0;

@@ -20,10 +20,8 @@ const device_list processor = list({"/job:worker/task:0/cpu:0"}),
 // `v` is a variable that a loop adds to; `{of_v}`, `{of_body}` and `{of_loop}` are devices.
 struct loop_case {
   explicit loop_case(std::string of_v, std::string of_body, std::string of_loop,
-                     const registry* ops = &simulated_library())
-      : text(concat(R"(
-v = VariableV2 dtype=f32 shape=[] )",
-                    of_v, R"(
+                     const registry* ops = &simulated_library(), const char* v = "VariableV2")
+      : text(concat("v = ", v, " dtype=f32 shape=[] ", of_v, R"(
 body less(i: i32[], v: variable f32[]) {
   y = Less(i, i32(3))
   return y
@@ -57,6 +55,9 @@ TEST_CASE("a loop runs on a GPU where a device says so, or a variable would lie 
   CHECK(!belongs_to_gpu(loop_case{cpu, gpu, none}.loop())); // on both
   // Where no kernel of a GPU could change the variable.
   CHECK(!belongs_to_gpu(loop_case{none, none, none, nullptr}.loop()));
+  // A step within the step could not have the step's own.
+  CHECK(!belongs_to_gpu(
+      loop_case{none, none, gpu, &simulated_library(), "TemporaryVariable"}.loop()));
 }
 
 TEST_CASE("a loop that belongs to a GPU is a frame where there is one, and else a block") {

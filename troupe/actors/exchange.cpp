@@ -542,7 +542,14 @@ private:
     } else if (auto* done = std::get_if<step_done>(&what); done && done->outcome) {
       send(step_done{done->request, std::move(why), {}, {}, done->holds});
     } else if (auto* told = std::get_if<session_reply>(&what); told && told->outcome) {
-      send(session_reply{told->request, std::move(why), told->leaving});
+      // What the session has to tell goes with the next answer that leaves, which is this one.
+      send(session_reply{.request = told->request,
+                         .outcome = std::move(why),
+                         .leaving = told->leaving,
+                         .warnings = told->warnings,
+                         .held = told->held,
+                         .losses = told->losses,
+                         .fills = told->fills});
     } else if (auto* asked = std::get_if<session_request>(&what); asked && options_.owner) {
       session_reply refused{asked->request, std::move(why)};
       caf::anon_send(options_.owner, incoming{std::move(refused), as_actor(), from_});

@@ -268,9 +268,12 @@ void answered(remote_self self, incoming& what) {
     if (state.options.on_warning)
       (void)guarded("on_warning", [&] { state.options.on_warning(text); }).ok();
   for (const auto& one : reply->losses) {
-    host->knows = one.number;
+    host->heard.insert(one.number);
     note_loss(state, one);
   }
+  // A small answer may come before a large one that was sent before it.
+  while (host->heard.erase(host->knows + 1) > 0)
+    ++host->knows;
   // It goes on with what it has been asked for.
   if (reply->leaving && host == state.current && host->is_open) {
     state.left.push_back(host);

@@ -33,8 +33,9 @@ struct host_link {
   caf::actor exchange;
   connection_ptr via; // none until the task has introduced itself
   std::string name;
-  bool is_open = false; // it has taken the session
-  uint64_t knows = 0;   // the last of the losses that it has told
+  bool is_open = false;     // it has taken the session
+  uint64_t knows = 0;       // the first so many losses that it has counted are known here
+  std::set<uint64_t> heard; // later ones that are
   std::map<uint64_t, asked_host> asked;
 };
 

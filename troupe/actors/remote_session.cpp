@@ -125,9 +125,13 @@ status unrestored(remote_state& state, const remote_step& step) {
 
 // -- what fills tasks ----------------------------------------------------------------------------
 
-// Tasks let what another host had begun be filled by the next.
-void note_fill(remote_state& state, uint64_t fill, const host_ptr& host) {
-  if (fill == 0)
+// Tasks let what another host had begun be filled by the next. A run without an answer may have
+// begun it.
+void note_fill(remote_state& state, uint64_t fill, const host_ptr& host,
+               const session_reply& done) {
+  auto begun = std::ranges::find(done.fills, fill_stage::by_asker, &task_fill::stage);
+  if (fill == 0 || (begun == done.fills.end() && done.outcome.kind() != error_kind::unavailable &&
+                    done.outcome.kind() != error_kind::deadline_exceeded))
     return;
   auto [it, first] = state.fills.try_emplace(fill, host->number);
   if (!first && it->second != host->number)
@@ -278,7 +282,6 @@ void run_at_host(remote_self self, const remote_ptr& step,
         promise.deliver(step_outcome{std::move(may), {}});
         return;
       }
-    note_fill(self->state, request->fill, host);
     session_run asked{.handle = step->handle,
                       .times = request->watch.times,
                       .check_numerics = request->watch.check_numerics,
@@ -292,6 +295,7 @@ void run_at_host(remote_self self, const remote_ptr& step,
         [=, asked_ns = steady_ns()](session_reply& done) mutable {
           if (is_for_another(done))
             return run_at_host(self, step, request, promise);
+          note_fill(self->state, request->fill, host, done);
           learn_holders(self->state, host, done);
           step_outcome ended{
               .outcome = std::move(done.outcome), .fetches = {}, .fills = std::move(done.fills)};

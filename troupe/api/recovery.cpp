@@ -130,7 +130,8 @@ bool recovery::may_pass(const status& why, uint64_t restored_before) const {
 }
 
 status recovery::run(bool has_effects, step_clock::time_point deadline,
-                     const std::function<status()>& attempt, const std::function<void()>& restore) {
+                     const std::function<status()>& attempt, const std::function<void()>& restore,
+                     const std::function<bool()>& follows) {
   if (restores_here())
     return attempt();
   auto wait = std::max(how_.wait, std::chrono::milliseconds{1});
@@ -145,7 +146,7 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     }
     // Where the time ends a retry, the first error says why there was one.
     auto ended = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;
-    if (outcome || (!ended && !may_pass(outcome, restored)))
+    if (outcome || follows() || (!ended && !may_pass(outcome, restored)))
       return outcome;
     if (first.ok())
       first = outcome;

@@ -25,9 +25,12 @@ public:
   bool restores_here() const noexcept;
   void unfilled(const std::string& task);
 
-  /// `attempt` runs the step once; `restore` calls restore() with the session.
-  status run(bool has_effects, step_clock::time_point deadline,
-             const std::function<status()>& attempt, const std::function<void()>& restore);
+  /// `attempt` runs the step once; `restore` calls restore() with the session. Where another
+  /// session fills what this one was about to fill, as `follows` says, the caller is to be told.
+  status run(
+      bool has_effects, step_clock::time_point deadline, const std::function<status()>& attempt,
+      const std::function<void()>& restore,
+      const std::function<bool()>& follows = [] { return false; });
 
   /// Calls recovery_options::restore.
   void restore(session& in) const;

@@ -177,7 +177,7 @@ struct session::state {
       act();
     } catch (const error& why) {
       (void)end(false); // what it throws is the cause
-      if (here.elsewhere().empty())
+      if (here.elsewhere().empty() || why.kind() != error_kind::unavailable)
         throw;
       throw filled_elsewhere{why, here.elsewhere()};
     } catch (...) {
@@ -284,6 +284,10 @@ auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effec
         } one{in};
         auto filled = in->state->fill(until, [&] { recovers->restore(one.of); });
         throw_if_failed(std::move(filled));
+      },
+      [&] {
+        const auto* here = client::filling::of(*in->state->client);
+        return here && !here->elsewhere().empty();
       });
   if (!ended)
     return decltype(run()){std::move(ended)};

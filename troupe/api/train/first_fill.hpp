@@ -20,6 +20,7 @@ public:
     };
     try {
       in.fill(fill, where);
+      follows_ = true; // others run steps from now on
     } catch (const filled_elsewhere&) {
       follows_ = true;
       throw;

@@ -15,13 +15,15 @@ struct demands {
   std::set<std::string> devices; // that nodes name
   bool recursive = false;        // a function calls itself
   bool leaves_state = false;     // where it lies, which no device is named for
+  bool has_step_state = false;   // which a step within the step could not have
   bool has_variable = false;     // which names no kind of device, and would lie on a GPU
   bool needs_processor = false;  // for what a node does with a variable
 };
 
-bool uses_variable(const node& one) {
+// Itself: a value that is read goes anywhere, and passes make nodes of reads.
+bool takes_variable(const node& one) {
   return std::ranges::any_of(accesses_of(one), [](const state_access& access) {
-    return access.state->op().makes == resource::variable;
+    return !access.as_value && access.state->op().makes == resource::variable;
   });
 }
 
@@ -30,7 +32,7 @@ void collect(const function& of, demands& into, std::set<const function*>& seen)
     into.waits |= has(one->op().effects, effect::blocking);
     if (!one->device().empty())
       into.devices.insert(one->device());
-    into.needs_processor |= !runs_functions(one->op()) && of.runs(*one) && uses_variable(*one) &&
+    into.needs_processor |= !runs_functions(one->op()) && of.runs(*one) && takes_variable(*one) &&
                             site_of(*one, device_kind::gpu) == kernel_site::none;
     for (const auto* each : functions_of(*one))
       if (!each->body)
@@ -53,6 +55,7 @@ demands demands_of(const node& of) {
   auto leaves = false;
   for (const auto& access : accesses_of(of)) {
     const auto& state = *access.state;
+    found.has_step_state |= state.op().per_step;
     if (state.device().empty())
       leaves = true;
     else
@@ -77,7 +80,7 @@ result<device_name> joint_device(const demands& of) {
 }
 
 bool belongs_to_gpu(const demands& of, const result<device_name>& joint) {
-  if (!joint || of.recursive)
+  if (!joint || of.recursive || of.has_step_state)
     return false;
   return joint->kind.empty() ? of.has_variable && !of.needs_processor
                              : kind_of(*joint) == device_kind::gpu;
