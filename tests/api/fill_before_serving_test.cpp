@@ -235,66 +235,74 @@ TEST_CASE("a training run fills the tasks of its variables when it begins") {
   CHECK(of.value(other, of.count) == 10);
 }
 
+// A training run that begins while another session fills the task of its variables.
+struct second_that_trains {
+  waiting_ps all;
+  adder of; // its variables are on the first worker
+  session first, second;
+  std::promise<void> refused;
+  training_run training;
+
+  second_that_trains()
+      : first(filled_first()), second(all.connect()), training(of.g, of.step(), options()) {}
+
+  // Returns when the run has been refused.
+  std::future<training_report> train() {
+    auto made = std::async(std::launch::async, [&] { return training.run(second); });
+    refused.get_future().wait();
+    return made;
+  }
+
+private:
+  session filled_first() {
+    all.worker.reset();
+    auto how = options_of_task(all.cluster, {"worker", 0});
+    how.fill_before_serving = 60s;
+    all.worker = start_task(std::move(how));
+    return all.connect();
+  }
+  training_options options() {
+    auto made = of.numbers(10);
+    made.retries = 1000;
+    made.retry_seconds = 0.02;
+    made.on_event = [this, told = false](const training_event& what) mutable {
+      if (what.what == training_event::kind::retrying && !std::exchange(told, true))
+        refused.set_value();
+    };
+    return made;
+  }
+};
+
 TEST_CASE("a training run that met another one that fills does not undo its steps") {
   watchdog watch;
-  waiting_ps all;
-  adder of;
-  all.worker.reset();
-  auto how = options_of_task(all.cluster, {"worker", 0});
-  how.fill_before_serving = 60s;
-  all.worker = start_task(std::move(how));
-  auto first = all.connect(), second = all.connect();
-  std::promise<void> refused;
-  auto options = of.numbers(10);
-  options.retries = 1000;
-  options.retry_seconds = 0.02;
-  options.on_event = [&, told = false](const training_event& what) mutable {
-    if (what.what == training_event::kind::retrying && !std::exchange(told, true))
-      refused.set_value();
-  };
-  training_run training{of.g, of.step(), std::move(options)};
+  second_that_trains both;
+  auto& of = both.of;
   std::future<training_report> trained;
-  first.fill([&](session& in) {
+  both.first.fill([&](session& in) {
     in.run(of.g.initializer());
-    trained = std::async(std::launch::async, [&] { return training.run(second); });
-    refused.get_future().wait();
+    trained = both.train();
     in.run({{of.x, tensor::scalar(1000.0f)}}, {}, {of.train});
   });
   CHECK(trained.get().step == 10);
-  CHECK(of.value(second, of.sum) == 1000 + sum_below(10));
+  CHECK(of.value(both.second, of.sum) == 1000 + sum_below(10));
 }
 
 TEST_CASE("a training run that met another one that has not ended to fill begins anew") {
   watchdog watch;
-  waiting_ps all;
-  adder of;
-  all.worker.reset();
-  auto how = options_of_task(all.cluster, {"worker", 0});
-  how.fill_before_serving = 60s;
-  all.worker = start_task(std::move(how));
-  auto first = all.connect(), second = all.connect();
-  std::promise<void> refused;
-  auto options = of.numbers(10);
-  options.retries = 1000;
-  options.retry_seconds = 0.02;
-  options.on_event = [&, told = false](const training_event& what) mutable {
-    if (what.what == training_event::kind::retrying && !std::exchange(told, true))
-      refused.set_value();
-  };
-  training_run training{of.g, of.step(), std::move(options)};
+  second_that_trains both;
+  auto& of = both.of;
   std::future<training_report> trained;
   auto why = why_not([&] {
-    first.fill([&](session& in) {
+    both.first.fill([&](session& in) {
       in.run(of.g.initializer());
       in.run({{of.x, tensor::scalar(1000.0f)}}, {}, {of.train}); // all variables have values
-      trained = std::async(std::launch::async, [&] { return training.run(second); });
-      refused.get_future().wait();
+      trained = both.train();
       throw error{failure(error_kind::data_loss, "it ends before it has filled the queues")};
     });
   });
   CHECK(why.kind() == error_kind::data_loss);
   CHECK(trained.get().step == 10);
-  CHECK(of.value(second, of.sum) == sum_below(10));
+  CHECK(of.value(both.second, of.sum) == sum_below(10));
 }
 
 TEST_CASE("a program is told that another fills, and whether that has ended") {
