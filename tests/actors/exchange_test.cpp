@@ -141,6 +141,8 @@ struct two_ends {
     auto options = options_of(server);
     options.near_memory = near_memory;
     options.loop = io_loop::make();
+    if (server == receiver)
+      options.owner = caf::actor_cast<caf::actor>(me);
     if (access && server == sender)
       options.self.role = "client";
     else
@@ -160,6 +162,7 @@ struct two_ends {
 
   system_config config{1, true};
   caf::actor_system system{config};
+  caf::scoped_actor me{system}; // owns what comes to the receiver
   std::atomic<size_t> left{0}, came_back{0};
   std::shared_ptr<access_control> access;
   std::shared_ptr<step_server> sender = std::make_shared<step_server>(task_name{"worker", 0}),
@@ -273,6 +276,37 @@ TEST_CASE("a peer that does not read fails steps, and costs no more than the lim
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK_THAT(outcome.message(), Contains("sending to") &&
                                     Contains("bytes of messages wait already, at most 67108864"));
+}
+
+TEST_CASE("what an answer that cannot leave was to tell goes with the refusal that does") {
+  watchdog watch;
+  two_ends pair;
+  session_ran large;
+  large.fetches.assign(50'000, tensor::scalar(1)); // more than fits into a message
+  caf::anon_send(pair.from, outgoing{session_reply{.request = 5,
+                                                   .leaving = true,
+                                                   .warnings = {"beware"},
+                                                   .what = std::move(large),
+                                                   .held = {{"/job:ps/task:0", 11}},
+                                                   .losses = {{"/job:ps/task:0", 3}},
+                                                   .fills = {{"/job:ps/task:1"}}}});
+  auto came = false;
+  pair.me->receive([&](const incoming& what) {
+    came = true;
+    REQUIRE(std::holds_alternative<session_reply>(what.content));
+    const auto& told = std::get<session_reply>(what.content);
+    CHECK(told.request == 5);
+    CHECK(told.outcome.kind() == error_kind::resource_exhausted);
+    CHECK(told.leaving);
+    CHECK(told.warnings == std::vector<std::string>{"beware"});
+    REQUIRE(told.held.size() == 1);
+    CHECK(told.held[0].incarnation == 11);
+    REQUIRE(told.losses.size() == 1);
+    CHECK(told.losses[0].number == 3);
+    REQUIRE(told.fills.size() == 1);
+    CHECK(told.fills[0].task == "/job:ps/task:1");
+  });
+  CHECK(came);
 }
 
 TEST_CASE("what a client of an access list announces is not kept among the tensors of tasks") {

@@ -1,0 +1,253 @@
+// A session whose master is elsewhere, and what its hosts say to it, in an order that a test
+// chooses.
+#include "troupe/actors/remote_session.hpp"
+
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/secure_cluster.hpp"
+#include "tests/support/text_case.hpp"
+#include "troupe/actors/client.hpp"
+#include "troupe/actors/exchange.hpp"
+#include "troupe/actors/membership.hpp"
+#include "troupe/actors/messages.hpp"
+#include "troupe/actors/prepared_step.hpp"
+
+#include <deque>
+#include <set>
+
+namespace troupe::test::remote_session_test {
+
+using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
+
+namespace {
+
+// In the place of the connection to a host: it keeps what the host is asked.
+struct fake_host {
+  connection_ptr via = std::make_shared<peer_connection>();
+  caf::actor exchange, owner;
+  std::vector<session_request> asked;
+};
+
+caf::behavior host_behavior(caf::event_based_actor* self, fake_host* host,
+                            const caf::actor_addr& opener) {
+  host->via->peer = "/job:worker/task:0";
+  host->via->exchange = self->address();
+  self->send(caf::actor_cast<caf::actor>(opener),
+             peer_ready{{.software = {}, .role = "task", .job = {}}, host->via});
+  return {
+      [=](const outgoing& what) { host->asked.push_back(std::get<session_request>(what.content)); },
+      [](const deed& what) { what.act(); }};
+}
+
+struct remote_world : actor_world {
+  std::deque<fake_host> hosts;
+  std::set<std::string> unrestored;
+  caf::actor session;
+  text_case text{small_text};
+  std::shared_ptr<prepared_step> step;
+
+  remote_world() {
+    membership_ways ways;
+    ways.dial = [](caf::actor_system&, dialed call, const std::string&,
+                   const std::shared_ptr<std::atomic<bool>>&,
+                   const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
+    ways.open = [this](caf::actor_system& in, dialed&, const exchange_options& how) {
+      auto& host = hosts.emplace_back();
+      host.owner = how.owner;
+      return host.exchange = in.spawn(host_behavior, &host, how.opener);
+    };
+    client_options options;
+    options.lost_state.lose = [this](const state_loss& what) {
+      unrestored.insert(what.task);
+      return true;
+    };
+    options.lost_state.awaits = [this](const std::string& task) {
+      return unrestored.contains(task);
+    };
+    session = *spawn_remote_session(system(), {"one:1", "two:2"}, options, nullptr, &ways);
+    begin_prepare();
+  }
+  ~remote_world() {
+    step.reset();
+    caf::anon_send_exit(session, caf::exit_reason::user_shutdown);
+    session = nullptr;
+    run();
+    hosts.clear();
+  }
+
+  // The host that has the session: the last that was called.
+  fake_host& host() { return hosts.back(); }
+
+  void answer(fake_host& from, session_reply with) {
+    caf::anon_send(session, incoming{std::move(with), from.exchange, from.via});
+    run();
+  }
+  // What that host was asked last, which is of that kind.
+  template <class What>
+  uint64_t last(fake_host& of) {
+    REQUIRE(!of.asked.empty());
+    REQUIRE(std::holds_alternative<What>(of.asked.back().what));
+    return of.asked.back().request;
+  }
+  const session_run& last_run(fake_host& of) {
+    last<session_run>(of);
+    return std::get<session_run>(of.asked.back().what);
+  }
+  void open_at_last() { answer(host(), {.request = last<session_open>(host())}); }
+  void prepared_at_last() {
+    answer(host(), {.request = last<session_prepare>(host()), .what = prepared_handle{5}});
+  }
+
+  void begin_prepare() {
+    auto box = ask<std::shared_ptr<prepared_step>>(
+        session, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 60s));
+    run();
+    open_at_last();
+    answer(host(), {.request = last<session_prepare>(host()),
+                    .what = prepared_handle{4},
+                    .held = {{"/job:ps/task:0", 11}}});
+    REQUIRE(*box);
+    REQUIRE((**box).ok());
+    step = ***box;
+  }
+  answer_box<step_outcome> start(uint64_t fill = 0, uint64_t knows = 0) {
+    step_request request{.step = step,
+                         .feeds = feeds_of(text.text.runs[0]),
+                         .deadline = now() + 60s,
+                         .knows = knows,
+                         .fill = fill};
+    auto box = ask<step_outcome>(session, std::move(request));
+    run();
+    return box;
+  }
+  std::shared_ptr<std::optional<status>> end(uint64_t fill) {
+    auto box = std::make_shared<std::optional<status>>();
+    system().spawn([=, whom = session](caf::event_based_actor* self) {
+      self->request(whom, caf::infinite, end_fill{true, fill})
+          .then([=](status& answer) { *box = std::move(answer); },
+                [=](const caf::error& why) { *box = from_caf(why); });
+    });
+    run();
+    return box;
+  }
+};
+
+session_reply ran(uint64_t request, std::vector<state_loss> losses = {},
+                  std::vector<task_fill> fills = {}) {
+  return {.request = request,
+          .what = session_ran{.fetches = {tensor::scalar(3)}},
+          .losses = std::move(losses),
+          .fills = std::move(fills)};
+}
+
+status outcome_of(const answer_box<step_outcome>& box) {
+  REQUIRE(*box);
+  return **box ? (**box)->outcome : (**box).status();
+}
+
+const std::string ps = "/job:ps/task:0";
+
+} // namespace
+
+TEST_CASE("an answer that overtakes another does not tell the losses of that") {
+  remote_world world;
+  auto late = world.start(), soon = world.start();
+  auto& host = world.host();
+  auto last = world.last<session_run>(host), first = last - 1;
+  world.answer(host, ran(last, {{ps, 2}}));
+  CHECK(outcome_of(soon).ok());
+  CHECK(world.unrestored.contains(ps));
+  // A step of those that use what is lost waits for who restores it, which the host is not asked.
+  auto asked = host.asked.size();
+  CHECK_THAT(outcome_of(world.start()).message(), Contains(ps) && Contains("not restored yet"));
+  CHECK(host.asked.size() == asked);
+  // Somebody has restored all that was told: the host has to know that the first was not.
+  world.unrestored.clear();
+  world.start();
+  CHECK(world.last_run(host).knows == 0);
+  world.answer(host, ran(first, {{ps, 1}}));
+  CHECK(outcome_of(late).ok());
+  CHECK(world.unrestored.contains(ps));
+  world.unrestored.clear();
+  world.start();
+  CHECK(world.last_run(host).knows == 2);
+}
+
+TEST_CASE("a session may move while it fills tasks none of which waited") {
+  remote_world world;
+  auto step = world.start(9);
+  auto& first = world.host();
+  CHECK(world.last_run(first).fill == 9);
+  auto leaving = ran(world.last<session_run>(first));
+  leaving.leaving = true;
+  world.answer(first, std::move(leaving));
+  CHECK(outcome_of(step).ok());
+  auto next = world.start(9);
+  world.pass(1s);
+  REQUIRE(world.hosts.size() == 2);
+  world.open_at_last();
+  world.prepared_at_last();
+  world.answer(world.host(), ran(world.last<session_run>(world.host())));
+  CHECK(outcome_of(next).ok());
+  // No host has begun to fill any.
+  auto ended = world.end(9);
+  REQUIRE(*ended);
+  CHECK((*ended)->ok());
+}
+
+TEST_CASE("what one host has begun to fill, or may have, is not ended by another") {
+  remote_world world;
+  auto answers = GENERATE(true, false);
+  auto step = world.start(9);
+  auto& first = world.host();
+  if (answers) {
+    auto done = ran(world.last<session_run>(first), {}, {{ps, fill_stage::by_asker}});
+    done.leaving = true;
+    world.answer(first, std::move(done));
+    CHECK(outcome_of(step).ok());
+  } else {
+    caf::anon_send(world.session,
+                   peer_gone{"it", failure(error_kind::unavailable, "cut"), first.via});
+    world.run();
+    CHECK(outcome_of(step).kind() == error_kind::unavailable);
+  }
+  auto next = world.start(9);
+  world.pass(1s);
+  REQUIRE(world.hosts.size() == 2);
+  auto& second = world.host();
+  world.open_at_last();
+  world.prepared_at_last();
+  world.answer(second, ran(world.last<session_run>(second), {}, {{ps, fill_stage::by_asker}}));
+  CHECK(outcome_of(next).ok());
+  auto ended = world.end(9);
+  // The task is let go of, so that another may fill it.
+  auto asked = world.last<session_fill_end>(second);
+  CHECK(!std::get<session_fill_end>(second.asked.back().what).done);
+  world.answer(second, {.request = asked});
+  REQUIRE(*ended);
+  CHECK((*ended)->kind() == error_kind::aborted);
+  CHECK_THAT((*ended)->message(), Contains("fill them again"));
+}
+
+TEST_CASE("what a host that leaves has not begun runs at the next, and once") {
+  remote_world world;
+  auto step = world.start();
+  auto& first = world.host();
+  world.answer(first, {.request = world.last<session_run>(first),
+                       .outcome = failure(error_kind::unavailable, "it drains"),
+                       .leaving = true,
+                       .not_begun = true});
+  CHECK(!*step);
+  world.pass(1s);
+  REQUIRE(world.hosts.size() == 2);
+  world.open_at_last();
+  world.prepared_at_last();
+  world.answer(world.host(), ran(world.last<session_run>(world.host())));
+  CHECK(outcome_of(step).ok());
+  CHECK(std::ranges::count_if(first.asked, [](const session_request& one) {
+          return std::holds_alternative<session_run>(one.what);
+        }) == 1);
+}
+
+} // namespace troupe::test::remote_session_test
