@@ -1,5 +1,5 @@
 # Finds CAF 0.17, whose packages ship neither a CMake package nor a pkg-config file.
-# Defines CAF::core. Its headers are system headers: no warnings from CAF.
+# Defines CAF::core, and CAF::io where that is beside it. Its headers are system headers: no warnings from CAF.
 find_path(CAF_INCLUDE_DIR caf/config.hpp)
 find_library(CAF_CORE_LIBRARY caf_core)
 
@@ -29,4 +29,14 @@ if(CAF_FOUND AND NOT TARGET CAF::core)
     IMPORTED_LOCATION "${CAF_CORE_LIBRARY}"
     INTERFACE_INCLUDE_DIRECTORIES "${CAF_INCLUDE_DIR}"
     INTERFACE_LINK_LIBRARIES Threads::Threads)
+  # Of the same build: one that was instrumented for a sanitizer may have no network.
+  get_filename_component(caf_folder "${CAF_CORE_LIBRARY}" DIRECTORY)
+  find_library(CAF_IO_LIBRARY caf_io PATHS "${caf_folder}" NO_DEFAULT_PATH)
+  mark_as_advanced(CAF_IO_LIBRARY)
+  if(CAF_IO_LIBRARY)
+    add_library(CAF::io UNKNOWN IMPORTED)
+    set_target_properties(CAF::io PROPERTIES
+      IMPORTED_LOCATION "${CAF_IO_LIBRARY}"
+      INTERFACE_LINK_LIBRARIES CAF::core)
+  endif()
 endif()

@@ -22,7 +22,10 @@ void simulated_loop::want_writable(int socket, bool wanted) {
     rouse(socket);
 }
 
-void simulated_loop::remove(int socket) { to_remove_.push_back(socket); }
+void simulated_loop::remove(int socket) {
+  to_remove_.push_back(socket);
+  changed_ = true;
+}
 
 time_point simulated_loop::next() const {
   if (!batch_.empty() || !roused_.empty() || !to_remove_.empty())
@@ -31,6 +34,7 @@ time_point simulated_loop::next() const {
 }
 
 void simulated_loop::find_due() {
+  changed_ = true;
   due_ = time_point::max();
   for (const auto& [socket, one] : entries_)
     due_ = std::min(due_, one.due);

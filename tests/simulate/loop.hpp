@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace troupe::simulate {
@@ -36,9 +37,14 @@ public:
   int64_t live() const noexcept { return memory_.live; } ///< payloads that are in use
 
   /// Something has happened at this socket.
-  void rouse(int socket) { roused_.insert(socket); }
+  void rouse(int socket) {
+    roused_.insert(socket);
+    changed_ = true;
+  }
   /// The earliest time at which there is something to do; none: time_point::max().
   time_point next() const;
+  /// Since it was asked last, next() may have become another.
+  bool has_changed() { return std::exchange(changed_, false); }
   void run_one(time_point now, dice* order);
   /// Handles what is ready and removes what is to go, without time. Says whether there was any.
   bool settle();
@@ -74,6 +80,7 @@ private:
   counting_memory memory_;
   std::map<int, entry> entries_;
   time_point due_ = time_point::max(); ///< of the first of them
+  bool changed_ = true;
   std::set<int> roused_;
   std::vector<int> batch_, to_remove_;
   std::vector<std::byte> scratch_;

@@ -30,6 +30,13 @@ caf::scheduler::test_coordinator& process::scheduler() const {
 }
 
 time_point process::next() const {
+  if (loop_->has_changed() || !is_known_)
+    next_ = find_next();
+  is_known_ = true;
+  return next_;
+}
+
+time_point process::find_next() const {
   if (!scheduler().jobs.empty())
     return wakes_;
   const auto& waiting = scheduler().clock().schedule();
@@ -39,7 +46,10 @@ time_point process::next() const {
   return std::max(wakes_, earliest);
 }
 
-void process::enter(time_point now) { scheduler().clock().current_time = now; }
+void process::enter(time_point now) {
+  scheduler().clock().current_time = now;
+  is_known_ = false;
+}
 
 void process::run_one(time_point now, dice* order) {
   auto& all = scheduler();
@@ -59,6 +69,7 @@ size_t process::timers() const { return scheduler().clock().schedule().size(); }
 size_t process::actors() const { return system_->registry().running(); }
 
 duration process::finish(time_point now) {
+  is_known_ = false;
   auto& all = scheduler();
   auto time = std::max(now, all.clock().current_time);
   all.clock().current_time = time;

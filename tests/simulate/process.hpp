@@ -30,8 +30,11 @@ public:
   /// The earliest time at which it has something to do; none: time_point::max().
   time_point next() const;
   /// Until then nothing of it runs: it is busy, or paused.
-  void sleep_until(time_point when) { wakes_ = std::max(wakes_, when); }
-  void wake_at(time_point when) { wakes_ = when; }
+  void sleep_until(time_point when) { wake_at(std::max(wakes_, when)); }
+  void wake_at(time_point when) {
+    wakes_ = when;
+    is_known_ = false;
+  }
   time_point wakes() const noexcept { return wakes_; }
   /// Its clock shows this from now on. Before anything is done to its actors from outside.
   void enter(time_point now);
@@ -48,6 +51,7 @@ public:
 private:
   struct config;
   caf::scheduler::test_coordinator& scheduler() const;
+  time_point find_next() const;
 
   std::string name_;
   size_t index_;
@@ -55,6 +59,8 @@ private:
   std::unique_ptr<caf::actor_system> system_;
   std::shared_ptr<simulated_loop> loop_;
   time_point wakes_{};
+  mutable time_point next_{}; ///< of a process to which nothing has happened since it was asked
+  mutable bool is_known_ = false;
 };
 
 } // namespace troupe::simulate
