@@ -20,6 +20,7 @@ void register_input();        ///< input/...: records of files, decoded and batc
 void register_files();        ///< files/...: checkpoints, records and their checksums
 void register_save();     ///< save/..., steps/...: checkpoints beside training, steps side by side
 void register_exchange(); ///< exchange/...: what moving a tensor between two processes costs
+void register_wire();     ///< wire/...: what a plain loop over a connection takes for as much
 void register_cluster();  ///< cluster/...: steps over several tasks, and tasks that come back
 void register_collective(); ///< collective/...: tasks that reduce tensors together
 

@@ -92,6 +92,7 @@ void register_all() {
   register_queue();
   register_replicas();
   register_exchange();
+  register_wire();
   register_cluster();
   register_collective();
   register_placement();
