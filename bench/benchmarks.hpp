@@ -14,6 +14,7 @@ void register_conv2d();      ///< conv2d/...: one convolution or gradient of one
 void register_int8();        ///< int8/...: products and convolutions of bytes
 void register_bandwidth(); ///< stream/...: plain loops; and ops that are bound by memory like them
 void register_train();     ///< mlp/..., lenet/... and so on: training steps
+void register_softmax();   ///< softmax/...: the last layer of a language model
 void register_control_flow(); ///< flow/...: turns of loops
 void register_queue();        ///< queue/...: elements from step to step
 void register_input();        ///< input/...: records of files, decoded and batched

@@ -88,6 +88,7 @@ void register_all() {
   register_conv2d();
   register_int8();
   register_train();
+  register_softmax();
   register_control_flow();
   register_queue();
   register_replicas();

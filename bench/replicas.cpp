@@ -1,5 +1,5 @@
-// Replicas that train together: how long steps take when some replicas are slow (OSDI Figures 7 and
-// 8), and what the steps themselves cost.
+// Replicas that train together: how long steps take when some replicas are slow (OSDI Figure 8),
+// and what the steps themselves cost.
 #include "bench/benchmarks.hpp"
 #include "bench/two_tasks.hpp"
 #include "troupe/troupe.hpp"

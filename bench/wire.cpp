@@ -52,7 +52,8 @@ public:
   bool write(int end, size_t bytes) const {
     std::vector<char> from(std::min(bytes, piece));
     for (size_t done = 0; done < bytes;) {
-      auto sent = ::send(ends_[end], from.data(), std::min(from.size(), bytes - done), MSG_NOSIGNAL);
+      auto sent =
+          ::send(ends_[end], from.data(), std::min(from.size(), bytes - done), MSG_NOSIGNAL);
       if (sent <= 0)
         return false;
       done += static_cast<size_t>(sent);
@@ -116,12 +117,14 @@ void register_wire() {
   benchmark::RegisterBenchmark("wire/4B", [](benchmark::State& state) {
     one_way(state, 4);
   })->UseRealTime();
-  benchmark::RegisterBenchmark("wire/100MB", [](benchmark::State& state) {
-    one_way(state, 100'000'000);
-  })->UseRealTime()->Unit(benchmark::kMillisecond);
-  benchmark::RegisterBenchmark("wire/100MB_both_ways", [](benchmark::State& state) {
-    both_ways(state, 100'000'000);
-  })->UseRealTime()->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("wire/100MB",
+                               [](benchmark::State& state) { one_way(state, 100'000'000); })
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("wire/100MB_both_ways",
+                               [](benchmark::State& state) { both_ways(state, 100'000'000); })
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
 }
 
 } // namespace troupe::bench
