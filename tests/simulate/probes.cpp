@@ -30,7 +30,9 @@ bool probes::interferes(const simulation_probe& at) noexcept {
   if (calm_ || !core_.with.buggify || !active_[at.name] || !chance_.permille(acting_permille))
     return false;
   hit(at);
-  core_.begin_fault({fault_kind::buggify, -1, -1, core_.now, core_.now + std::chrono::minutes{2}});
+  if (at.fails)
+    core_.begin_fault(
+        {fault_kind::buggify, -1, -1, core_.now, core_.now + std::chrono::minutes{2}});
   return true;
 }
 

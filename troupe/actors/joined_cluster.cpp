@@ -233,7 +233,8 @@ void joined_cluster::take_grant(const peer& from, const number_grant& what) {
 // nothing of the other.
 void joined_cluster::take_probe(peer& from, const probe_request& what) {
   const auto* one = list().find(what.task);
-  if (!from.task || !one || one->incarnation != what.incarnation || probing_ == most_probes)
+  if (!from.task || !one || one->incarnation != what.incarnation || probing_ == most_probes ||
+      TROUPE_BUGGIFY("a member has no time for a probe"))
     return;
   ++probing_;
   host_.reach(
@@ -406,7 +407,7 @@ void joined_cluster::tick() {
 }
 
 void joined_cluster::publish() {
-  if (!speaks())
+  if (!speaks() || TROUPE_BUGGIFY_ORDER("news of members waits for the next moment"))
     return;
   for (auto& [id, changes] : gossip_.spread(list()))
     send(*by_id_.at(id), std::move(changes));

@@ -1,5 +1,7 @@
 #include "troupe/actors/outlet.hpp"
 
+#include "troupe/runtime/simulation.hpp"
+
 #include <caf/abstract_actor.hpp>
 
 #include <algorithm>
@@ -75,6 +77,8 @@ void outlet::write_some() {
     auto finishes = finishing_.load(std::memory_order_acquire);
     if (wants_writable_ && !finishes) // the loop's thread goes on
       return size_t{0};
+    if (TROUPE_BUGGIFY_ORDER("a thread leaves what it has to write to the loop"))
+      left = 0;
     auto written = write(finishes ? long_budget : left); // of none left it tells the loop
     left -= std::min(left, written);
     return written;
@@ -96,7 +100,8 @@ size_t outlet::write(size_t budget) {
   bool more = true;
   while (total < budget && !closed_.load(std::memory_order_relaxed)) {
     pieces_.clear();
-    if (link_.gather(pieces_, std::min(write_window, budget)) == 0 && !stream_.holds_output()) {
+    auto most = TROUPE_BUGGIFY_ORDER("little is written at once") ? 1000 : write_window;
+    if (link_.gather(pieces_, std::min(most, budget)) == 0 && !stream_.holds_output()) {
       more = false;
       break;
     }

@@ -8,7 +8,7 @@ namespace troupe {
 /// finds those that it has never reached.
 struct simulation_probe {
   const char* name;
-  bool interferes; ///< TROUPE_BUGGIFY
+  bool fails; ///< TROUPE_BUGGIFY: steps may fail of what it does
 };
 
 class simulation_hooks {
@@ -29,17 +29,21 @@ inline simulation_hooks* running_simulation = nullptr;
 // Neither may stand in a template or an inline function: sections do not allow for it.
 #ifdef NDEBUG
 #define TROUPE_BUGGIFY(text) false
+#define TROUPE_BUGGIFY_ORDER(text) false
 #define TROUPE_REACHED(text) static_cast<void>(0)
 #else
-#define TROUPE_PROBE_HERE(text, interferes)                                                        \
+#define TROUPE_PROBE_HERE(text, fails)                                                             \
   static const ::troupe::simulation_probe probe                                                    \
-      __attribute__((section("troupe_probes"), used)) = {text, interferes}
-/// Says whether a simulation wants a rare event here; never otherwise.
-#define TROUPE_BUGGIFY(text)                                                                       \
+      __attribute__((section("troupe_probes"), used)) = {text, fails}
+#define TROUPE_INTERFERES_HERE(text, fails)                                                        \
   (::troupe::running_simulation && [] {                                                            \
-    TROUPE_PROBE_HERE(text, true);                                                                 \
+    TROUPE_PROBE_HERE(text, fails);                                                                \
     return ::troupe::running_simulation->interferes(probe);                                        \
   }())
+/// Says whether a simulation wants a rare event here, of which steps may fail; never otherwise.
+#define TROUPE_BUGGIFY(text) TROUPE_INTERFERES_HERE(text, true)
+/// The same of what only changes when, or in which pieces, something is done: no step may fail.
+#define TROUPE_BUGGIFY_ORDER(text) TROUPE_INTERFERES_HERE(text, false)
 /// Says that a rare path was taken.
 #define TROUPE_REACHED(text)                                                                       \
   do {                                                                                             \
