@@ -16,6 +16,10 @@ const char* help =
   --seeds A..B         runs many, each in a process of its own, and says which failed
   --trace              prints a line for each event: time, who, what, and more; with --seed
   --set NAME=VALUE     replaces what the seed draws for an option; may stand several times
+  --event EVENT        a fault at a time, such as '12.5 partition worker:0 ps:1 for 3'; may stand several
+                       times, and is in the place of all that the seed draws. Faults are crash and
+                       replace (of which no peer is told), pause, shortage and reopen of one process,
+                       partition, stop (of what the first sends) and loss of the connections of two
   --shrink             switches the options of a failing seed off one by one while it fails; with --seed
   --replay A..B        runs each seed twice and compares what is printed
   --canary NAME        plants a defect, which must be found: repeat (a client sends an update again
@@ -34,7 +38,7 @@ struct arguments {
   bool one = false, trace = false, shrink = false, replay = false, probes = false, on = false;
   size_t jobs = 1;
   canary planted = canary::none;
-  std::vector<std::string> set;
+  std::vector<std::string> set, events;
 };
 
 [[noreturn]] void give_up(const std::string& why) {
@@ -75,6 +79,8 @@ arguments read(int count, char** words) {
       made.replay = true;
     } else if (word == "--set") {
       made.set.emplace_back(value());
+    } else if (word == "--event") {
+      made.events.emplace_back(value());
     } else if (word == "--jobs") {
       made.jobs = std::max<size_t>(1, number(value()));
     } else if (word == "--canary") {
@@ -106,9 +112,28 @@ arguments read(int count, char** words) {
 
 options drawn(uint64_t seed, const arguments& with) {
   auto made = options::draw(seed);
+  if (!with.events.empty())
+    made.calm();
   for (const auto& one : with.set)
     if (auto done = made.set(one); !done)
       give_up(done.message());
+  const layout there = layout_of(made);
+  for (const auto& text : with.events) {
+    auto one = scripted_fault::parse(text);
+    if (!one)
+      give_up(one.status().message());
+    for (const auto* name : {&one->first, &one->second})
+      if (auto found = index_in(there, *name); !name->empty() && !found)
+        give_up(found.status().message());
+    // A task is started, ended or short of memory, a session is opened.
+    auto of_client = one->first.starts_with("client:");
+    if ((one->kind == "reopen") != of_client && (one->kind == "reopen" || one->kind == "crash" ||
+                                                 one->kind == "replace" || one->kind == "shortage"))
+      give_up(concat("'", text, "': a ", one->kind, " is of a ", of_client ? "task" : "client"));
+    auto end = std::chrono::ceil<std::chrono::seconds>(one->at + one->lasts).count();
+    made.fault_seconds = std::max<int64_t>(made.fault_seconds, end + 1);
+    made.script.push_back(*std::move(one));
+  }
   return made;
 }
 
@@ -178,6 +203,8 @@ int replay(const arguments& with) {
     std::vector<std::string> words{"--seed", std::to_string(seed), "--trace"};
     for (const auto& one : with.set)
       words.insert(words.end(), {"--set", one});
+    for (const auto& one : with.events)
+      words.insert(words.end(), {"--event", one});
     auto first = output_of(words), second = output_of(words);
     if (first == second && !first.empty())
       continue;

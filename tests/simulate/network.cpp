@@ -405,9 +405,22 @@ void network::unblock(size_t from, size_t to) {
 }
 
 std::optional<std::pair<size_t, size_t>> network::lose_one(dice& chance) {
+  return lose(chance, [](const wire&) { return true; });
+}
+
+std::optional<std::pair<size_t, size_t>> network::lose_between(size_t one, size_t other,
+                                                               dice& chance) {
+  return lose(chance, [=](const wire& which) {
+    auto pair = std::pair{which.ends[0].host, which.ends[1].host};
+    return pair == std::pair{one, other} || pair == std::pair{other, one};
+  });
+}
+
+template <class Choose>
+std::optional<std::pair<size_t, size_t>> network::lose(dice& chance, Choose choose) {
   std::vector<uint64_t> open;
   for (auto& [id, one] : wires_)
-    if (!one.lost && one.ends[0].owner && one.ends[1].owner)
+    if (!one.lost && one.ends[0].owner && one.ends[1].owner && choose(one))
       open.push_back(id);
   if (open.empty())
     return {};

@@ -41,10 +41,14 @@ public:
   bool writable(int socket) const override;
   /// Ends one connection, drawn from all; says which hosts it joined, if there was one.
   std::optional<std::pair<size_t, size_t>> lose_one(dice& chance);
+  /// The same of those between two hosts.
+  std::optional<std::pair<size_t, size_t>> lose_between(size_t one, size_t other, dice& chance);
   size_t connections() const noexcept { return wires_.size(); }
 
 private:
   friend class wire_stream;
+  template <class Choose>
+  std::optional<std::pair<size_t, size_t>> lose(dice& chance, Choose choose);
   struct segment {
     time_point when;
     std::vector<char> bytes;

@@ -94,6 +94,14 @@ options options::draw(uint64_t seed) {
   return made;
 }
 
+void options::calm() {
+  for (auto each : {&options::torn, &options::slow_readers, &options::late, &options::losses,
+                    &options::partitions, &options::pauses, &options::crashes, &options::splits,
+                    &options::shortages, &options::reopens, &options::resets, &options::moves,
+                    &options::buggify, &options::short_deadlines})
+    this->*each = 0;
+}
+
 status options::set(std::string_view assignment) {
   auto split = assignment.find('=');
   auto name = assignment.substr(0, split);
@@ -113,6 +121,8 @@ std::string to_string(const options& what) {
   auto text = concat("seed=", what.seed);
   for (const auto& one : entries)
     text += concat(' ', one.name, '=', what.*one.value);
+  for (const auto& one : what.script)
+    text += concat(" event='", one.text, "'");
   return text;
 }
 

@@ -1,10 +1,12 @@
 // What a seed decides before anything happens.
 #pragma once
+#include "tests/simulate/script.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace troupe::simulate {
 
@@ -43,8 +45,11 @@ struct options {
   int64_t programs = 0;        ///< permille of the steps that are random programs instead
   int64_t replicas = 0;        ///< of a model that a client trains, beside its other steps
   int64_t moves = 0;           ///< permille of the starts of a task that are at another address
+  std::vector<scripted_fault> script = {}; ///< the only faults
 
   static options draw(uint64_t seed);
+  /// No fault is drawn any more, and no rare event: what is left is who is there and what they do.
+  void calm();
   /// Reads "losses=0".
   status set(std::string_view assignment);
 };

@@ -1,19 +1,11 @@
 // The graphs that simulated clients run.
 #pragma once
+#include "tests/simulate/layout.hpp"
 #include "tests/simulate/ledger.hpp"
 #include "tests/support/text_case.hpp"
 #include "troupe/actors/session_messages.hpp"
 
 namespace troupe::simulate {
-
-/// How many processes of each kind there are, and their numbers: tasks come first.
-struct layout {
-  int workers = 1, servers = 1, clients = 1;
-  int worker(int i) const { return i; }
-  int server(int i) const { return workers + i; }
-  int client(int i) const { return workers + servers + i; }
-  int processes() const { return workers + servers + clients; }
-};
 
 /// What holds the elements of a server's put and take.
 enum class holder_kind : uint8_t { fifo, padding, barrier, stage, shuffle, priority, map_stage };

@@ -17,12 +17,12 @@ constexpr duration stop_bound = 40s, final_bound = 120s;
 // A task without clients lets go of everything. It remembers for a minute which steps must not run.
 constexpr duration idle_bound = 65s;
 
+} // namespace
+
 layout layout_of(const options& with) {
   return {static_cast<int>(with.workers), static_cast<int>(with.servers),
           static_cast<int>(with.clients)};
 }
-
-} // namespace
 
 world::world(const options& with, bool tracing, canary planted)
     : core_(with, tracing), layout_(layout_of(with)), order_(with.seed, "order"),
@@ -58,6 +58,7 @@ outcome world::run() {
   auto start = core_.now;
   begin();
   faults();
+  script();
   watch();
   run_until(core_.now + std::chrono::seconds{core_.with.fault_seconds});
   heal();
@@ -83,7 +84,7 @@ outcome world::run() {
 void world::begin() {
   for (size_t i = 0; i < tasks_.size(); ++i) {
     auto& one = *tasks_[i];
-    if (chance_.permille(800)) {
+    if (chance_.permille(800) || !core_.with.script.empty()) {
       one.start();
       continue;
     }
@@ -123,6 +124,30 @@ void world::faults() {
   every(with.splits, [this] { split(); });
 }
 
+void world::script() {
+  for (const auto& one : core_.with.script)
+    core_.after(one.at, [&one, this] {
+      auto first = *index_in(layout_, one.first);
+      auto second = one.second.empty() ? -1 : *index_in(layout_, one.second);
+      auto a = static_cast<size_t>(first), b = static_cast<size_t>(second);
+      if (one.kind == "crash")
+        crash(first, network::leaving::crashed, one.lasts);
+      else if (one.kind == "replace")
+        crash(first, network::leaving::silent, one.lasts);
+      else if (one.kind == "pause")
+        pause(first, one.lasts);
+      else if (one.kind == "shortage")
+        shortage(first, one.lasts);
+      else if (one.kind == "reopen")
+        reopen(a - tasks_.size(), network::leaving::crashed, one.lasts);
+      else if (one.kind == "loss")
+        while (auto between = network_.lose_between(a, b, chance_))
+          lost(between);
+      else
+        part(a, b, one.kind == "partition", one.lasts);
+    });
+}
+
 void world::heal() {
   core_.tell("simulation", "heals");
   faulty_ = false;
@@ -145,8 +170,10 @@ process* world::process_of(int index) {
                        : clients_[static_cast<size_t>(index - tasks)]->running();
 }
 
-void world::lose_connection() {
-  if (auto between = network_.lose_one(chance_))
+void world::lose_connection() { lost(network_.lose_one(chance_)); }
+
+void world::lost(std::optional<std::pair<size_t, size_t>> between) {
+  if (between)
     core_.begin_fault({fault_kind::loss, static_cast<int>(between->first),
                        static_cast<int>(between->second), core_.now,
                        core_.now + 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms}});
@@ -157,8 +184,11 @@ void world::partition() {
   auto from = chance_.below(count), to = chance_.below(count);
   auto both = !chance_.permille(core_.with.one_way);
   auto lasts = chance_.between(duration{50ms}, duration{25s});
-  if (from == to)
-    return;
+  if (from != to)
+    part(from, to, both, lasts);
+}
+
+void world::part(size_t from, size_t to, bool both, duration lasts) {
   core_.tell("network", "parts", from, both ? " and " : " from ", to, " for ",
              lasts.count() / 1'000'000, " ms");
   network_.block(from, to);
@@ -182,7 +212,10 @@ void world::partition() {
 
 void world::pause() {
   auto index = static_cast<int>(chance_.below(static_cast<uint64_t>(layout_.processes())));
-  auto lasts = chance_.between(duration{5ms}, chance_.permille(500) ? duration{500ms} : 20s);
+  pause(index, chance_.between(duration{5ms}, chance_.permille(500) ? duration{500ms} : 20s));
+}
+
+void world::pause(int index, duration lasts) {
   auto* who = process_of(index);
   if (!who)
     return;
@@ -194,33 +227,41 @@ void world::pause() {
 
 void world::crash() {
   auto index = static_cast<int>(chance_.below(tasks_.size()));
-  auto& task = *tasks_[static_cast<size_t>(index)];
   auto silent = chance_.permille(core_.with.machines), orderly = chance_.permille(250);
   auto gone = chance_.between(duration{0}, chance_.permille(500) ? duration{200ms} : 15s);
   auto among = chance_.below(300); // messages
-  if (!task.runs())
+  if (!tasks_[static_cast<size_t>(index)]->runs())
     return;
-  auto act = [=, this, &task] {
-    if (!task.runs() || !faulty_)
-      return;
-    core_.begin_fault({fault_kind::crash, index, -1, core_.now, core_.now + gone});
-    task.stop(orderly  ? network::leaving::orderly
-              : silent ? network::leaving::silent
-                       : network::leaving::crashed);
-    core_.after(gone, [&task] {
-      if (!task.runs())
-        task.start();
-    });
-  };
   // In the midst of what happens at one moment.
   crash_at_ = messages_ + among;
-  crash_ = act;
+  crash_ = [=, this] {
+    crash(index,
+          orderly  ? network::leaving::orderly
+          : silent ? network::leaving::silent
+                   : network::leaving::crashed,
+          gone);
+  };
+}
+
+void world::crash(int index, network::leaving how, duration gone) {
+  auto& task = *tasks_[static_cast<size_t>(index)];
+  if (!task.runs() || !faulty_)
+    return;
+  core_.begin_fault({fault_kind::crash, index, -1, core_.now, core_.now + gone});
+  task.stop(how);
+  core_.after(gone, [&task] {
+    if (!task.runs())
+      task.start();
+  });
 }
 
 void world::shortage() {
   auto index = static_cast<int>(chance_.below(tasks_.size()));
+  shortage(index, chance_.between(duration{1ms}, duration{2s}));
+}
+
+void world::shortage(int index, duration lasts) {
   auto& task = *tasks_[static_cast<size_t>(index)];
-  auto lasts = chance_.between(duration{1ms}, duration{2s});
   core_.tell(to_string(task.name()), "short", "of memory for ", lasts.count() / 1'000'000, " ms");
   task.set_short_of_memory(true);
   auto which = core_.begin_fault({fault_kind::shortage, index, -1, core_.now});
@@ -237,16 +278,22 @@ void world::shortage() {
 
 void world::reopen() {
   auto number = chance_.below(clients_.size());
-  auto& client = *clients_[number];
   auto how = chance_.below(3);
   auto gone = chance_.between(duration{0}, duration{3s});
+  reopen(number,
+         how == 0   ? network::leaving::orderly
+         : how == 1 ? network::leaving::crashed
+                    : network::leaving::silent,
+         gone);
+}
+
+void world::reopen(size_t number, network::leaving how, duration gone) {
+  auto& client = *clients_[number];
   if (!client.running() || client.running()->wakes() > core_.now)
     return;
   core_.begin_fault({fault_kind::reopen, layout_.client(static_cast<int>(number)), -1, core_.now,
                      core_.now + gone});
-  client.close(how == 0   ? network::leaving::orderly
-               : how == 1 ? network::leaving::crashed
-                          : network::leaving::silent);
+  client.close(how);
   core_.after(gone, [&client] {
     if (!client.running())
       client.open();

@@ -16,6 +16,8 @@ struct outcome {
   uint64_t succeeded = 0, failed = 0, faults = 0, messages = 0, lines = 0;
 };
 
+layout layout_of(const options& with);
+
 class world {
 public:
   world(const options& with, bool tracing, canary planted);
@@ -27,19 +29,26 @@ public:
 private:
   void begin();
   void faults();
+  void script();
   void every(int64_t per_minute, std::function<void()> act);
   void heal();
   void finish_clients();
   void close_all();
   void watch();
 
-  // Faults.
+  // Faults, as chance has them, and as they are.
   void lose_connection();
+  void lost(std::optional<std::pair<size_t, size_t>> between);
   void partition();
+  void part(size_t from, size_t to, bool both, duration lasts);
   void pause();
+  void pause(int index, duration lasts);
   void crash();
+  void crash(int index, network::leaving how, duration gone);
   void shortage();
+  void shortage(int index, duration lasts);
   void reopen();
+  void reopen(size_t client, network::leaving how, duration gone);
   void split();
   process* process_of(int index);
 

@@ -1,0 +1,15 @@
+// Which processes there are.
+#pragma once
+
+namespace troupe::simulate {
+
+/// How many processes of each kind there are, and their numbers: tasks come first.
+struct layout {
+  int workers = 1, servers = 1, clients = 1;
+  int worker(int i) const { return i; }
+  int server(int i) const { return workers + i; }
+  int client(int i) const { return workers + servers + i; }
+  int processes() const { return workers + servers + clients; }
+};
+
+} // namespace troupe::simulate
