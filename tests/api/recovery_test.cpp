@@ -96,6 +96,68 @@ TEST_CASE("a queue of a task that was restarted is not silently empty: one step 
   CHECK(to_scalar<int32_t>(s.fetch(m.size)) == 0);
 }
 
+TEST_CASE("retries do not swallow that state is lost where nothing restores it") {
+  watchdog watch;
+  two_tasks all;
+  model m;
+  auto s = all.connect({.retries = 10});
+  s.run(m.fill);
+  s.run({}, {}, {m.put});
+  CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
+  all.restart();
+  session::connect(all.cluster).run(m.fill); // what reads the variable finds a value
+  std::string text;
+  auto failures = 0;
+  for (int i = 0; i < 5; ++i)
+    if (auto kind = kind_of_failure([&] { s.fetch(m.w); }, text); kind != error_kind::ok) {
+      CHECK(kind == error_kind::aborted);
+      CHECK(text.find("/job:ps/task:0 was restarted, and what this session had") != text.npos);
+      ++failures;
+    }
+  CHECK(failures == 1);
+  CHECK(to_scalar<int32_t>(s.fetch(m.size)) == 0);
+}
+
+TEST_CASE("what says that state is lost is retried only where it is restored") {
+  auto attempts = 0;
+  auto run = [&](recovery_options how) {
+    attempts = 0;
+    recovery of{std::move(how)};
+    auto outcome = of.run(
+        false, step_clock::now() + 10s,
+        [&] {
+          ++attempts;
+          return failure(error_kind::aborted, "it is gone").of_lost_state();
+        },
+        [] {});
+    CHECK(outcome.kind() == error_kind::aborted);
+  };
+  run({.retries = 3, .wait = 1ms});
+  CHECK(attempts == 1);
+  run({.retries = 3, .wait = 1ms, .restore = [](session&) {}});
+  CHECK(attempts == 4);
+}
+
+TEST_CASE("an attempt knows whether its error reaches the caller") {
+  std::vector<bool> retried;
+  auto run = [&](bool has_effects, recovery_options how) {
+    retried.clear();
+    recovery of{std::move(how)};
+    auto attempt = [&] {
+      retried.push_back(recovery::tries_again_here());
+      return failure(error_kind::unavailable, "gone");
+    };
+    CHECK(!of.run(has_effects, step_clock::now() + 10s, attempt, [] {}));
+    CHECK(!recovery::tries_again_here());
+  };
+  run(false, {.retries = 2, .wait = 1ms});
+  CHECK(retried == std::vector{true, true, false});
+  run(true, {.retries = 2, .wait = 1ms});
+  CHECK(retried == std::vector{false});
+  run(true, {.retries = 1, .wait = 1ms, .repeat_effects = true});
+  CHECK(retried == std::vector{true, false});
+}
+
 TEST_CASE("what a restarted task held is restored before anything else runs") {
   watchdog watch;
   two_tasks all;

@@ -313,7 +313,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
           auto& steps = self->state.steps;
           std::erase_if(steps, [](const auto& one) { return one.expired(); });
           steps.push_back(step);
-          self->state.registers->ensure(step, {what.deadline, what.knows},
+          self->state.registers->ensure(step, {what.deadline, what.knows, what.retried},
                                         [=](const status& ready) {
                                           if (ready)
                                             answer->deliver(step);

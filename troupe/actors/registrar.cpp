@@ -58,6 +58,12 @@ void registrar::begin(const attempt_ptr& at) {
   }
 }
 
+// The task, and the process that it was when last heard of.
+status registrar::naming(const attempt_ptr& at, size_t part, status why) {
+  const auto& one = at->step->participants[part];
+  return std::move(why).on_task(to_string(one.task)).of_incarnation(one.incarnation);
+}
+
 void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number) {
   if (at->waiting.empty())
     return;
@@ -74,9 +80,10 @@ void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number)
         TROUPE_REACHED("a task of a step is looked for again for who has more time");
         return find_worker(at, part, number);
       }
-      if (step.participants[part].has_state)
-        told(task); // the error names it
-      return follow(at, step.parts.refused(part, number, found.status()));
+      // The error names it.
+      if (step.participants[part].has_state && !std::ranges::all_of(at->waiting, is_retried))
+        told(task);
+      return follow(at, step.parts.refused(part, number, naming(at, part, found.status())));
     }
     step.participants[part].worker = found->exchange;
     step.participants[part].incarnation = found->incarnation;
@@ -111,9 +118,11 @@ bool registrar::has_lost_state(const attempt_ptr& at, uint64_t number) {
   auto why = failure(error_kind::aborted, names, unsaid.size() == 1 ? " was" : " were",
                      " restarted, and what this session had there (variables, queues, tables) is "
                      "gone: initialize or restore it");
-  follow(at, step.parts.refused(
-                 unsaid.front(), number,
-                 std::move(why).on_task(to_string(step.participants[unsaid.front()].task))));
+  follow(at, step.parts.refused(unsaid.front(), number,
+                                std::move(why)
+                                    .on_task(to_string(step.participants[unsaid.front()].task))
+                                    .of_incarnation(step.participants[unsaid.front()].incarnation)
+                                    .of_lost_state()));
   for (const auto& other : std::list{under_way_})
     if (std::ranges::find(under_way_, other) != under_way_.end()) // what was told may end others
       turn_away(other);
@@ -190,7 +199,7 @@ void registrar::register_part(const attempt_ptr& at, size_t part, uint64_t numbe
     follow(at, what);
   };
   auto on_error = [=, this](const caf::error& why) {
-    follow(at, at->step->parts.refused(part, number, from_caf(why)));
+    follow(at, at->step->parts.refused(part, number, naming(at, part, from_caf(why))));
   };
   if (!one.graphs) {
     self_->request(one.worker, caf::infinite, one.partitions).then(on_answer, on_error);

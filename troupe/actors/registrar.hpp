@@ -29,7 +29,8 @@ public:
 
   struct asker {
     step_clock::time_point deadline;
-    uint64_t knows = 0; ///< as in prepare_request: of what is lost since, it fails
+    uint64_t knows = 0;   ///< as in prepare_request: of what is lost since, it fails
+    bool retried = false; ///< as there
   };
   /// Calls `then` when all parts of the step are registered, which happens once for all who ask; at
   /// the deadline of each at the latest.
@@ -49,6 +50,7 @@ private:
     deadlines::key due;
     on_ready then;
   };
+  static bool is_retried(const waiter& one) { return one.who.retried; }
   struct attempt {
     step_ptr step;
     std::list<waiter> waiting;
@@ -63,6 +65,7 @@ private:
   bool has_lost_state(const attempt_ptr& at, uint64_t number);
   status unrestored(const prepared_step& step, uint64_t knows);
   bool turn_away(const attempt_ptr& at);
+  static status naming(const attempt_ptr& at, size_t part, status why);
   static step_clock::time_point latest(const attempt& of);
   void register_part(const attempt_ptr& at, size_t part, uint64_t number);
   void follow(const attempt_ptr& at, registration::next what);

@@ -52,6 +52,13 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
 
 namespace {
 
+status knowing_incarnation(const running_step& run, status why) {
+  for (const auto& one : run.request.step->participants)
+    if (one.incarnation != 0 && why.origin().task == to_string(one.task))
+      return std::move(why).of_incarnation(one.incarnation);
+  return why;
+}
+
 // Task 1 is not named where task 10 is.
 bool names(std::string_view text, std::string_view task) {
   for (auto at = text.find(task); at != text.npos; at = text.find(task, at + 1))
@@ -116,7 +123,7 @@ void step_runner::enter(const turn_came& what) {
 // A task that was lost may be back.
 void step_runner::register_and_start(const running_ptr& run) {
   const auto& what = run->request;
-  registers_.ensure(what.step, {what.deadline, what.knows}, [=, this](status ready) {
+  registers_.ensure(what.step, {what.deadline, what.knows, what.retried}, [=, this](status ready) {
     if (run->done)
       return;
     if (ready)
@@ -269,8 +276,10 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   auto& gate = run->request.step->gate;
   if (!run->in_line || !gate.withdraw(*run))
     gate.leave();
-  if (!outcome)
+  if (!outcome) {
     run->fetches.clear();
+    outcome = knowing_incarnation(*run, std::move(outcome));
+  }
   note_told(*run, outcome);
   step_outcome told{.outcome = std::move(outcome),
                     .fetches = std::move(run->fetches),
@@ -284,9 +293,9 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   run->reply.deliver(std::move(told));
 }
 
-// Only what the caller can read counts: a task may answer that another is lost, or too late.
+// Only what a caller can read counts: a task may answer that another is lost, or too late.
 void step_runner::note_told(const running_step& run, const status& outcome) {
-  if (run.request.step->local ||
+  if (run.request.step->local || run.request.retried ||
       (outcome.kind() != error_kind::unavailable && outcome.kind() != error_kind::aborted))
     return;
   for (size_t i = 0; i < run.state.tasks(); ++i)

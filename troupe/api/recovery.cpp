@@ -122,8 +122,11 @@ status recovery::prepare(step_clock::time_point deadline, const std::function<vo
   return outcome;
 }
 
-// A step that ran while values were restored may have found some missing.
+// A step that ran while values were restored may have found some missing. That state is gone does
+// not pass where nothing restores it: the error that says so may be the only one.
 bool recovery::may_pass(const status& why, uint64_t restored_before) const {
+  if (why.origin().state_lost && !how_.restore)
+    return false;
   if (std::ranges::find(how_.kinds, why.kind()) != how_.kinds.end())
     return true;
   return why.kind() == error_kind::failed_precondition && (restored_ != restored_before || lost_);
@@ -142,7 +145,9 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     auto outcome = how_.restore ? prepare(deadline, restore) : status{};
     if (outcome) {
       began = true;
+      tries_again_ = retry <= how_.retries && (!has_effects || how_.repeat_effects);
       outcome = attempt();
+      tries_again_ = false;
     }
     // Where the time ends a retry, the first error says why there was one.
     auto ended = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;

@@ -102,7 +102,8 @@ struct recovery_options {
   /// Called before anything else runs in the session once a task has been restarted that held state
   /// for it: restores what was lost, such as by saver::restore. Its own runs are not retried; where
   /// it throws, that counts as the failure of the run that waits for it. Nothing: the run that
-  /// finds the loss fails (aborted) unless another error has told of the task.
+  /// finds the loss fails (aborted), and is not retried, unless an error that reached its caller
+  /// has told of the task.
   std::function<void(session&)> restore = {};
   /// On the threads of runs, several at once; must not throw.
   std::function<void(const recovery_event&)> on_event = {};

@@ -23,9 +23,11 @@ status status_of(wire::Status::Reader from) {
     return {};
   if (to_string(kind) == "unknown") // from a newer peer
     kind = error_kind::internal;
-  return status{kind, text_of(from.getMessage())}
-      .about(text_of(from.getOp()), text_of(from.getNode()))
-      .on_task(text_of(from.getTask()));
+  auto read = status{kind, text_of(from.getMessage())}
+                  .about(text_of(from.getOp()), text_of(from.getNode()))
+                  .on_task(text_of(from.getTask()))
+                  .of_incarnation(from.getIncarnation());
+  return from.getStateLost() ? std::move(read).of_lost_state() : read;
 }
 
 // Calls `read` with the envelope. Cap'n Proto checks every pointer as it is followed, and throws.
@@ -324,7 +326,9 @@ private:
   }
 
   result<session_prepare> read(wire::SessionPrepare::Reader in) {
-    session_prepare made{.low_priority = in.getLowPriority(), .explain = in.getExplain()};
+    session_prepare made{.low_priority = in.getLowPriority(),
+                         .explain = in.getExplain(),
+                         .retried = in.getRetried()};
     TROUPE_ASSIGN(made.graph, read(in.getGraph()));
     if (made.graph.type() != dtype::u8)
       return damaged_message("a graph is of type ", made.graph.type());
@@ -358,7 +362,8 @@ private:
         auto from = in.getRun();
         TROUPE_ASSIGN(auto feeds, read(from.getFeeds()));
         made.what = session_run{from.getHandle(),        std::move(feeds), from.getTimes(),
-                                from.getTrapNonfinite(), from.getFill(),   from.getKnows()};
+                                from.getTrapNonfinite(), from.getFill(),   from.getKnows(),
+                                from.getRetried()};
         break;
       }
       case wire::SessionRequest::FILL_END:
