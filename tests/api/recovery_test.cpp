@@ -158,6 +158,32 @@ TEST_CASE("an attempt knows whether its error reaches the caller") {
   CHECK(retried == std::vector{true, false});
 }
 
+TEST_CASE("each retry is a line with the task, its incarnation, the first cause and what is done") {
+  std::vector<recovery_event> events;
+  recovery of{{.retries = 2, .wait = 1ms, .on_event = [&](const recovery_event& one) {
+                 events.push_back(one);
+               }}};
+  auto attempts = 0;
+  auto attempt = [&] {
+    auto why = ++attempts == 1 ? failure(error_kind::unavailable, "/job:ps/task:1 was lost")
+                                     .on_task("/job:ps/task:1")
+                                     .of_incarnation(77)
+                               : failure(error_kind::aborted, "it is still not there");
+    return why;
+  };
+  CHECK(!of.run(false, step_clock::now() + 10s, attempt, [] {}));
+  const std::string who = "/job:ps/task:1 (incarnation 77): ",
+                    why = ": unavailable: /job:ps/task:1 was lost";
+  REQUIRE(events.size() == 3);
+  CHECK(events[0].text == who + "retry 1 of 2 in 1 ms" + why);
+  CHECK(events[1].text == who + "retry 2 of 2 in 2 ms" + why);
+  CHECK(events[2].text == who + "the run fails after 2 retries" + why);
+  for (const auto& one : events) {
+    CHECK(one.task == "/job:ps/task:1");
+    CHECK(one.incarnation == 77);
+  }
+}
+
 TEST_CASE("what a restarted task held is restored before anything else runs") {
   watchdog watch;
   two_tasks all;
@@ -186,6 +212,15 @@ TEST_CASE("what a restarted task held is restored before anything else runs") {
   CHECK(all.count(recovery_event::kind::restored) == 3);
   CHECK(all.count(recovery_event::kind::retrying) > 0);
   CHECK(all.count(recovery_event::kind::given_up) == 0);
+  for (const auto& one : all.events) {
+    INFO(one.text);
+    CHECK(one.task == "/job:ps/task:0");
+    if (one.what != recovery_event::kind::retrying)
+      continue;
+    CHECK(one.incarnation != 0);
+    CHECK(one.text.find(concat("/job:ps/task:0 (incarnation ", one.incarnation, "): retry ",
+                               one.retry, " of 20 in ")) == 0);
+  }
 }
 
 TEST_CASE("no run sees a restarted task before it is restored, whichever run finds the loss") {

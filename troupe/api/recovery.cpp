@@ -34,6 +34,20 @@ std::string joined(const std::set<std::string>& tasks) {
   return text;
 }
 
+// What is done about a run, and the first cause of that.
+recovery_event about(const status& first, recovery_event::kind what, int retry,
+                     const std::string& done) {
+  const auto& of = first.origin();
+  auto who = of.task;
+  if (!who.empty() && of.incarnation != 0)
+    who += concat(" (incarnation ", of.incarnation, ')');
+  return {.what = what,
+          .task = of.task,
+          .retry = retry,
+          .text = concat(who, who.empty() ? "" : ": ", done, ": ", first),
+          .incarnation = of.incarnation};
+}
+
 } // namespace
 
 bool recovery::lose(const std::string& task) noexcept {
@@ -159,19 +173,14 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     auto too_late = ended || step_clock::now() + wait >= deadline;
     if (retry > how_.retries || !repeatable || too_late) {
       if (how_.retries > 0)
-        tell({.what = recovery_event::kind::given_up,
-              .task = outcome.origin().task,
-              .retry = retry - 1,
-              .text = concat("the run fails after ", retry - 1, " retries",
-                             repeatable ? "" : " (it has effects, and is not repeated)",
-                             too_late ? " (its deadline is near)" : "", ": ", first.message())});
+        tell(about(first, recovery_event::kind::given_up, retry - 1,
+                   concat("the run fails after ", retry - 1, " retries",
+                          repeatable ? "" : " (it has effects, and is not repeated)",
+                          too_late ? " (its deadline is near)" : "")));
       return first;
     }
-    tell({.what = recovery_event::kind::retrying,
-          .task = outcome.origin().task,
-          .retry = retry,
-          .text = concat("retry ", retry, " of ", how_.retries, " in ", wait.count(),
-                         " ms: ", to_string(outcome.kind()), ": ", outcome.message())});
+    tell(about(first, recovery_event::kind::retrying, retry,
+               concat("retry ", retry, " of ", how_.retries, " in ", wait.count(), " ms")));
     std::this_thread::sleep_for(wait);
     wait = std::min(wait * 2, longest_wait);
   }

@@ -86,9 +86,10 @@ struct recovery_event {
                ///< repeated
   };
   kind what = kind::retrying;
-  std::string task = {}; ///< the one that failed or was restarted, where that is known
-  int retry = 0;         ///< counted from 1, for each run
-  std::string text = {}; ///< all of it in a line, with the first cause
+  std::string task = {};    ///< the one that failed first or was restarted, where that is known
+  int retry = 0;            ///< counted from 1, for each run
+  std::string text = {};    ///< all of it in a line, with the first cause
+  uint64_t incarnation = 0; ///< of that task, where an error says it
 };
 
 /// What a session does when runs fail because of tasks that are lost (white paper 3.3).
