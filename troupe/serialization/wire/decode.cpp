@@ -23,10 +23,9 @@ status status_of(wire::Status::Reader from) {
     return {};
   if (to_string(kind) == "unknown") // from a newer peer
     kind = error_kind::internal;
-  auto read = status{kind, text_of(from.getMessage())}
-                  .about(text_of(from.getOp()), text_of(from.getNode()))
-                  .on_task(text_of(from.getTask()))
-                  .of_incarnation(from.getIncarnation());
+  status read{kind, text_of(from.getMessage())};
+  read = std::move(read).about(text_of(from.getOp()), text_of(from.getNode()));
+  read = std::move(read).on_task(text_of(from.getTask())).of_incarnation(from.getIncarnation());
   return from.getStateLost() ? std::move(read).of_lost_state() : read;
 }
 
@@ -326,9 +325,8 @@ private:
   }
 
   result<session_prepare> read(wire::SessionPrepare::Reader in) {
-    session_prepare made{.low_priority = in.getLowPriority(),
-                         .explain = in.getExplain(),
-                         .retried = in.getRetried()};
+    session_prepare made{.low_priority = in.getLowPriority(), .explain = in.getExplain()};
+    made.retried = in.getRetried();
     TROUPE_ASSIGN(made.graph, read(in.getGraph()));
     if (made.graph.type() != dtype::u8)
       return damaged_message("a graph is of type ", made.graph.type());
