@@ -25,8 +25,8 @@ constexpr std::chrono::milliseconds late_stop_patience{50}, late_settle_patience
 struct running_step final : step_gate::waiter, std::enable_shared_from_this<running_step> {
   running_step(step_request what, caf::typed_response_promise<step_outcome> to,
                caf::event_based_actor* self)
-      : request(std::move(what)), reply(std::move(to)), state(request.step->participants.size()),
-        master(self->address()) {}
+      : request(std::move(what)), entered(request.step), reply(std::move(to)),
+        state(request.step->participants.size()), master(self->address()) {}
   void let_in() override {
     if (auto to = caf::actor_cast<caf::actor>(master))
       caf::anon_send(to, turn_came{shared_from_this()});
@@ -34,6 +34,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   const participant& part(size_t i) const { return request.step->participants[i]; }
 
   step_request request;
+  const std::shared_ptr<prepared_step> entered; // by its gate
   caf::typed_response_promise<step_outcome> reply;
   distributed_step state;
   caf::actor_addr master;
@@ -153,7 +154,9 @@ std::map<task_name, step_runner::filled> step_runner::take_filled(uint64_t fill)
 }
 
 void step_runner::start(const running_ptr& run) {
+  run->request.step = current(run->request.step);
   auto& step = *run->request.step;
+  run->state = distributed_step{step.participants.size()};
   // Where callers drive steps of the session as well, all draw from one count.
   run->id = {session_, step.local ? next_local_step() : ++begun_};
   run->asked_ns.assign(step.participants.size(), steady_ns());
@@ -273,7 +276,7 @@ void step_runner::finish(const running_ptr& run, status outcome) {
     return;
   due_.remove(run->due);
   running_.erase(run->number);
-  auto& gate = run->request.step->gate;
+  auto& gate = run->entered->gate;
   if (!run->in_line || !gate.withdraw(*run))
     gate.leave();
   if (!outcome) {
