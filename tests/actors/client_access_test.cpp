@@ -8,6 +8,7 @@
 #include "troupe/serialization/tls/token.hpp"
 
 #include <atomic>
+#include <fstream>
 #include <future>
 #include <set>
 
@@ -210,6 +211,28 @@ TEST_CASE("a client has no more connections, programs and steps at a task than i
     again = here.connect(files);
   CHECK(run_all(*again, other) == "");
   first = status{error_kind::cancelled, ""};
+}
+
+TEST_CASE("a token and a certificate of one name are counted each by itself") {
+  temporary_folder folder;
+  auto token = new_token();
+  auto path = folder / "access.json";
+  std::ofstream{path} << concat(R"({"clients": {"ci": {"may": ["run"], "connections": 1}},
+      "tokens": {"ci": {"sha256": ")",
+                                digest_of_token(token), R"(", "may": [], "connections": 1}}})");
+  auto control = access_control::load(path, nullptr);
+  REQUIRE(control);
+  const std::vector<certificate_name> proven{certificate_name::of_client("c", "ci")};
+  hello shows_token;
+  shows_token.access_token = token;
+  auto by_token = (*control)->admit(shows_token, {}),
+       by_certificate = (*control)->admit({}, proven);
+  REQUIRE(by_token);
+  REQUIRE(by_certificate);
+  for (int i = 0; i < 2; ++i) {
+    CHECK((*control)->admit(shows_token, {}).status().kind() == error_kind::resource_exhausted);
+    CHECK((*control)->admit({}, proven).status().kind() == error_kind::resource_exhausted);
+  }
 }
 
 TEST_CASE("a client sends no more bytes at once than it may") {

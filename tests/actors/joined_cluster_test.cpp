@@ -3,6 +3,8 @@
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
 
+#include <set>
+
 namespace troupe::test::joined_cluster_test {
 
 using namespace std::chrono_literals;
@@ -537,6 +539,26 @@ TEST_CASE("a coordinator calls members that are not connected to it") {
   world.pass_and_tick(7s);
   REQUIRE(!world.probed.empty());
   CHECK(world.probed[0].first == zero);
+}
+
+TEST_CASE("a coordinator that cannot call all members at once calls them in turn") {
+  joined_world world;
+  world.start(first, 1000, "h:10");
+  world.pass_and_tick(2s);
+  auto& joiner = world.meet({}, 5);
+  for (uint64_t i = 0; i < 40; ++i)
+    world.say(joiner, number_claim{"worker", -1, 100 + i, concat("h:", 100 + i)});
+  std::set<task_name> called;
+  for (int i = 0; i < 5; ++i) {
+    world.pass_and_tick(5s);
+    auto calls = std::exchange(world.probed, {});
+    CHECK(calls.size() <= 16);
+    for (auto& [task, then] : calls) {
+      called.insert(task);
+      then(0); // it is not reached
+    }
+  }
+  CHECK(called.size() == 40);
 }
 
 } // namespace troupe::test::joined_cluster_test

@@ -159,8 +159,10 @@ fetch n
     run();
   }
 
-  answer_box<step_outcome> start(size_t which) {
-    auto box = ask<step_outcome>(master, step_request{steps[which], {}, now() + 10s, {}});
+  answer_box<step_outcome> start(size_t which, bool retried = false) {
+    step_request what{steps[which], {}, now() + 10s};
+    what.retried = retried;
+    auto box = ask<step_outcome>(master, std::move(what));
     run();
     return box;
   }
@@ -230,6 +232,31 @@ TEST_CASE("an error that names one lost task says nothing of another") {
   auto fourth = world.start(1);
   world.answer(1, {});
   CHECK(outcome_of(fourth).ok());
+}
+
+TEST_CASE("an error that is retried tells no caller that state is lost") {
+  for (auto retried : {false, true}) {
+    CAPTURE(retried);
+    two_servers_world world;
+    auto first = world.start(1);
+    world.answer(1, {});
+    CHECK(outcome_of(first).ok());
+    auto second = world.start(1, retried);
+    world.answer(1, failure(error_kind::unavailable, "/job:ps/task:1 is gone: it was killed"));
+    CHECK(outcome_of(second).kind() == error_kind::unavailable);
+    ++world.incarnations[1];
+    caf::anon_send(world.master, link_lost{{"ps", 1}, failure(error_kind::unavailable, "gone")});
+    world.run();
+    auto third = world.start(1, true);
+    if (retried) { // it has been told of no loss so far
+      CHECK(outcome_of(third).kind() == error_kind::aborted);
+      CHECK(outcome_of(third).origin().state_lost);
+      CHECK(outcome_of(third).origin().incarnation == 2);
+      third = world.start(1, true);
+    }
+    world.answer(1, {});
+    CHECK(outcome_of(third).ok());
+  }
 }
 
 TEST_CASE("steps that wait for a task that comes back empty do not begin when one finds that") {

@@ -9,6 +9,7 @@
 #include "troupe/troupe.hpp"
 
 #include <future>
+#include <mutex>
 #include <regex>
 #include <set>
 
@@ -299,6 +300,54 @@ TEST_CASE("HTTP is not served beyond this machine unless that is allowed") {
   auto allowed = task::start(options);
   REQUIRE(allowed.ok());
   CHECK(get(**allowed, "/healthz").status == 200);
+}
+
+TEST_CASE("what is not encrypted beyond this machine is a warning of the task and of a client") {
+  watchdog watch;
+  cluster_spec cluster;
+  cluster.jobs["worker"] = {
+      concat("0.0.0.0:", free_ports(1).front())}; // leads here, by no loopback
+  auto options = options_of_task(cluster, {"worker", 0});
+  options.http = "0.0.0.0:0";
+  options.insecure = true;
+  std::mutex mutex;
+  std::vector<std::string> logged, said, heard;
+  options.on_log = [&](const log_event& one) {
+    std::lock_guard guard{mutex};
+    if (one.event == "warning")
+      logged.push_back(to_line(one));
+  };
+  options.on_warning = [&](const std::string& text) {
+    std::lock_guard guard{mutex};
+    said.push_back(text);
+  };
+  auto open = start_task(std::move(options));
+  {
+    std::lock_guard guard{mutex};
+    REQUIRE(said.size() == 2);
+    CHECK(said[0].find("/job:worker/task:0 listens at 0.0.0.0:") == 0);
+    CHECK(said[1] == "/job:worker/task:0 serves HTTP at 0.0.0.0:0 without encryption: all who "
+                     "reach it see what it runs");
+    REQUIRE(logged.size() == 2);
+    for (size_t i = 0; i < 2; ++i)
+      CHECK(logged[i].find(said[i]) != std::string::npos);
+  }
+  session_options how{.cluster = {.insecure = true}};
+  how.on_warning = [&](const std::string& text) {
+    std::lock_guard guard{mutex};
+    heard.push_back(text);
+  };
+  const auto& address = cluster.jobs.at("worker").front();
+  for (const auto& text : {to_json(cluster), "master:" + address}) {
+    heard.clear();
+    graph_builder g;
+    auto s = session::connect(text, how);
+    CHECK(to_scalar<int>(s.fetch(neg(g.constant(1)))) == -1);
+    std::lock_guard guard{mutex};
+    REQUIRE(heard.size() == 1);
+    CHECK(heard[0].find("the connection to " + address +
+                        ", another machine, is without encryption") == 0);
+  }
 }
 
 } // namespace troupe::test::operator_port_test

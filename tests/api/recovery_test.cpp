@@ -96,6 +96,94 @@ TEST_CASE("a queue of a task that was restarted is not silently empty: one step 
   CHECK(to_scalar<int32_t>(s.fetch(m.size)) == 0);
 }
 
+TEST_CASE("retries do not swallow that state is lost where nothing restores it") {
+  watchdog watch;
+  two_tasks all;
+  model m;
+  auto s = all.connect({.retries = 10});
+  s.run(m.fill);
+  s.run({}, {}, {m.put});
+  CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
+  all.restart();
+  session::connect(all.cluster).run(m.fill); // what reads the variable finds a value
+  std::string text;
+  auto failures = 0;
+  for (int i = 0; i < 5; ++i)
+    if (auto kind = kind_of_failure([&] { s.fetch(m.w); }, text); kind != error_kind::ok) {
+      CHECK(kind == error_kind::aborted);
+      CHECK(text.find("/job:ps/task:0 was restarted, and what this session had") != text.npos);
+      ++failures;
+    }
+  CHECK(failures == 1);
+  CHECK(to_scalar<int32_t>(s.fetch(m.size)) == 0);
+}
+
+TEST_CASE("what says that state is lost is retried only where it is restored") {
+  auto attempts = 0;
+  auto run = [&](recovery_options how) {
+    attempts = 0;
+    recovery of{std::move(how)};
+    auto outcome = of.run(
+        false, step_clock::now() + 10s,
+        [&] {
+          ++attempts;
+          return failure(error_kind::aborted, "it is gone").of_lost_state();
+        },
+        [] {});
+    CHECK(outcome.kind() == error_kind::aborted);
+  };
+  run({.retries = 3, .wait = 1ms});
+  CHECK(attempts == 1);
+  run({.retries = 3, .wait = 1ms, .restore = [](session&) {}});
+  CHECK(attempts == 4);
+}
+
+TEST_CASE("an attempt knows whether its error reaches the caller") {
+  std::vector<bool> retried;
+  auto run = [&](bool has_effects, recovery_options how) {
+    retried.clear();
+    recovery of{std::move(how)};
+    auto attempt = [&] {
+      retried.push_back(recovery::tries_again_here());
+      return failure(error_kind::unavailable, "gone");
+    };
+    CHECK(!of.run(has_effects, step_clock::now() + 10s, attempt, [] {}));
+    CHECK(!recovery::tries_again_here());
+  };
+  run(false, {.retries = 2, .wait = 1ms});
+  CHECK(retried == std::vector{true, true, false});
+  run(true, {.retries = 2, .wait = 1ms});
+  CHECK(retried == std::vector{false});
+  run(true, {.retries = 1, .wait = 1ms, .repeat_effects = true});
+  CHECK(retried == std::vector{true, false});
+}
+
+TEST_CASE("each retry is a line with the task, its incarnation, the first cause and what is done") {
+  std::vector<recovery_event> events;
+  recovery of{{.retries = 2, .wait = 1ms, .on_event = [&](const recovery_event& one) {
+                 events.push_back(one);
+               }}};
+  auto attempts = 0;
+  auto attempt = [&] {
+    auto why = ++attempts == 1 ? failure(error_kind::unavailable, "/job:ps/task:1 was lost")
+                                     .on_task("/job:ps/task:1")
+                                     .of_incarnation(77)
+                               : failure(error_kind::aborted, "it is still not there");
+    return why;
+  };
+  CHECK(!of.run(false, step_clock::now() + 10s, attempt, [] {}));
+  const std::string who = "/job:ps/task:1 (incarnation 77): ",
+                    why = ": unavailable: /job:ps/task:1 was lost";
+  REQUIRE(events.size() == 3);
+  CHECK(events[0].text == who + "retry 1 of 2 in 1 ms" + why);
+  CHECK(events[1].text == who + "retry 2 of 2 in 2 ms" + why);
+  CHECK(events[2].text == who + "the run fails after 2 retries" + why);
+  for (const auto& one : events) {
+    CHECK(one.task == "/job:ps/task:1");
+    CHECK(one.incarnation == 77);
+  }
+}
+
 TEST_CASE("what a restarted task held is restored before anything else runs") {
   watchdog watch;
   two_tasks all;
@@ -124,6 +212,15 @@ TEST_CASE("what a restarted task held is restored before anything else runs") {
   CHECK(all.count(recovery_event::kind::restored) == 3);
   CHECK(all.count(recovery_event::kind::retrying) > 0);
   CHECK(all.count(recovery_event::kind::given_up) == 0);
+  for (const auto& one : all.events) {
+    INFO(one.text);
+    CHECK(one.task == "/job:ps/task:0");
+    if (one.what != recovery_event::kind::retrying)
+      continue;
+    CHECK(one.incarnation != 0);
+    CHECK(one.text.find(concat("/job:ps/task:0 (incarnation ", one.incarnation, "): retry ",
+                               one.retry, " of 20 in ")) == 0);
+  }
 }
 
 TEST_CASE("no run sees a restarted task before it is restored, whichever run finds the loss") {

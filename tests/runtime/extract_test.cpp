@@ -44,4 +44,28 @@ fetch b
   CHECK(at.written() == "a=Const() b=Neg(a) ->b");
 }
 
+TEST_CASE("a copy of a closed graph is the same, and has nodes of its own") {
+  pass_case at{R"(
+x = Placeholder dtype=f32 shape=[-1]
+one = f32(1) @"/cpu:0"
+sum = Add(x, one, ^one)
+feed x = f32[1, 2]
+fetch sum = f32[2, 3]
+target sum
+)"};
+  auto copy = copy_of(at.closed);
+  REQUIRE(copy.nodes->nodes().size() == at.closed.nodes->nodes().size());
+  for (size_t i = 0; i < copy.nodes->nodes().size(); ++i) {
+    const auto &made = *copy.nodes->nodes()[i], &from = *at.closed.nodes->nodes()[i];
+    CHECK(made.description() == from.description());
+    CHECK(made.device() == from.device());
+    CHECK(&made.graph() == copy.nodes.get());
+    REQUIRE(made.inputs().size() == from.inputs().size());
+    for (size_t k = 0; k < made.inputs().size(); ++k)
+      CHECK(made.inputs()[k].node == copy.nodes->find(from.inputs()[k].node->name()));
+    CHECK(made.controls().size() == from.controls().size());
+  }
+  CHECK(copy.targets == std::vector{copy.nodes->find("sum")});
+}
+
 } // namespace troupe::test::extract_test

@@ -15,8 +15,8 @@ const auto worker = *device_name::parse("/job:worker/task:0/cpu:0");
 const auto gpu = *device_name::parse("/job:worker/task:0/gpu:0");
 
 // Places a whole graph and prints where each node went: "x=0 y=1".
-std::string placed(const graph& in, const device_list& devices) {
-  auto chosen = place(in, devices);
+std::string placed(const graph& in, const device_list& devices, const placing& how = {}) {
+  auto chosen = place(in, devices, how);
   if (!chosen)
     return chosen.status().message();
   std::string text;
@@ -48,6 +48,25 @@ TEST_CASE("nodes that do not care go to the first device, others where they ask"
   w.named("Neg", "b", {w.one}, "/job:worker/cpu:0");
   w.named("Neg", "c", {w.one}, "/gpu:*");
   CHECK(placed(w.in, {ps, worker, gpu}) == "Const=0 a=0 b=1 c=2");
+}
+
+TEST_CASE("what has no state and may run elsewhere avoids tasks that are not there") {
+  const auto second = *device_name::parse("/job:worker/task:1/cpu:0"),
+             its_gpu = *device_name::parse("/job:worker/task:1/gpu:0");
+  world w;
+  auto v = w.variable("v");
+  w.named("Neg", "read", {v});
+  w.named("Neg", "named", {w.one}, "/job:worker/task:0");
+  w.named("Neg", "job", {w.one}, "/job:worker");
+  w.named("Neg", "kept", {w.one}, "/job:ps");
+  auto without = [&](std::set<task_name> avoid) { return placing{.avoid = std::move(avoid)}; };
+  CHECK(placed(w.in, {worker, second, ps}) == "Const=0 v=0 read=0 named=0 job=0 kept=2");
+  CHECK(placed(w.in, {worker, second, ps}, without({{"worker", 0}})) ==
+        "Const=1 v=0 read=1 named=0 job=1 kept=2");
+  CHECK(placed(w.in, {worker, second, ps}, without({{"worker", 0}, {"ps", 0}})) ==
+        "Const=1 v=0 read=1 named=0 job=1 kept=2"); // where nothing else fits, it is needed
+  CHECK(placed(w.in, {worker, ps, second, its_gpu}, without({{"worker", 0}, {"ps", 0}})) ==
+        "Const=3 v=0 read=3 named=0 job=3 kept=1");
 }
 
 TEST_CASE("a task's GPU comes before its processor, but not before another task") {

@@ -22,6 +22,11 @@ struct printer {
   void one(const T& value) {
     out << value;
   }
+  void one(const status& value) {
+    const auto& of = value.origin();
+    out << value;
+    all(of.op, of.node, of.task, of.incarnation, of.state_lost);
+  }
   void one(const tensor& value) {
     if (value.empty())
       out << "nothing";
@@ -129,10 +134,12 @@ struct printer {
         static_cast<int>(p.swap.mode), p.swap.memory, p.swap.at_least, value.restores);
   }
   void one(const session_prepare& value) {
-    all(value.graph, value.targets, value.feeds, value.low_priority, value.explain, value.costs);
+    all(value.graph, value.targets, value.feeds, value.low_priority, value.explain, value.costs,
+        value.retried);
   }
   void one(const session_run& value) {
-    all(value.handle, value.feeds, value.times, value.check_numerics, value.fill, value.knows);
+    all(value.handle, value.feeds, value.times, value.check_numerics, value.fill, value.knows,
+        value.retried);
   }
   void one(const session_forget& value) { all(value.handle); }
   void one(const session_reset& value) { all(value.container); }

@@ -66,7 +66,11 @@ inline std::vector<message> example_messages() {
       pong{17},
       goodbye{"that is all"},
       container_reset{18, "box"},
-      reply{19, failure(error_kind::out_of_range, "end")},
+      reply{19, failure(error_kind::out_of_range, "end")
+                    .about("QueueDequeue", "take")
+                    .on_task("/job:ps/task:0")
+                    .of_incarnation(82)
+                    .of_lost_state()},
       device_list_request{20},
       device_list_reply{21, {{"/job:a/task:0/device:cpu:0", "cpu", 1ull << 40, "a CPU"}}},
       unwanted{22},
@@ -99,7 +103,8 @@ inline std::vector<message> example_messages() {
       vote{44, true},
       session_request{
           45, 46,
-          session_run{47, {tensor::scalar(1.5f), counted(20'000), strings}, true, true, 53, 54}},
+          session_run{
+              47, {tensor::scalar(1.5f), counted(20'000), strings}, true, true, 53, 54, true}},
       session_reply{48,
                     failure(error_kind::unavailable, "it leaves"),
                     true,
@@ -133,7 +138,8 @@ inline std::vector<message> example_session_messages() {
                                       8,
                                       true,
                                       true,
-                                      {{.node = "w", .device = "/device:gpu:0", .mean_ns = 2.5}}}},
+                                      {{.node = "w", .device = "/device:gpu:0", .mean_ns = 2.5}},
+                                      true}},
       session_request{4, 5, session_run{6, {counted(3)}, true, true}},
       session_request{0, 0, session_forget{7}},
       session_request{8, 9, session_reset{"box"}},

@@ -56,7 +56,7 @@ public:
       return std::shared_ptr<peer_account>{}; // or a session of its program
     auto list = current();
     TROUPE_ASSIGN(auto client, known(*list, who, proven));
-    auto account = account_of(client);
+    auto account = account_of(client, !who.access_token.empty());
     if (take_one(account->connections, client.rights.connections))
       return account;
     return failure(error_kind::resource_exhausted, "client '", client.name, "' has ",
@@ -81,11 +81,12 @@ private:
                    "' is not on the access list of this task");
   }
 
-  // Those whose rights have changed have a new one: connections of before keep theirs.
-  std::shared_ptr<peer_account> account_of(const known_client& client) {
+  // Those whose rights have changed have a new one: connections of before keep theirs. A token and
+  // a certificate may bear one name, and have rights of their own.
+  std::shared_ptr<peer_account> account_of(const known_client& client, bool by_token) {
     std::lock_guard guard{mutex_};
     std::erase_if(accounts_, [](const auto& one) { return one.second.expired(); });
-    auto& known = accounts_[client.name];
+    auto& known = accounts_[{by_token, client.name}];
     auto found = known.lock();
     if (!found || found->rights != client.rights)
       known = found = std::make_shared<peer_account>(client.name, client.rights);
@@ -117,7 +118,7 @@ private:
   std::mutex mutex_; // of what follows
   file_stamp read_;
   std::shared_ptr<const access_list> list_;
-  std::map<std::string, std::weak_ptr<peer_account>> accounts_;
+  std::map<std::pair<bool, std::string>, std::weak_ptr<peer_account>> accounts_;
 };
 
 } // namespace

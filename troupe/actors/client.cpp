@@ -186,6 +186,7 @@ public:
                                                  step_clock::time_point deadline) override {
     TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
     request.knows = known_losses();
+    request.retried = is_retried();
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
   }
 
@@ -272,6 +273,11 @@ private:
     return asked && asked() ? all_losses : 0;
   }
 
+  bool is_retried() const {
+    const auto& asked = options().lost_state.tries_again;
+    return asked && asked();
+  }
+
   void hear(const task_fill& what, filling* here) const {
     if (here)
       here->hear(what);
@@ -352,8 +358,8 @@ private:
                      step_clock::time_point deadline, profile_options watch,
                      step_statistics& found) {
     auto* here = filling::of(*this);
-    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline, watch,
-                         known_losses(),          here ? here->number() : 0};
+    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline,    watch,
+                         known_losses(),          here ? here->number() : 0,    is_retried()};
     // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
     // actor with it, until the deadline though the answer has come.
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));

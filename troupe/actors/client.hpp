@@ -55,6 +55,9 @@ struct restore_hooks {
   std::function<bool(const std::string& task)> awaits = {};
   /// Whether what the calling thread asks for is part of restoring.
   std::function<bool()> restores_here = {};
+  /// Whether the calling thread tries again what fails because of a task: no caller reads its
+  /// error.
+  std::function<bool()> tries_again = {};
   /// On a thread that runs a step, before that is told: the task has refused it, as it waits to be
   /// filled, and no session does that.
   std::function<void(const std::string& task)> unfilled = {};

@@ -13,9 +13,10 @@ constexpr auto category = caf::atom("troupe");
 } // namespace
 
 caf::error to_caf(const status& what) {
+  const auto& of = what.origin();
   return caf::error{
       static_cast<uint8_t>(what.kind()), category,
-      caf::make_message(what.message(), what.origin().op, what.origin().node, what.origin().task)};
+      caf::make_message(what.message(), of.op, of.node, of.task, of.incarnation, of.state_lost)};
 }
 
 status from_caf(const caf::error& what) {
@@ -25,11 +26,13 @@ status from_caf(const caf::error& what) {
     auto kind = static_cast<error_kind>(what.code());
     const auto& text = what.context();
     using std::string;
-    if (!text.match_elements<string, string, string, string>())
+    if (!text.match_elements<string, string, string, string, uint64_t, bool>())
       return status{kind, {}};
-    return status{kind, text.get_as<string>(0)}
-        .about(text.get_as<string>(1), text.get_as<string>(2))
-        .on_task(text.get_as<string>(3));
+    auto read = status{kind, text.get_as<string>(0)}
+                    .about(text.get_as<string>(1), text.get_as<string>(2))
+                    .on_task(text.get_as<string>(3))
+                    .of_incarnation(text.get_as<uint64_t>(4));
+    return text.get_as<bool>(5) ? std::move(read).of_lost_state() : read;
   }
   if (what == caf::sec::request_timeout)
     return failure(error_kind::deadline_exceeded, "no answer in time");

@@ -67,7 +67,8 @@ result<session_prepare> to_wire(const prepare_request& what, const node_times* m
     return invalid("a step has at most ", max_edges, " feeds, this one ",
                    what.outside.feeds.size());
   session_prepare made{.feeds = static_cast<uint32_t>(what.outside.feeds.size()),
-                       .low_priority = what.low_priority};
+                       .low_priority = what.low_priority,
+                       .retried = what.retried};
   TROUPE_ASSIGN(made.graph, write_graph(nodes));
   for (const auto* target : what.of->targets)
     made.targets.push_back(target ? target->name() : std::string{});
@@ -101,6 +102,7 @@ result<prepare_request> from_wire(const session_prepare& what, const registry& o
                        .low_priority = what.low_priority,
                        .knows = all_losses}; // its runs say which
   made.costs = what.costs;
+  made.retried = what.retried;
   // Those that the graph does not need are fed with nothing.
   made.outside.feeds.assign(
       what.feeds, {"an unused feed", dtype::none, partial_shape::unknown()}); // no memory each

@@ -264,10 +264,15 @@ void joined_cluster::call_others() {
   if (host_.now() - called_ < call_every)
     return;
   called_ = host_.now();
-  for (const auto& task : decides_->unreachable()) {
+  // In turn, from the one behind the last that was called: there may be more than are called at
+  // once.
+  auto all = decides_->unreachable();
+  std::ranges::rotate(all, std::ranges::upper_bound(all, last_called_));
+  for (const auto& task : all) {
     if (probing_ == most_probes)
       return;
     ++probing_;
+    last_called_ = task;
     host_.reach(task, [this](uint64_t) { --probing_; });
   }
 }

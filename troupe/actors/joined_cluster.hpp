@@ -104,6 +104,7 @@ private:
   list_gossip::peer next_peer_ = 1;
   list_epoch published_;
   size_t probing_ = 0;
+  task_name last_called_;
   bool told_of_silence_ = false;
   cluster_coordinator::time_point ticked_, called_, named_since_;
   cluster_coordinator::time_point late_at_; // when this process was last not there

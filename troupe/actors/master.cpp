@@ -261,7 +261,8 @@ std::shared_ptr<preparation> prepare_by(master_self self, const prepare_request&
   made->plan = {.devices = options.devices,
                 .how = {.by_cost = options.programs.place_by_cost,
                         .strategy = options.programs.placement.strategy,
-                        .soft = options.programs.placement.soft},
+                        .soft = options.programs.placement.soft,
+                        .avoid = self->state.registers->lost_tasks()},
                 .passes = options.passes,
                 .host = options.host,
                 .between_tasks = options.programs.between_tasks,
@@ -294,6 +295,38 @@ void tell_moved(master_self self, const step_plan& plan) {
       }).ok();
 }
 
+// Of the tasks that take part in it.
+void watch_links(master_self self, const step_ptr& step) {
+  auto& steps = self->state.steps;
+  std::erase_if(steps, [](const auto& one) { return one.expired(); });
+  steps.push_back(step);
+}
+
+void tell_left(master_self self, const task_name& task) {
+  if (const auto& warn = self->state.options.on_warning)
+    (void)guarded("on_warning", [&] {
+      warn(concat(task, " does not come back: what need not run there runs on other tasks"));
+    }).ok();
+}
+
+void place_again(master_self self, const step_ptr& step, step_clock::time_point deadline,
+                 std::function<void(step_ptr)> then) {
+  auto what = *step->again;
+  what.deadline = deadline;
+  auto how = prepare_by(self, what);
+  leave_to(
+      self, self->state.clerk,
+      [=] { return guarded("placing the step again", [&] { return make_step(*how); }); },
+      [=](const result<step_ptr>& made) {
+        const auto& lost = how->plan.how.avoid;
+        auto is_lost = [&](const auto& one) { return one.may_leave && lost.contains(one.task); };
+        if (!made || std::ranges::any_of((*made)->participants, is_lost))
+          return then(nullptr);
+        watch_links(self, *made);
+        then(*made);
+      });
+}
+
 caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
   auto answer = owe(self, self->make_response_promise<step_ptr>());
   learn_devices(self, what, [=](const status& silent) {
@@ -310,13 +343,11 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
             return answer->fail(made.status());
           tell_moved(self, how->made);
           auto step = *made;
-          auto& steps = self->state.steps;
-          std::erase_if(steps, [](const auto& one) { return one.expired(); });
-          steps.push_back(step);
-          self->state.registers->ensure(step, {what.deadline, what.knows},
+          watch_links(self, step);
+          self->state.registers->ensure(step, {what.deadline, what.knows, what.retried},
                                         [=](const status& ready) {
                                           if (ready)
-                                            answer->deliver(step);
+                                            answer->deliver(current(step));
                                           else
                                             answer->fail(ready);
                                         });
@@ -508,6 +539,8 @@ caf::behavior master_behavior(master_self self, master_options options) {
   state.awaits = std::make_unique<awaited_tasks>(self, state.due, state.options);
   state.registers = std::make_unique<registrar>(
       self, state.due, [=](const auto&... what) { find_worker(self, what...); },
+      step_mover{[=](const auto&... what) { place_again(self, what...); },
+                 [=](const task_name& task) { tell_left(self, task); }},
       state.options.lost_state);
   state.runs =
       std::make_unique<step_runner>(self, state.due, *state.registers, state.options.session);

@@ -65,6 +65,8 @@ struct membership_ways {
 struct connection_trust {
   std::shared_ptr<tls_identity> tls = {}; ///< all connections are over TLS
   bool insecure = false;                  ///< else other machines are not spoken to without it
+  /// Told once when one is; any thread.
+  std::function<void(const std::string&)> on_warning = {};
 };
 
 /// Sockets, which that loop waits for.

@@ -16,7 +16,7 @@ namespace {
 
 // On a thread of its own.
 status reach(dialed& call, const std::string& text, const connection_trust& trust,
-             const std::atomic<bool>& stop) {
+             const std::atomic<bool>& stop, std::atomic<bool>& warned) {
   TROUPE_ASSIGN(auto at, address::parse(text));
   if (trust.tls) {
     TROUPE_ASSIGN(call.access_token, trust.tls->token());
@@ -32,6 +32,10 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
                    "an authority, or allow it with insecure");
   TROUPE_ASSIGN(auto socket, dial(at, call.deadline, stop, call.once));
   call.socket = std::make_shared<socket_handle>(std::move(socket));
+  if (!is_loopback(at.host) && trust.on_warning && !warned.exchange(true))
+    trust.on_warning(concat("the connection to ", text,
+                            ", another machine, is without encryption: who is on its way can read "
+                            "and change what goes there (said once)"));
   return {};
 }
 
@@ -39,13 +43,13 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
 
 membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust) {
   return {.dial =
-              [trust = std::move(trust)](
+              [trust = std::move(trust), warned = std::make_shared<std::atomic<bool>>(false)](
                   caf::actor_system& system, dialed call, const std::string& text,
                   const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
                 system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
                   auto news = call;
-                  auto outcome =
-                      guarded("connecting", [&] { return reach(news, text, trust, *stop); });
+                  auto outcome = guarded("connecting",
+                                         [&] { return reach(news, text, trust, *stop, *warned); });
                   if (!outcome)
                     news.outcome =
                         std::move(outcome).within(news.to.job.empty() ? text : to_string(news.to));

@@ -1,8 +1,12 @@
 #include "troupe/actors/preparation.hpp"
 
 #include "troupe/actors/encode_graphs.hpp"
+#include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/passes/extract.hpp"
+#include "troupe/runtime/placement/frame_choice.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -48,6 +52,32 @@ result<participant> take_part(const preparation& of, task_plan&& plan) {
   return made;
 }
 
+std::optional<task_name> named_task(const std::string& device) {
+  auto asked = device_name::parse(device);
+  return asked && !asked->job.empty() && asked->task >= 0 ? std::optional{asked->on_task()}
+                                                          : std::nullopt;
+}
+
+std::set<task_name> named_tasks(const graph& of) {
+  std::set<task_name> found;
+  for (const auto& at : of.nodes())
+    for (const auto& name : named_devices(*at))
+      if (auto task = named_task(name))
+        found.insert(*std::move(task));
+  return found;
+}
+
+// Whether there is a node that could run on another task.
+bool is_open(const graph& of, const device_list& devices) {
+  return std::ranges::any_of(
+             devices,
+             [&](const auto& one) { return one.on_task() != devices.front().on_task(); }) &&
+         std::ranges::any_of(of.nodes(), [](const auto& at) {
+           return &at->op() != &internal_ops::feed && &at->op() != &internal_ops::fetch &&
+                  !named_task(at->device());
+         });
+}
+
 } // namespace
 
 status plan_step(preparation& of) {
@@ -62,19 +92,30 @@ status plan_step(preparation& of) {
   if (of.ways && !of.programs.deterministic)
     of.links = link_costs::from(of.ways->all());
   of.plan.how.links = &of.links;
-  TROUPE_ASSIGN(of.made, make_plan(*of.what.of, of.plan, &of.stop));
+  TROUPE_ASSIGN(of.made, make_plan(of.work ? *of.work : *of.what.of, of.plan, &of.stop));
   return {};
 }
 
 result<std::shared_ptr<prepared_step>> make_step(preparation& of) {
+  // What may be placed again, when a task is lost, begins from what no pass has changed.
+  const auto& nodes = *of.what.of->nodes;
+  auto may_leave = is_open(nodes, of.plan.devices);
+  if (may_leave)
+    of.work = std::make_shared<step_graph>(copy_of(*of.what.of));
   TROUPE_TRY(plan_step(of));
+  auto named = may_leave ? named_tasks(nodes) : std::set<task_name>{};
   std::vector<participant> all;
   for (auto& one : of.made.tasks) {
     TROUPE_ASSIGN(auto part, take_part(of, std::move(one)));
+    part.may_leave = may_leave && !part.partitions && !part.has_state && !named.contains(part.task);
     all.push_back(std::move(part));
   }
-  return std::make_shared<prepared_step>(std::move(all), of.what.outside,
-                                         of.programs.max_concurrent);
+  may_leave = std::ranges::any_of(all, &participant::may_leave);
+  auto made =
+      std::make_shared<prepared_step>(std::move(all), of.what.outside, of.programs.max_concurrent);
+  if (may_leave)
+    made->again = std::make_shared<prepare_request>(of.what);
+  return made;
 }
 
 } // namespace troupe

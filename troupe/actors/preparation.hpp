@@ -25,6 +25,7 @@ struct preparation {
   std::string container;
   std::set<task_name> here; // tasks of this process
   stop_signal stop;
+  std::shared_ptr<step_graph> work = {}; // what passes change; by default that of the request
   step_plan made;
 };
 

@@ -29,6 +29,12 @@ prepared_step::~prepared_step() {
       caf::anon_send(one.worker, forget_program{one.handle});
 }
 
+std::shared_ptr<prepared_step> current(std::shared_ptr<prepared_step> of) {
+  while (of->moved)
+    of = of->moved;
+  return of;
+}
+
 status waited_in_line(const step_gate& gate) {
   return failure(error_kind::deadline_exceeded,
                  "the step was not let in in time: as many as may run "

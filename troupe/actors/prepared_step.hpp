@@ -9,6 +9,8 @@
 
 namespace troupe {
 
+struct prepare_request;
+
 /// One task's part in a step.
 struct participant {
   task_name task;
@@ -17,6 +19,7 @@ struct participant {
   std::vector<uint32_t> feeds = {};  ///< which of the step's feeds it needs
   std::vector<size_t> partners = {}; ///< other participants that it exchanges tensors with
   bool has_state = false;            ///< its part uses variables, queues or tables
+  bool may_leave = false;            ///< it has none there, and no node names the task
   // Known once registered:
   caf::actor worker = {};
   uint64_t incarnation = 0; ///< 0 in this process
@@ -43,7 +46,14 @@ public:
   uint64_t told_attempt = 0; ///< of parts, when a run has told who holds state
   /// Tasks on which it uses state.
   std::vector<known_peer> held() const;
+  /// What it was prepared from, where parts of it may run on other tasks.
+  std::shared_ptr<const prepare_request> again;
+  /// Takes its place for all runs that begin from now on: a task was lost. Its gate is not used.
+  std::shared_ptr<prepared_step> moved;
 };
+
+/// The step itself, or what has taken its place.
+std::shared_ptr<prepared_step> current(std::shared_ptr<prepared_step> of);
 
 /// The error of a step whose time was over before it was let in.
 status waited_in_line(const step_gate& gate);

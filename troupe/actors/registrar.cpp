@@ -11,10 +11,21 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::milliseconds connect_margin{50};
+// Who calls a task again and again gives up so long before the time is over.
+constexpr std::chrono::milliseconds call_margin{500};
+// How long a task is looked for until what may run elsewhere does; and one that was lost, or that
+// is to take the place of another.
+constexpr std::chrono::milliseconds patience_with_lost{5000}, last_look{250}, short_look{1000};
 
 } // namespace
 
-void registrar::ensure(const step_ptr& step, const asker& by, on_ready then) {
+registrar::registrar(caf::event_based_actor* self, deadlines& due, worker_finder find,
+                     step_mover move, restore_hooks lost_state)
+    : self_(self), due_(due), find_(std::move(find)), move_(std::move(move)),
+      lost_state_(std::move(lost_state)), unreachable_(patience_with_lost, last_look) {}
+
+void registrar::ensure(const step_ptr& of, const asker& by, on_ready then) {
+  auto step = current(of);
   if (auto may = unrestored(*step, by.knows); !may)
     return then(std::move(may));
   if (step->parts.complete())
@@ -48,6 +59,8 @@ step_clock::time_point registrar::latest(const attempt& of) {
 void registrar::begin(const attempt_ptr& at) {
   auto& step = *at->step;
   at->parts = step.parts.begin();
+  at->missed.clear();
+  at->moves = false;
   at->links_missing = at->parts.size();
   auto number = step.parts.attempt();
   for (auto part : std::vector{at->parts}) {
@@ -58,31 +71,124 @@ void registrar::begin(const attempt_ptr& at) {
   }
 }
 
+// The task, and the process that it was when last heard of.
+status registrar::naming(const attempt_ptr& at, size_t part, status why) {
+  const auto& one = at->step->participants[part];
+  return std::move(why).on_task(to_string(one.task)).of_incarnation(one.incarnation);
+}
+
 void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number) {
   if (at->waiting.empty())
     return;
   auto until = latest(*at);
   const auto& task = at->step->participants[part].task;
   // Whoever cannot be reached is told why, a little before time is over.
-  auto margin = std::min<step_clock::duration>(connect_margin, (until - self_->clock().now()) / 8);
-  find_(task, until - margin, [=, this](const result<peer_link>& found) {
+  auto now = self_->clock().now();
+  auto last = until - std::min<step_clock::duration>(connect_margin, (until - now) / 8);
+  auto may_leave = at->step->participants[part].may_leave;
+  auto enough = may_leave ? std::max(unreachable_.seek(task, now), at->stays_until) : last;
+  if (may_leave && TROUPE_BUGGIFY("a task that a step may leave is hardly waited for"))
+    enough = now + last_look;
+  find_(task, std::min(last, enough), [=, this](const result<peer_link>& found) {
     auto& step = *at->step;
+    if (found)
+      unreachable_.found(task);
     if (number != step.parts.attempt())
       return;
     if (!found) {
+      auto why = found.status().kind();
+      auto silent = why == error_kind::unavailable || why == error_kind::not_found ||
+                    why == error_kind::deadline_exceeded;
+      if (may_leave && silent && enough < last && self_->clock().now() + call_margin >= enough)
+        return leave(at, part, number);
       if (!at->waiting.empty() && latest(*at) > until) { // somebody has come who has more time
         TROUPE_REACHED("a task of a step is looked for again for who has more time");
         return find_worker(at, part, number);
       }
-      if (step.participants[part].has_state)
-        told(task); // the error names it
-      return follow(at, step.parts.refused(part, number, found.status()));
+      // The error names it.
+      if (step.participants[part].has_state && !std::ranges::all_of(at->waiting, is_retried))
+        told(task);
+      return follow(at, step.parts.refused(part, number, naming(at, part, found.status())));
     }
     step.participants[part].worker = found->exchange;
     step.participants[part].incarnation = found->incarnation;
     if (--at->links_missing == 0)
       register_parts(at, number);
   });
+}
+
+// Nothing of it runs there yet, nor elsewhere: it can begin among the living instead.
+void registrar::leave(const attempt_ptr& at, size_t part, uint64_t number) {
+  at->missed.push_back(part);
+  unreachable_.lose(at->step->participants[part].task, self_->clock().now());
+  if (!std::exchange(at->moves, true))
+    place_again(at, number);
+}
+
+void registrar::place_again(const attempt_ptr& at, uint64_t number) {
+  move_.place(at->step, latest(*at), [=, this](const step_ptr& moved) {
+    if (number != at->step->parts.attempt())
+      return;
+    if (moved)
+      return look_at(at, moved, number);
+    at->moves = false;
+    at->stays_until = self_->clock().now() + patience_with_lost;
+    for (auto part : std::exchange(at->missed, {}))
+      find_worker(at, part, number);
+  });
+}
+
+// Where it would go may be away as well, as when a cluster starts.
+void registrar::look_at(const attempt_ptr& at, const step_ptr& moved, uint64_t number) {
+  auto missing = std::make_shared<size_t>(1);
+  auto all_there = std::make_shared<bool>(true);
+  auto settle = [=, this] {
+    if (--*missing > 0 || number != at->step->parts.attempt())
+      return;
+    if (*all_there)
+      become(at, moved);
+    else
+      place_again(at, number);
+  };
+  auto now = self_->clock().now();
+  for (const auto& one : moved->participants) {
+    if (!one.may_leave)
+      continue;
+    ++*missing;
+    find_(one.task, now + short_look, [=, this, task = one.task](const result<peer_link>& found) {
+      if (!found)
+        unreachable_.lose(task, self_->clock().now());
+      *all_there &= found.ok();
+      settle();
+    });
+  }
+  settle();
+}
+
+void registrar::become(const attempt_ptr& at, const step_ptr& moved) {
+  TROUPE_REACHED("a step is placed again without a lost task");
+  for (auto part : at->missed)
+    if (const auto& task = at->step->participants[part].task; unreachable_.tell(task))
+      move_.tell(task);
+  at->step->moved = moved;
+  at->step->parts.give_up();
+  under_way_.remove(at);
+  for (auto& one : std::exchange(at->waiting, {})) {
+    due_.remove(one.due);
+    ensure(moved, one.who, std::move(one.then));
+  }
+}
+
+std::set<task_name> registrar::lost_tasks() {
+  auto lost = unreachable_.lost(self_->clock().now());
+  for (const auto& task : lost)
+    if (looking_.insert(task).second)
+      find_(task, self_->clock().now() + short_look, [=, this](const result<peer_link>& found) {
+        looking_.erase(task);
+        if (found)
+          unreachable_.found(task);
+      });
+  return lost;
 }
 
 // A queue of a task that was restarted is empty: the step that finds it so fails, and says why,
@@ -111,9 +217,11 @@ bool registrar::has_lost_state(const attempt_ptr& at, uint64_t number) {
   auto why = failure(error_kind::aborted, names, unsaid.size() == 1 ? " was" : " were",
                      " restarted, and what this session had there (variables, queues, tables) is "
                      "gone: initialize or restore it");
-  follow(at, step.parts.refused(
-                 unsaid.front(), number,
-                 std::move(why).on_task(to_string(step.participants[unsaid.front()].task))));
+  follow(at, step.parts.refused(unsaid.front(), number,
+                                std::move(why)
+                                    .on_task(to_string(step.participants[unsaid.front()].task))
+                                    .of_incarnation(step.participants[unsaid.front()].incarnation)
+                                    .of_lost_state()));
   for (const auto& other : std::list{under_way_})
     if (std::ranges::find(under_way_, other) != under_way_.end()) // what was told may end others
       turn_away(other);
@@ -190,7 +298,7 @@ void registrar::register_part(const attempt_ptr& at, size_t part, uint64_t numbe
     follow(at, what);
   };
   auto on_error = [=, this](const caf::error& why) {
-    follow(at, at->step->parts.refused(part, number, from_caf(why)));
+    follow(at, at->step->parts.refused(part, number, naming(at, part, from_caf(why))));
   };
   if (!one.graphs) {
     self_->request(one.worker, caf::infinite, one.partitions).then(on_answer, on_error);

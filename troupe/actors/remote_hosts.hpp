@@ -49,6 +49,7 @@ struct waiting_for_host {
 struct waiting_for_step {
   step_clock::time_point deadline;
   std::function<void(status)> then;
+  bool retried = false; // as in prepare_request
   deadlines::key due = {};
 };
 

@@ -101,7 +101,8 @@ status look_at_holders(remote_state& state, const host_ptr& host, const session_
   return failure(error_kind::aborted, names, lost == 1 ? " was" : " were",
                  " restarted, and what this session had there (variables, queues, tables) is gone: "
                  "initialize or restore it")
-      .on_task(first);
+      .on_task(first)
+      .of_lost_state();
 }
 
 // What its host has told is not run on a task before it is restored; as a registrar does it.
@@ -161,7 +162,7 @@ caf::result<status> end_filling(remote_self self, const end_fill& what) {
 // -- steps ---------------------------------------------------------------------------------------
 
 // Has a step prepared where the session is now.
-void ensure(remote_self self, const remote_ptr& step, step_clock::time_point until,
+void ensure(remote_self self, const remote_ptr& step, step_clock::time_point until, bool retried,
             std::function<void(status)> then);
 
 bool is_ready(const remote_state& state, const remote_step& step) {
@@ -197,20 +198,20 @@ void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
                      : is_for_another(done) ||
                            (outcome.kind() == error_kind::deadline_exceeded && one.deadline > now);
     if (again)
-      ensure(self, step, one.deadline, std::move(one.then));
+      ensure(self, step, one.deadline, one.retried, std::move(one.then));
     else
       one.then(outcome);
   }
 }
 
-void ensure(remote_self self, const remote_ptr& step, step_clock::time_point until,
+void ensure(remote_self self, const remote_ptr& step, step_clock::time_point until, bool retried,
             std::function<void(status)> then) {
   with_host(self, until, [=](status there) {
     if (!there)
       return then(std::move(there));
     if (is_ready(self->state, *step))
       return then({});
-    auto waits = step->waiting.insert(step->waiting.end(), {until, then});
+    auto waits = step->waiting.insert(step->waiting.end(), {until, then, retried});
     waits->due = self->state.due.add(self, later(until, host_margin / 2), [=] {
       auto tell = std::move(waits->then);
       step->waiting.erase(waits);
@@ -219,7 +220,9 @@ void ensure(remote_self self, const remote_ptr& step, step_clock::time_point unt
     auto host = self->state.current;
     if (std::exchange(step->asking_at, host->number) == host->number)
       return;
-    ask(self, host, {.what = step->what}, until,
+    auto what = step->what;
+    what.retried = retried;
+    ask(self, host, {.what = std::move(what)}, until,
         [=](session_reply& done) { prepared(self, step, host, done); });
   });
 }
@@ -232,7 +235,7 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prep
   auto step = std::make_shared<remote_step>();
   step->what = *std::move(made);
   step->needs = needed_feeds(what);
-  ensure(self, step, what.deadline, [=, outside = what.outside](const status& ready) mutable {
+  auto then = [=, outside = what.outside](const status& ready) mutable {
     if (!ready) {
       promise.deliver(to_caf(ready));
       return;
@@ -244,7 +247,8 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prep
     self->state.steps.emplace(part.handle, step);
     promise.deliver(
         std::make_shared<prepared_step>(std::vector<participant>{std::move(part)}, outside));
-  });
+  };
+  ensure(self, step, what.deadline, what.retried, std::move(then));
   return promise;
 }
 
@@ -271,7 +275,7 @@ using run_promise = caf::typed_response_promise<step_outcome>;
 
 void run_at_host(remote_self self, const remote_ptr& step,
                  const std::shared_ptr<step_request>& request, run_promise promise) {
-  ensure(self, step, request->deadline, [=](status ready) mutable {
+  ensure(self, step, request->deadline, request->retried, [=](status ready) mutable {
     if (!ready) {
       promise.deliver(step_outcome{std::move(ready), {}});
       return;
@@ -286,7 +290,8 @@ void run_at_host(remote_self self, const remote_ptr& step,
                       .times = request->watch.times,
                       .check_numerics = request->watch.check_numerics,
                       .fill = request->fill,
-                      .knows = std::max(request->knows, host->knows)};
+                      .knows = std::max(request->knows, host->knows),
+                      .retried = request->retried};
     asked.feeds.resize(request->feeds.size());
     for (size_t i = 0; i < asked.feeds.size(); ++i)
       if (step->needs[i])
@@ -392,7 +397,7 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
   if (ways)
     return system.spawn(remote::remote_behavior, hosts, options, measured, *ways, std::string{});
   std::string cluster;
-  connection_trust trust{.tls = {}, .insecure = options.insecure};
+  connection_trust trust{.tls = {}, .insecure = options.insecure, .on_warning = options.on_warning};
   if (!options.tls.none()) {
     cluster = cluster_of_certificate(options.tls.certificate);
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,

@@ -119,7 +119,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
   if (options.make_devices) {
     TROUPE_ASSIGN(here, options.make_devices());
   }
-  connection_trust trust{.tls = {}, .insecure = options.insecure};
+  connection_trust trust{.tls = {}, .insecure = options.insecure, .on_warning = options.on_warning};
   if (!options.tls.none()) {
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                  .cluster = cluster.known.cluster,

@@ -434,7 +434,8 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
                      until,
                      {.times = what.times, .check_numerics = what.check_numerics},
                      what.knows,
-                     what.fill};
+                     what.fill,
+                     what.retried};
   auto who = session.of->number;
   auto number = self->state.next_number++;
   auto step = std::make_shared<step_request>(std::move(asked));

@@ -57,6 +57,8 @@ struct TROUPE_API prepare_request {
   uint64_t knows = 0;
   /// What somebody else has measured of its nodes, and means no other graph's.
   std::vector<node_time> costs = {};
+  /// It is asked for again where it fails because of a task: its error may never be read.
+  bool retried = false;
 
   /// Copies that part of the graph, on the caller's thread: a master that answers too late, and the
   /// step, read nothing of the caller's. Fails as extract() does.
@@ -80,6 +82,7 @@ struct step_request {
   /// Not 0: the number of what it is part of, which restores or initialises: tasks that wait to be
   /// filled run it.
   uint64_t fill = 0;
+  bool retried = false; ///< as in prepare_request
 };
 
 /// Client -> session -> master -> those workers that the steps of this number have filled, or

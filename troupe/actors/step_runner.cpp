@@ -25,8 +25,8 @@ constexpr std::chrono::milliseconds late_stop_patience{50}, late_settle_patience
 struct running_step final : step_gate::waiter, std::enable_shared_from_this<running_step> {
   running_step(step_request what, caf::typed_response_promise<step_outcome> to,
                caf::event_based_actor* self)
-      : request(std::move(what)), reply(std::move(to)), state(request.step->participants.size()),
-        master(self->address()) {}
+      : request(std::move(what)), entered(request.step), reply(std::move(to)),
+        state(request.step->participants.size()), master(self->address()) {}
   void let_in() override {
     if (auto to = caf::actor_cast<caf::actor>(master))
       caf::anon_send(to, turn_came{shared_from_this()});
@@ -34,6 +34,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   const participant& part(size_t i) const { return request.step->participants[i]; }
 
   step_request request;
+  const std::shared_ptr<prepared_step> entered; // by its gate
   caf::typed_response_promise<step_outcome> reply;
   distributed_step state;
   caf::actor_addr master;
@@ -51,6 +52,13 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
 };
 
 namespace {
+
+status knowing_incarnation(const running_step& run, status why) {
+  for (const auto& one : run.request.step->participants)
+    if (one.incarnation != 0 && why.origin().task == to_string(one.task))
+      return std::move(why).of_incarnation(one.incarnation);
+  return why;
+}
 
 // Task 1 is not named where task 10 is.
 bool names(std::string_view text, std::string_view task) {
@@ -116,7 +124,7 @@ void step_runner::enter(const turn_came& what) {
 // A task that was lost may be back.
 void step_runner::register_and_start(const running_ptr& run) {
   const auto& what = run->request;
-  registers_.ensure(what.step, {what.deadline, what.knows}, [=, this](status ready) {
+  registers_.ensure(what.step, {what.deadline, what.knows, what.retried}, [=, this](status ready) {
     if (run->done)
       return;
     if (ready)
@@ -146,7 +154,9 @@ std::map<task_name, step_runner::filled> step_runner::take_filled(uint64_t fill)
 }
 
 void step_runner::start(const running_ptr& run) {
+  run->request.step = current(run->request.step);
   auto& step = *run->request.step;
+  run->state = distributed_step{step.participants.size()};
   // Where callers drive steps of the session as well, all draw from one count.
   run->id = {session_, step.local ? next_local_step() : ++begun_};
   run->asked_ns.assign(step.participants.size(), steady_ns());
@@ -266,11 +276,13 @@ void step_runner::finish(const running_ptr& run, status outcome) {
     return;
   due_.remove(run->due);
   running_.erase(run->number);
-  auto& gate = run->request.step->gate;
+  auto& gate = run->entered->gate;
   if (!run->in_line || !gate.withdraw(*run))
     gate.leave();
-  if (!outcome)
+  if (!outcome) {
     run->fetches.clear();
+    outcome = knowing_incarnation(*run, std::move(outcome));
+  }
   note_told(*run, outcome);
   step_outcome told{.outcome = std::move(outcome),
                     .fetches = std::move(run->fetches),
@@ -284,9 +296,9 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   run->reply.deliver(std::move(told));
 }
 
-// Only what the caller can read counts: a task may answer that another is lost, or too late.
+// Only what a caller can read counts: a task may answer that another is lost, or too late.
 void step_runner::note_told(const running_step& run, const status& outcome) {
-  if (run.request.step->local ||
+  if (run.request.step->local || run.request.retried ||
       (outcome.kind() != error_kind::unavailable && outcome.kind() != error_kind::aborted))
     return;
   for (size_t i = 0; i < run.state.tasks(); ++i)

@@ -275,6 +275,9 @@ private:
                      options.http,
                      ", for whoever reaches it; serve it on loopback, or allow it "
                      "with --insecure");
+    if (!is_loopback(at.host))
+      options.on_warning(concat(options.self, " serves HTTP at ", options.http,
+                                " without encryption: all who reach it see what it runs"));
     operator_port::parts made;
     made.self = options.self;
     made.cluster = view_;

@@ -34,6 +34,20 @@ std::string joined(const std::set<std::string>& tasks) {
   return text;
 }
 
+// What is done about a run, and the first cause of that.
+recovery_event about(const status& first, recovery_event::kind what, int retry,
+                     const std::string& done) {
+  const auto& of = first.origin();
+  auto who = of.task;
+  if (!who.empty() && of.incarnation != 0)
+    who += concat(" (incarnation ", of.incarnation, ')');
+  return {.what = what,
+          .task = of.task,
+          .retry = retry,
+          .text = concat(who, who.empty() ? "" : ": ", done, ": ", first),
+          .incarnation = of.incarnation};
+}
+
 } // namespace
 
 bool recovery::lose(const std::string& task) noexcept {
@@ -122,8 +136,11 @@ status recovery::prepare(step_clock::time_point deadline, const std::function<vo
   return outcome;
 }
 
-// A step that ran while values were restored may have found some missing.
+// A step that ran while values were restored may have found some missing. That state is gone does
+// not pass where nothing restores it: the error that says so may be the only one.
 bool recovery::may_pass(const status& why, uint64_t restored_before) const {
+  if (why.origin().state_lost && !how_.restore)
+    return false;
   if (std::ranges::find(how_.kinds, why.kind()) != how_.kinds.end())
     return true;
   return why.kind() == error_kind::failed_precondition && (restored_ != restored_before || lost_);
@@ -142,7 +159,9 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     auto outcome = how_.restore ? prepare(deadline, restore) : status{};
     if (outcome) {
       began = true;
+      tries_again_ = retry <= how_.retries && (!has_effects || how_.repeat_effects);
       outcome = attempt();
+      tries_again_ = false;
     }
     // Where the time ends a retry, the first error says why there was one.
     auto ended = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;
@@ -154,19 +173,14 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     auto too_late = ended || step_clock::now() + wait >= deadline;
     if (retry > how_.retries || !repeatable || too_late) {
       if (how_.retries > 0)
-        tell({.what = recovery_event::kind::given_up,
-              .task = outcome.origin().task,
-              .retry = retry - 1,
-              .text = concat("the run fails after ", retry - 1, " retries",
-                             repeatable ? "" : " (it has effects, and is not repeated)",
-                             too_late ? " (its deadline is near)" : "", ": ", first.message())});
+        tell(about(first, recovery_event::kind::given_up, retry - 1,
+                   concat("the run fails after ", retry - 1, " retries",
+                          repeatable ? "" : " (it has effects, and is not repeated)",
+                          too_late ? " (its deadline is near)" : "")));
       return first;
     }
-    tell({.what = recovery_event::kind::retrying,
-          .task = outcome.origin().task,
-          .retry = retry,
-          .text = concat("retry ", retry, " of ", how_.retries, " in ", wait.count(),
-                         " ms: ", to_string(outcome.kind()), ": ", outcome.message())});
+    tell(about(first, recovery_event::kind::retrying, retry,
+               concat("retry ", retry, " of ", how_.retries, " in ", wait.count(), " ms")));
     std::this_thread::sleep_for(wait);
     wait = std::min(wait * 2, longest_wait);
   }

@@ -23,6 +23,7 @@ public:
   bool lose(const std::string& task) noexcept;
   bool awaits(const std::string& task);
   bool restores_here() const noexcept;
+  static bool tries_again_here() noexcept { return tries_again_; }
   void unfilled(const std::string& task);
 
   /// `attempt` runs the step once; `restore` calls restore() with the session. Where another
@@ -49,6 +50,7 @@ private:
   task_set lost_tasks_, under_restore_; // the latter are not empty while somebody restores
   task_set followed_;                   // lost, and filled by another session, when last heard
   std::atomic<uint64_t> restored_{0};   // how often
+  static inline thread_local bool tries_again_ = false; // what the thread attempts now
 };
 
 /// Whether a step changes state, or waits for what it takes out of something: to run it twice is

@@ -149,6 +149,7 @@ struct session::state {
           .lose = [recovers](const state_loss& what) { return recovers->lose(what.task); },
           .awaits = [recovers](const std::string& task) { return recovers->awaits(task); },
           .restores_here = [recovers] { return recovers->restores_here(); },
+          .tries_again = [] { return recovery::tries_again_here(); },
           .unfilled = [recovers](const std::string& task) { recovers->unfilled(task); },
       };
       if (!options.recovery.restore)

@@ -86,9 +86,10 @@ struct recovery_event {
                ///< repeated
   };
   kind what = kind::retrying;
-  std::string task = {}; ///< the one that failed or was restarted, where that is known
-  int retry = 0;         ///< counted from 1, for each run
-  std::string text = {}; ///< all of it in a line, with the first cause
+  std::string task = {};    ///< the one that failed first or was restarted, where that is known
+  int retry = 0;            ///< counted from 1, for each run
+  std::string text = {};    ///< all of it in a line, with the first cause
+  uint64_t incarnation = 0; ///< of that task, where an error says it
 };
 
 /// What a session does when runs fail because of tasks that are lost (white paper 3.3).
@@ -102,7 +103,8 @@ struct recovery_options {
   /// Called before anything else runs in the session once a task has been restarted that held state
   /// for it: restores what was lost, such as by saver::restore. Its own runs are not retried; where
   /// it throws, that counts as the failure of the run that waits for it. Nothing: the run that
-  /// finds the loss fails (aborted) unless another error has told of the task.
+  /// finds the loss fails (aborted), and is not retried, unless an error that reached its caller
+  /// has told of the task.
   std::function<void(session&)> restore = {};
   /// On the threads of runs, several at once; must not throw.
   std::function<void(const recovery_event&)> on_event = {};

@@ -82,4 +82,25 @@ result<step_graph> extract(const graph& of, const step_signature& signature) {
   return extractor{of, signature}.run(order);
 }
 
+step_graph copy_of(const step_graph& what) {
+  step_graph made{std::make_unique<graph>(what.nodes->ops()), {}};
+  std::vector<node*> copies(what.nodes->nodes().size());
+  auto copied = [&](const node* one) {
+    return one ? copies[static_cast<size_t>(one->id())] : nullptr;
+  };
+  for (const auto& one : what.nodes->nodes()) {
+    std::vector<edge> inputs;
+    for (const auto& input : one->inputs())
+      inputs.push_back({copied(input.node), input.index});
+    std::vector<node*> controls;
+    for (const auto* before : one->controls())
+      controls.push_back(copied(before));
+    copies[static_cast<size_t>(one->id())] =
+        made.nodes->add_copy(*one, std::move(inputs), std::move(controls));
+  }
+  for (const auto* target : what.targets)
+    made.targets.push_back(copied(target));
+  return made;
+}
+
 } // namespace troupe

@@ -17,4 +17,7 @@ struct step_graph {
 /// kept, so that errors name the user's nodes. Fails as prune() does.
 result<step_graph> extract(const graph& of, const step_signature& signature);
 
+/// Copies it, so that passes may change the copy.
+step_graph copy_of(const step_graph& what);
+
 } // namespace troupe

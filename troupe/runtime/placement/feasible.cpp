@@ -1,5 +1,7 @@
 #include "troupe/runtime/placement/feasible.hpp"
 
+#include "troupe/runtime/graph/collective.hpp"
+#include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/placement/kernel_site.hpp"
 
 #include <algorithm>
@@ -23,6 +25,19 @@ void prefer_accelerators(std::vector<int>& open, const device_list& devices) {
   });
 }
 
+// What other steps look for where it is, whether that task is there or not.
+bool keeps_state(const node& at) {
+  if (at.op().makes != resource::none || is_collective(at.op()))
+    return true;
+  return runs_functions(at.op()) && std::ranges::any_of(functions_of(at), [](const auto* one) {
+           return !one->body || one->body->has_effects();
+         });
+}
+
+bool keeps_state(const node_set& set) {
+  return std::ranges::any_of(set.members, [](const node* one) { return keeps_state(*one); });
+}
+
 std::string listed(const device_list& devices) {
   constexpr size_t enough = 20;
   std::string text;
@@ -33,8 +48,9 @@ std::string listed(const device_list& devices) {
 
 } // namespace
 
-feasible_devices::feasible_devices(const device_list& devices, bool soft)
-    : devices_(devices), soft_(soft) {
+feasible_devices::feasible_devices(const device_list& devices, bool soft,
+                                   const std::set<task_name>& avoid)
+    : devices_(devices), soft_(soft), avoid_(avoid) {
   for (const auto& one : devices)
     there_[index_of(kind_of(one))] = true;
 }
@@ -52,13 +68,13 @@ feasible_devices::kinds feasible_devices::kinds_of(const node_set& set) const {
 
 // GPUs come before others of all that match, also where they cannot run the set: then they are left
 // out.
-const std::vector<int>& feasible_devices::find(const device_name& asked, kinds able) {
-  auto [it, fresh] = known_.try_emplace({asked, able[0], able[1]});
+const std::vector<int>& feasible_devices::find(const device_name& asked, kinds able, bool avoids) {
+  auto [it, fresh] = known_.try_emplace({asked, able[0], able[1], avoids});
   auto& open = it->second;
   if (!fresh)
     return open;
   for (size_t i = 0; i < devices_.size(); ++i)
-    if (asked.matches(devices_[i]))
+    if (asked.matches(devices_[i]) && !(avoids && avoid_.contains(devices_[i].on_task())))
       open.push_back(static_cast<int>(i));
   prefer_accelerators(open, devices_);
   std::erase_if(open,
@@ -116,6 +132,9 @@ std::optional<device_name> feasible_devices::nearest(const device_name& asked, k
 
 result<feasible_devices::choice> feasible_devices::of(const node_set& set) {
   auto able = kinds_of(set);
+  if (!avoid_.empty() && !keeps_state(set))
+    if (const auto& open = find(set.asked, able, true); !open.empty())
+      return choice{&open};
   if (const auto& open = find(set.asked, able); !open.empty())
     return choice{&open};
   if (kind_of(set.asked) == device_kind::gpu) {

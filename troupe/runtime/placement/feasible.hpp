@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace troupe {
@@ -14,8 +15,9 @@ namespace troupe {
 /// is that of the devices for each kind of question.
 class feasible_devices {
 public:
-  /// `soft`: a set that asks for a device that is not there gets one that is.
-  feasible_devices(const device_list& devices, bool soft);
+  /// `soft`: a set that asks for a device that is not there gets one that is. `avoid`: a set
+  /// without state gets devices of other tasks, if it may use any.
+  feasible_devices(const device_list& devices, bool soft, const std::set<task_name>& avoid);
 
   struct choice {
     /// Among the devices; the GPUs of the first one's task come before all others.
@@ -31,14 +33,15 @@ private:
   using kinds = std::array<bool, 2>; // by device_kind: whether all members can run there
 
   kinds kinds_of(const node_set& set) const;
-  const std::vector<int>& find(const device_name& asked, kinds able);
+  const std::vector<int>& find(const device_name& asked, kinds able, bool avoids = false);
   status failed(const node_set& set) const;
   std::optional<device_name> nearest(const device_name& asked, kinds able);
 
   const device_list& devices_;
   const bool soft_;
+  const std::set<task_name>& avoid_;
   std::array<bool, 2> there_{}; // by device_kind
-  std::map<std::tuple<device_name, bool, bool>, std::vector<int>> known_;
+  std::map<std::tuple<device_name, bool, bool, bool>, std::vector<int>> known_;
 };
 
 } // namespace troupe

@@ -86,7 +86,7 @@ private:
 class placer {
 public:
   placer(const graph& of, const device_list& devices, const placing& how)
-      : of_(of), devices_(devices), how_(how), feasible_(devices, how.soft) {}
+      : of_(of), devices_(devices), how_(how), feasible_(devices, how.soft, how.avoid) {}
 
   result<placement> run() {
     TROUPE_ASSIGN(sets_, node_sets::find(of_, devices_));

@@ -6,6 +6,7 @@
 #include "troupe/runtime/placement/placement_options.hpp"
 
 #include <memory>
+#include <set>
 
 namespace troupe {
 
@@ -32,6 +33,8 @@ struct placing {
   /// as near to it as there is.
   bool soft = false;
   bool explain = false; ///< fills in placement::report
+  /// Tasks that are not there: what has no state goes to others, where it may.
+  std::set<task_name> avoid = {};
 };
 
 /// What place() decided.

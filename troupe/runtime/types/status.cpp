@@ -88,6 +88,18 @@ status status::on_task(std::string_view task) && {
   return std::move(*this);
 }
 
+status status::of_incarnation(uint64_t which) && {
+  if (what_ && what_->origin.incarnation == 0)
+    what_->origin.incarnation = which;
+  return std::move(*this);
+}
+
+status status::of_lost_state() && {
+  if (what_)
+    what_->origin.state_lost = true;
+  return std::move(*this);
+}
+
 const error_origin& status::origin() const noexcept {
   static const error_origin unknown;
   return what_ ? what_->origin : unknown;

@@ -87,9 +87,11 @@ std::string concat(const Ts&... parts) {
 
 /// What an error is about, as far as it is known; else empty.
 struct error_origin {
-  std::string op = {};   ///< "MatMul"
-  std::string node = {}; ///< its name, "layer1/product"
-  std::string task = {}; ///< where it happened, "/job:worker/task:1"
+  std::string op = {};      ///< "MatMul"
+  std::string node = {};    ///< its name, "layer1/product"
+  std::string task = {};    ///< where it happened, "/job:worker/task:1"
+  uint64_t incarnation = 0; ///< of that task
+  bool state_lost = false;  ///< what a session had on the task is gone with it, and this says so
 };
 
 /// Success, or an error's kind and text. One pointer wide; success costs no allocation.
@@ -114,6 +116,8 @@ public:
   /// Notes what the error is about; what was noted first stays. The text is left as it is.
   status about(std::string_view op, std::string_view node) &&;
   status on_task(std::string_view task) &&;
+  status of_incarnation(uint64_t which) &&;
+  status of_lost_state() &&;
   const error_origin& origin() const noexcept;
 
   /// Returns the same error with more behind its text; success stays success.

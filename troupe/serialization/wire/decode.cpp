@@ -23,9 +23,10 @@ status status_of(wire::Status::Reader from) {
     return {};
   if (to_string(kind) == "unknown") // from a newer peer
     kind = error_kind::internal;
-  return status{kind, text_of(from.getMessage())}
-      .about(text_of(from.getOp()), text_of(from.getNode()))
-      .on_task(text_of(from.getTask()));
+  status read{kind, text_of(from.getMessage())};
+  read = std::move(read).about(text_of(from.getOp()), text_of(from.getNode()));
+  read = std::move(read).on_task(text_of(from.getTask())).of_incarnation(from.getIncarnation());
+  return from.getStateLost() ? std::move(read).of_lost_state() : read;
 }
 
 // Calls `read` with the envelope. Cap'n Proto checks every pointer as it is followed, and throws.
@@ -325,6 +326,7 @@ private:
 
   result<session_prepare> read(wire::SessionPrepare::Reader in) {
     session_prepare made{.low_priority = in.getLowPriority(), .explain = in.getExplain()};
+    made.retried = in.getRetried();
     TROUPE_ASSIGN(made.graph, read(in.getGraph()));
     if (made.graph.type() != dtype::u8)
       return damaged_message("a graph is of type ", made.graph.type());
@@ -358,7 +360,8 @@ private:
         auto from = in.getRun();
         TROUPE_ASSIGN(auto feeds, read(from.getFeeds()));
         made.what = session_run{from.getHandle(),        std::move(feeds), from.getTimes(),
-                                from.getTrapNonfinite(), from.getFill(),   from.getKnows()};
+                                from.getTrapNonfinite(), from.getFill(),   from.getKnows(),
+                                from.getRetried()};
         break;
       }
       case wire::SessionRequest::FILL_END:

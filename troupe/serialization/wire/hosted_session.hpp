@@ -39,6 +39,7 @@ struct session_prepare {
   uint32_t feeds = 0; ///< of the signature; those that the graph does not need are fed with nothing
   bool low_priority = false, explain = false;
   std::vector<node_time> costs = {}; ///< that the client has measured: names, devices, means
+  bool retried = false;              ///< as in prepare_request (actors/session_messages.hpp)
 };
 
 /// Run one step. Answered by session_ran.
@@ -47,8 +48,9 @@ struct session_run {
   std::vector<tensor> feeds = {};
   bool times = false; ///< the answer brings statistics
   bool check_numerics = false;
-  uint64_t fill = 0;  ///< as in step_request (actors/session_messages.hpp)
-  uint64_t knows = 0; ///< the last of the losses that the client has been told of, and seen to
+  uint64_t fill = 0;    ///< as in step_request (actors/session_messages.hpp)
+  uint64_t knows = 0;   ///< the last of the losses that the client has been told of, and seen to
+  bool retried = false; ///< as in step_request
 };
 
 /// That kind of step is not wanted any more. No answer.

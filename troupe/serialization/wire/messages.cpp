@@ -285,6 +285,7 @@ private:
     to.setFeeds(what.feeds);
     to.setLowPriority(what.low_priority);
     to.setExplain(what.explain);
+    to.setRetried(what.retried);
     write_costs(to, what.costs, &node_time::mean_ns);
     std::vector<std::string> devices;
     for (const auto& one : what.costs)
@@ -300,6 +301,7 @@ private:
     to.setTrapNonfinite(what.check_numerics);
     to.setFill(what.fill);
     to.setKnows(what.knows);
+    to.setRetried(what.retried);
   }
   static void write(request_builder in, const session_fill_end& what) {
     auto to = in.initFillEnd();
@@ -464,6 +466,8 @@ private:
     to.setOp(as_text(origin.op));
     to.setNode(as_text(origin.node));
     to.setTask(as_text(origin.task));
+    to.setIncarnation(origin.incarnation);
+    to.setStateLost(origin.state_lost);
   }
 
   void write(capnp::List<wire::IndexedTensor>::Builder to,

@@ -10,6 +10,8 @@ struct Status {
   op @2 :Text;                 # what the error is about, where that is known
   node @3 :Text;
   task @4 :Text;
+  incarnation @5 :UInt64;      # of that task
+  stateLost @6 :Bool;          # what the session had on the task is gone with it
 }
 
 struct Tensor {
@@ -380,6 +382,7 @@ struct SessionPrepare {
   costNanoseconds @5 :Tensor;
   feeds @6 :UInt32;            # of the signature
   costDevices @7 :Tensor;      # strings: where each was measured
+  retried @8 :Bool;            # as in SessionRun
 }
 
 struct SessionRun {
@@ -389,6 +392,7 @@ struct SessionRun {
   trapNonfinite @3 :Bool;
   fill @4 :UInt64;             # the number of what it is part of, as in SessionFillEnd; or 0
   knows @5 :UInt64;            # the last StateLoss that the client has been told of, and seen to
+  retried @6 :Bool;            # the client asks again where it fails, and its caller is not told
 }
 
 struct SessionFillEnd {

@@ -1,0 +1,255 @@
+// Steps that are placed again when a task does not come back.
+#include "tests/support/actor_world.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/fake_worker.hpp"
+#include "tests/support/text_case.hpp"
+#include "troupe/actors/master.hpp"
+#include "troupe/actors/prepared_step.hpp"
+
+namespace troupe::test::unreachable_task_test {
+
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// Two workers in other processes, each of which may be away. What names no device is the first's.
+struct two_workers_world : actor_world {
+  fake_worker workers[2];
+  bool is_there[2] = {true, true};
+  uint64_t incarnations[2] = {1, 1};
+  caf::actor exchanges[2], membership, master;
+  std::vector<std::pair<connect_request, caf::typed_response_promise<peer_link>>> looking;
+  std::vector<std::string> warnings;
+  text_case text{R"(
+x = Placeholder dtype=f32 shape=[]
+open = Neg(x)
+named = Neg(x) @"/job:worker/task:0"
+v = VariableV2 dtype=f32 shape=[]
+feed x = f32(1)
+fetch open
+run
+feed x = f32(1)
+fetch named
+run
+fetch v
+)"};
+
+  two_workers_world() {
+    for (size_t i = 0; i < 2; ++i)
+      exchanges[i] = system().spawn(fake_behavior, &workers[i]);
+    membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
+      return {[](watch_atom) {}, [](const deed& what) { what.act(); },
+              [=, this](const connect_request& what) -> caf::result<peer_link> {
+                auto which = static_cast<size_t>(what.to.task);
+                if (is_there[which])
+                  return peer_link{what.to, incarnations[which], exchanges[which]};
+                auto promise = self->make_response_promise<peer_link>();
+                looking.emplace_back(what, promise);
+                return promise;
+              }};
+    });
+    master = spawn_master(
+        system(), {.session = uint64_t{7} << 40,
+                   .container = {},
+                   .devices = {{"worker", 0, "cpu", 0}, {"worker", 1, "cpu", 0}},
+                   .workers = {},
+                   .membership = membership,
+                   .on_warning = [this](const std::string& said) { warnings.push_back(said); }});
+    run();
+  }
+  ~two_workers_world() {
+    step.reset();
+    for (auto* one : {&master, &membership, &exchanges[0], &exchanges[1]})
+      caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    for (size_t i = 0; i < 2; ++i) {
+      workers[i] = {};
+      exchanges[i] = nullptr;
+    }
+    looking.clear();
+    master = membership = nullptr;
+    run();
+  }
+
+  // As a membership does it: who waits for a task that is away is told so when time is over.
+  void pass_by(std::chrono::milliseconds time) {
+    for (auto until = now() + time; now() < until;) {
+      pass(50ms);
+      for (auto& [what, promise] : std::exchange(looking, {}))
+        if (is_there[static_cast<size_t>(what.to.task)] || what.deadline <= now())
+          answer_look(what, promise);
+        else
+          looking.emplace_back(what, promise);
+    }
+  }
+  void answer_look(const connect_request& what, caf::typed_response_promise<peer_link> promise) {
+    auto which = static_cast<size_t>(what.to.task);
+    caf::anon_send(membership, deed{[this, what, which, promise]() mutable {
+                     if (is_there[which])
+                       promise.deliver(peer_link{what.to, incarnations[which], exchanges[which]});
+                     else
+                       promise.deliver(to_caf(
+                           failure(error_kind::unavailable, what.to, " was not there in time")));
+                   }});
+    run();
+  }
+  answer_box<std::shared_ptr<prepared_step>> prepare(size_t which) {
+    auto box = ask<std::shared_ptr<prepared_step>>(
+        master,
+        *prepare_request::make(*text.nodes, signature_of(text.text.runs[which]), now() + 20s));
+    run();
+    return box;
+  }
+  answer_box<step_outcome> start(std::chrono::milliseconds timeout = 20s) {
+    auto box =
+        ask<step_outcome>(master, step_request{step, {tensor::scalar(1.0f)}, now() + timeout});
+    run();
+    return box;
+  }
+  void leave(size_t which) {
+    is_there[which] = false;
+    caf::anon_send(master, link_lost{{"worker", static_cast<int>(which)},
+                                     failure(error_kind::unavailable, "gone")});
+    run();
+  }
+  status end_of(const answer_box<step_outcome>& box, size_t worker) {
+    REQUIRE(workers[worker].runs.size() == 1);
+    auto promise = workers[worker].runs.back().second;
+    workers[worker].runs.clear();
+    caf::anon_send(exchanges[worker], deed{[=]() mutable {
+                     promise.deliver(step_result{{}, {{0, tensor::scalar(1.0f)}}});
+                   }});
+    run();
+    return outcome_of(box);
+  }
+
+  std::shared_ptr<prepared_step> step;
+};
+
+} // namespace
+
+TEST_CASE("a prepared step whose task does not come back goes on at another") {
+  two_workers_world world;
+  world.step = ***world.prepare(0);
+  CHECK(world.end_of(world.start(), 0).ok());
+  world.leave(0);
+  auto next = world.start(), other = world.start();
+  world.pass_by(4900ms);
+  CHECK(world.workers[1].handles == 0); // it may be on its way back
+  world.pass_by(200ms);
+  REQUIRE(world.workers[1].runs.size() == 2);
+  auto runs = std::exchange(world.workers[1].runs, {});
+  for (auto& one : runs) {
+    CHECK(one.first.feeds.size() == 1);
+    world.workers[1].runs.push_back(one);
+    (void)world.end_of(one.first.step == runs[0].first.step ? next : other, 1).ok();
+  }
+  CHECK(outcome_of(next).ok());
+  CHECK(outcome_of(other).ok());
+  CHECK(world.workers[1].handles == 1); // once for all who wait
+  REQUIRE(world.warnings.size() == 1);
+  CHECK_THAT(world.warnings[0], Contains("/job:worker/task:0 does not come back"));
+  // It stays where it is, though the first is back.
+  world.is_there[0] = true;
+  CHECK(world.end_of(world.start(), 1).ok());
+}
+
+TEST_CASE("a run that has begun is not moved: what it has done is not done twice") {
+  two_workers_world world;
+  world.step = ***world.prepare(0);
+  auto first = world.start();
+  REQUIRE(world.workers[0].runs.size() == 1);
+  auto promise = world.workers[0].runs.back().second;
+  world.leave(0);
+  caf::anon_send(world.exchanges[0], deed{[=]() mutable {
+                   promise.deliver(to_caf(failure(error_kind::unavailable, "it is lost")));
+                 }});
+  world.pass_by(10s);
+  CHECK(outcome_of(first).kind() == error_kind::unavailable);
+  CHECK(world.workers[1].handles == 0);
+}
+
+TEST_CASE("a task that is back in time keeps its steps") {
+  two_workers_world world;
+  world.step = ***world.prepare(0);
+  world.leave(0);
+  auto next = world.start();
+  world.pass_by(4s);
+  world.is_there[0] = true;
+  world.pass_by(2s);
+  CHECK(world.end_of(next, 0).ok());
+  CHECK(world.workers[1].handles == 0);
+  CHECK(world.warnings.empty());
+}
+
+TEST_CASE("runs of less time than a task is waited for find another in the end") {
+  two_workers_world world;
+  world.step = ***world.prepare(0);
+  world.leave(0);
+  auto failures = 0;
+  for (int i = 0; i < 20; ++i) {
+    auto next = world.start(1s);
+    world.pass_by(600ms);
+    if (!world.workers[1].runs.empty()) {
+      CHECK(world.end_of(next, 1).ok());
+      break;
+    }
+    world.pass_by(400ms);
+    failures += outcome_of(next).kind() == error_kind::unavailable;
+  }
+  CHECK(failures == 5);
+  CHECK(world.workers[1].handles == 1);
+}
+
+TEST_CASE("what is prepared while the first worker is away runs on the second, until it is back") {
+  two_workers_world world;
+  world.is_there[0] = false;
+  auto first = world.prepare(0);
+  world.pass_by(5100ms);
+  REQUIRE(*first);
+  world.step = ***first;
+  CHECK(world.end_of(world.start(), 1).ok());
+  world.step = ***world.prepare(0); // at once
+  CHECK(world.end_of(world.start(), 1).ok());
+  CHECK(world.warnings.size() == 1);
+  world.is_there[0] = true;
+  world.pass_by(2s);
+  (void)world.prepare(0); // looks for it
+  world.pass_by(1s);
+  world.step = ***world.prepare(0);
+  CHECK(world.end_of(world.start(), 0).ok());
+}
+
+TEST_CASE("a step goes nowhere while no task is there, and to the first that comes") {
+  for (size_t comes : {0, 1}) {
+    CAPTURE(comes);
+    two_workers_world world;
+    world.is_there[0] = world.is_there[1] = false; // a cluster that has not started yet
+    auto box = world.prepare(0);
+    world.pass_by(7s);
+    CHECK(!*box);
+    world.is_there[comes] = true;
+    world.pass_by(comes == 0 ? 100ms : 11s);
+    REQUIRE(*box);
+    REQUIRE((*box)->ok());
+    world.step = ***box;
+    CHECK(world.end_of(world.start(), comes).ok());
+    CHECK(world.warnings.size() == comes);
+  }
+}
+
+TEST_CASE("nodes that name a task, and state, wait for it") {
+  for (size_t which : {1, 2}) {
+    CAPTURE(which);
+    two_workers_world world;
+    world.is_there[0] = false;
+    auto box = world.prepare(which);
+    world.pass_by(21s);
+    REQUIRE(*box);
+    CHECK((*box)->status().kind() == error_kind::unavailable);
+    CHECK_THAT((*box)->status().message(), Contains("/job:worker/task:0"));
+    CHECK(world.workers[1].handles == 0);
+  }
+}
+
+} // namespace troupe::test::unreachable_task_test
