@@ -33,6 +33,7 @@ struct joined_world : actor_world {
   std::vector<task_addresses> learned;
   std::vector<status> failed;
   std::vector<std::string> kept, told;
+  std::vector<member_list> shown;
   std::vector<std::pair<task_name, std::function<void(uint64_t)>>> probed;
   std::list<stand_in> others;
   std::unique_ptr<joined_cluster> joined;
@@ -52,6 +53,7 @@ struct joined_world : actor_world {
                         if (kept.empty() || kept.back() != to)
                           kept.push_back(to);
                       },
+                  .show = [this](const member_list& now) { shown.push_back(now); },
                   .tell = [this](std::string_view event,
                                  const std::string&) { told.emplace_back(event); }});
   }
@@ -150,6 +152,28 @@ TEST_CASE("a coordinator answers claims, and tells of tasks that leave") {
   CHECK(world.learned.back().tasks.contains(zero));
   world.lose(task, error_kind::unavailable, true);
   CHECK(!world.learned.back().tasks.contains(zero));
+}
+
+TEST_CASE("who looks is shown each list once, with those that are unreachable, gone or have left") {
+  joined_world world;
+  world.start(first, 1000, "h:10");
+  auto& member = world.meet(zero, 5);
+  CHECK(world.shown.empty());
+  world.pass_and_tick(2s);
+  world.say(member, number_claim{"worker", 0, 5, "h:5", true});
+  auto& other = world.meet(one, 6);
+  world.say(other, number_claim{"worker", 1, 6, "h:6", true});
+  world.pass_and_tick(2s);
+  REQUIRE(world.shown.size() == 3);
+  CHECK(world.shown[0].members().size() == 1);
+  CHECK(world.shown[2].find(one)->state == presence::here);
+  world.lose(member);
+  world.lose(other, error_kind::unavailable, true);
+  world.pass_and_tick(2s);
+  REQUIRE(world.shown.size() == 5);
+  CHECK(world.shown[4].find(zero)->state == presence::unreachable);
+  CHECK(world.shown[4].find(one)->state == presence::left);
+  CHECK(world.shown[4].epoch().change == world.shown[2].epoch().change + 2);
 }
 
 TEST_CASE(

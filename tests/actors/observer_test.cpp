@@ -172,8 +172,11 @@ TEST_CASE("of a cluster that tasks join, an observer learns who is there") {
   auto first = join(0, cluster.seeds[0]), second = join(-1, "127.0.0.1:0");
   auto eye = *observer::of(cluster);
   auto all_are_there = [](const inspection& root) {
-    if (root.children.size() != 1 || root.children[0].children.size() != 2)
-      return false;
+    if (root.children.size() != 3 || root.children[0].children.size() != 2)
+      return false; // a job, and two members
+    for (size_t i : {1, 2})
+      if (text_of(root.children[i].find("presence")) != "here")
+        return false;
     for (const auto& one : root.children[0].children)
       if (!one.find("incarnation"))
         return false;

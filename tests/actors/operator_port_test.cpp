@@ -3,6 +3,7 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/find_cluster.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/insight/inspection_ref.hpp"
 #include "troupe/serialization/files/inspection_json.hpp"
@@ -138,6 +139,8 @@ TEST_CASE("metrics count steps by outcome, the bytes of links, and the elements 
   CHECK(sample(text, "process_resident_memory_bytes") > 1e6);
   CHECK(sample(text, "process_open_fds") > 3);
   CHECK(sample(text, R"(troupe_link_queued_bytes{peer="clients"})") == 0);
+  CHECK(sample(text, R"(troupe_link_last_heard_seconds{peer="clients"})") < 10);
+  CHECK(!sample(text, R"(troupe_members{presence="here"})")); // the cluster is not joined
   CHECK(sample(text, "troupe_draining") == 0);
 }
 
@@ -222,6 +225,60 @@ TEST_CASE("all that there is can be reached from the root, and each part by its 
   visit(root);
   CHECK(kinds == std::set<std::string>{"cluster", "job", "task", "device", "link", "program",
                                        "container", "queue", "variable"});
+}
+
+TEST_CASE("members of a joined cluster that are silent, unreachable or gone are told") {
+  watchdog watch;
+  auto ports = free_ports(2);
+  auto seed = concat("127.0.0.1:", ports[0]);
+  std::mutex mutex;
+  std::set<std::string> logged; // "presence member"
+  auto has_logged = [&](const std::string& what) {
+    std::lock_guard guard{mutex};
+    return logged.contains(what);
+  };
+  auto cluster = find_cluster("join:" + seed);
+  REQUIRE(cluster);
+  auto options = options_of_task(*cluster, {"ps", 0});
+  options.listen = seed;
+  options.http = "127.0.0.1:0";
+  options.member_times = {
+      .settle = 100ms, .unreachable_after = 100ms, .gone_after = 1s, .alone_after = 1s};
+  options.on_log = [&](const log_event& what) {
+    std::lock_guard guard{mutex};
+    if (what.event == "member_changed") // the first fields are the member and its presence
+      logged.insert(concat(text_of(&what.fields[1].value), ' ', text_of(&what.fields[0].value)));
+  };
+  auto ps = start_task(std::move(options));
+  task_process worker{seed, {"worker", 0}, concat("127.0.0.1:", ports[1])};
+  const std::string ref = "/member:worker:0", link = "/job:ps/task:0/link:worker:0";
+  const std::string heard = R"(troupe_link_last_heard_seconds{peer="/job:worker/task:0"})";
+  auto counted = [&](const char* state) {
+    return sample(get(*ps, "/metrics").body, concat("troupe_members{presence=\"", state, "\"}"));
+  };
+  CHECK(soon([&] { return counted("here") == 2; }));
+  CHECK(sample(get(*ps, "/metrics").body, "troupe_coordinator") == 1);
+  auto root = look(*ps, "/");
+  CHECK(text_of(root.find("coordinator")) == "/job:ps/task:0");
+  CHECK(text_of(root.find("term")) == std::to_string(ps->incarnation()));
+  auto member = look(*ps, ref);
+  CHECK(member.kind == "member");
+  CHECK(text_of(member.find("task")) == "/job:worker/task:0");
+  CHECK(text_of(member.find("presence")) == "here");
+  CHECK(text_of(member.find("address")) == concat("127.0.0.1:", ports[1]));
+  CHECK(std::ranges::count(root.children, member) == 1);
+  CHECK(get(*ps, "/v1/node/member:worker:1").status == 404);
+
+  CHECK(number_of(look(*ps, link).find("last_heard_seconds")) < 1.5); // it has a timeout of 2 s
+  worker.freeze();
+  CHECK(soon([&] { return number_of(look(*ps, link).find("last_heard_seconds")) > 2.5; }));
+  CHECK(sample(get(*ps, "/metrics").body, heard) > 2.5);
+  worker.kill();
+  CHECK(soon([&] { return has_logged("unreachable /job:worker/task:0"); }));
+  CHECK(soon([&] { return has_logged("gone /job:worker/task:0"); }));
+  CHECK(soon([&] { return counted("gone") == 1; }));
+  CHECK(text_of(look(*ps, ref).find("presence")) == "gone");
+  CHECK(!sample(get(*ps, "/metrics").body, heard));
 }
 
 TEST_CASE("a draining task refuses what is new, finishes what has begun, and is not ready") {

@@ -620,10 +620,20 @@ fetch x = i32(3)
             self.assertEqual(sorted(line.split(" as ")[1] for line in said),
                              ["/job:worker/task:0\n", "/job:worker/task:1\n"])
             self.runs_over_two("join:" + seed)
+            top = json.loads(troupe("top", "--cluster", "join:" + seed, "--once", "--every", "0.1",
+                                    "--json").stdout)
+            self.assertEqual((top["members"]["coordinator"], top["members"]["here"],
+                              top["members"]["away"]), ("/job:ps/task:0", 3, []))
             # What was killed is gone in time; what comes back to its address is the same task.
             port = next(line for line in said if "task:1" in line).split()[2]
             lost = joining[["task:1" in line for line in said].index(True)]
             lost.kill()
+            for _ in range(100):
+                top = troupe("top", "--cluster", "join:" + seed, "--once", "--every", "0.1",
+                             "--timeout", "0.5").stdout
+                if "unreachable" in top:
+                    break
+            self.assertRegex(top, r"\n/job:worker/task:1 +unreachable +[0-9]+ +" + port + "\n")
             with ending(worker("--join", seed, "--listen", port)) as (back,):
                 self.assertEqual(back.stdout.readline(),
                                  f"listening on {port} as /job:worker/task:1\n")

@@ -116,6 +116,52 @@ TEST_CASE("a task that could not be asked has a line with the reason") {
         waits.npos);
 }
 
+TEST_CASE("members that are not here have lines, those that have left the last ones") {
+  auto member = [](const std::string& task, const std::string& state) {
+    inspection made{"/member:" + task, "member"};
+    made.add("task", task);
+    made.add("presence", state);
+    made.add("incarnation", std::string{"17"});
+    made.add("address", "h:" + task);
+    return made;
+  };
+  inspection all{"/", "cluster"};
+  CHECK(print(compare(all, all, 1), 5).find("COORDINATOR") == std::string::npos);
+  all.add("coordinator", std::string{"ps0"});
+  all.add("change", int64_t{12});
+  all.children = {member("a", "left"), member("b", "here"), member("c", "gone"),
+                  member("d", "unreachable")};
+  auto text = print(compare(all, all, 1), 2);
+  CHECK(text.find("COORDINATOR  CHANGES  HERE  UNREACHABLE  LEFT  GONE\n"
+                  "ps0               12     1            1     1     1\n"
+                  "\n"
+                  "MEMBER     PRESENCE  INCARNATION  ADDRESS\n"
+                  "c              gone           17      h:c\n"
+                  "d       unreachable           17      h:d\n"
+                  "and 1 more\n") != text.npos);
+}
+
+TEST_CASE("a link whose peer is silent is shown first, though it carries nothing") {
+  auto link = [](const std::string& peer, double heard, int64_t bytes) {
+    inspection made{"/job:ps/task:0/link:" + peer, "link"};
+    made.add("peer", peer);
+    made.add("last_heard_seconds", heard);
+    made.add("bytes_received", bytes);
+    return made;
+  };
+  inspection before{"/job:ps/task:0", "task"};
+  before.add("incarnation", std::string{"1"});
+  auto now = before;
+  before.children = {link("busy", 0, 0), link("idle", 1, 0), link("silent", 3, 0)};
+  now.children = {link("busy", 0, 100), link("idle", 3, 0), link("silent", 8.5, 0)};
+  auto links = compare(before, now, 2).links;
+  REQUIRE(links.size() == 2);
+  CHECK(links[0].peer == "silent");
+  CHECK(links[0].last_heard == 8.5);
+  CHECK(links[1].peer == "busy");
+  CHECK(print(compare(before, now, 2), 5).find("silent  8.5 s") != std::string::npos);
+}
+
 TEST_CASE("durations and sizes are readable") {
   CHECK(duration_text(0.0000021) == "2 us");
   CHECK(duration_text(0.0124) == "12.4 ms");

@@ -10,14 +10,19 @@ using task_iterator = std::map<task_name, std::string>::const_iterator;
 
 class composer {
 public:
-  composer(const task_addresses& cluster, task_inspections said)
-      : cluster_(cluster), said_(std::move(said)) {}
+  composer(const task_addresses& cluster, const member_list& members, task_inspections said)
+      : cluster_(cluster), members_(members), said_(std::move(said)) {}
 
   inspection all(int depth) {
     inspection made{"/", "cluster"};
     if (!cluster_.cluster.empty())
       made.add("name", cluster_.cluster);
     made.add("tasks", static_cast<int64_t>(cluster_.tasks.size()));
+    if (members_.epoch() != list_epoch{}) {
+      made.add("coordinator", to_string(members_.coordinator()));
+      made.add("term", std::to_string(members_.epoch().term));
+      made.add("change", static_cast<int64_t>(members_.epoch().change));
+    }
     for (auto it = cluster_.tasks.begin(); it != cluster_.tasks.end();) {
       auto end = end_of_job(it);
       if (made.children.size() < inspection_limits::children)
@@ -26,7 +31,19 @@ public:
         ++made.left_out;
       it = end;
     }
+    for (const auto& [task, one] : members_.members())
+      if (made.children.size() < inspection_limits::children)
+        made.children.push_back(member(one, depth - 1));
+      else
+        ++made.left_out;
     return made;
+  }
+
+  result<inspection> member(const std::string& id, int depth) const {
+    for (const auto& [task, one] : members_.members())
+      if (id_of(task) == id)
+        return member(one, depth);
+    return failure(error_kind::not_found, "the cluster has no member '", id, "'");
   }
 
   result<inspection> job(const std::string& name, int depth) {
@@ -44,6 +61,20 @@ private:
     const auto& name = it->first.job;
     return std::find_if(it, cluster_.tasks.end(),
                         [&](const auto& one) { return one.first.job != name; });
+  }
+
+  static std::string id_of(const task_name& task) { return concat(task.job, ':', task.task); }
+
+  static inspection member(const cluster_member& of, int depth) {
+    inspection made{to_string(inspection_ref{{{"member", id_of(of.task)}}}), "member"};
+    if (depth < 0)
+      return made;
+    made.add("task", to_string(of.task));
+    made.add("presence", std::string{to_string(of.state)});
+    made.add("incarnation", std::to_string(of.incarnation));
+    made.add("address", of.address);
+    made.add("change", static_cast<int64_t>(of.changed));
+    return made;
   }
 
   inspection job(task_iterator first, task_iterator end, int depth) {
@@ -73,6 +104,7 @@ private:
   }
 
   const task_addresses& cluster_;
+  const member_list& members_;
   task_inspections said_;
 };
 
@@ -83,6 +115,8 @@ std::optional<int> depth_of_tasks(const inspection_ref& ref, int depth) noexcept
     return depth - 2;
   if (ref.parts.size() == 1 && ref.parts[0].kind == "job")
     return depth - 1;
+  if (ref.parts.size() == 1 && ref.parts[0].kind == "member")
+    return -1;
   return std::nullopt;
 }
 
@@ -94,12 +128,13 @@ std::vector<task_name> tasks_below(const task_addresses& cluster, const inspecti
   return found;
 }
 
-result<inspection> inspect_cluster(const task_addresses& cluster, const inspection_ref& ref,
-                                   int depth, task_inspections said) {
-  composer of{cluster, std::move(said)};
+result<inspection> inspect_cluster(const task_addresses& cluster, const member_list& members,
+                                   const inspection_ref& ref, int depth, task_inspections said) {
+  composer of{cluster, members, std::move(said)};
   if (ref.parts.empty())
     return of.all(depth);
-  return of.job(ref.parts[0].id, depth);
+  const auto& id = ref.parts[0].id;
+  return ref.parts[0].kind == "member" ? of.member(id, depth) : of.job(id, depth);
 }
 
 } // namespace troupe

@@ -229,7 +229,7 @@ private:
       }
       auto size = static_cast<size_t>(came);
       moved += size;
-      from_->received.fetch_add(size, std::memory_order_relaxed);
+      from_->hear(size);
       if (auto taken = take(size, gap.size(), beside); !taken)
         end(std::move(taken));
       // Most of what comes is less: the socket need not be asked whether there is more.
@@ -254,7 +254,7 @@ private:
       end(came.status());
       return 0;
     }
-    from_->received.fetch_add(*came, std::memory_order_relaxed);
+    from_->received.fetch_add(*came, std::memory_order_relaxed); // a frozen peer's, too
     return *came;
   }
 

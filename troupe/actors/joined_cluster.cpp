@@ -420,6 +420,8 @@ void joined_cluster::publish() {
     return;
   tell_of_members();
   published_ = list().epoch();
+  if (host_.show)
+    host_.show(list());
   task_addresses now;
   for (const auto& [task, one] : list().members())
     if (one.holds_number())

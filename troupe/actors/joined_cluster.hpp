@@ -30,6 +30,8 @@ struct join_host {
   std::function<void(const std::string&)> keep = {};
   /// There is news of a member at that address: it may be there.
   std::function<void(const std::string&)> expect = {};
+  /// The list is another one.
+  std::function<void(const member_list&)> show = {};
   /// What its operators should know.
   std::function<void(std::string_view event, std::string text)> tell = {};
 };

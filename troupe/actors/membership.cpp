@@ -5,6 +5,7 @@
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/joined_cluster.hpp"
+#include "troupe/actors/member_log.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/seed_links.hpp"
 #include "troupe/actors/step_server.hpp"
@@ -96,8 +97,9 @@ struct membership_state {
   std::map<task_name, member> members;
   std::unique_ptr<joined_cluster> joined;
   std::unique_ptr<seed_links> seeds; // where the cluster is joined
-  caf::actor_addr watcher;           // is told of lost links
-  bool reading = false;              // the source
+  std::shared_ptr<const member_list> shown = std::make_shared<member_list>(); // of such a cluster
+  caf::actor_addr watcher; // is told of lost links
+  bool reading = false;    // the source
   uint64_t reads = 0;
   status source_said; // where it could not be read last
   step_clock::time_point read_at;
@@ -264,6 +266,16 @@ void tell(membership_self self, std::string_view event, const std::string& text)
     server->log().write(log_level::warning, event, {{"text", text}});
 }
 
+// For operators.
+void show(membership_self self, const member_list& now) {
+  auto& state = self->state;
+  auto before = std::exchange(state.shown, std::make_shared<member_list>(now));
+  if (auto* server = state.options.server.get())
+    log_members(server->log(), *before, now);
+  if (state.options.view)
+    state.options.view->set(state.shown);
+}
+
 void join(membership_self self) {
   auto& state = self->state;
   auto& options = state.options;
@@ -288,6 +300,7 @@ void join(membership_self self) {
           .now = [=] { return self->clock().now(); },
           .keep = [=](const std::string& address) { self->state.seeds->keep(address); },
           .expect = [=](const std::string& address) { self->state.seeds->expect(address); },
+          .show = [=](const member_list& now) { show(self, now); },
           .tell = [=](std::string_view event, std::string text) { tell(self, event, text); }});
   state.seeds->call_all();
   self->set_down_handler([=](const caf::down_msg& what) { self->state.seeds->lost(what.source); });

@@ -47,7 +47,8 @@ public:
       what.scope.depth = *below;
       if (*below >= 0)
         what.tasks = tasks_below(cluster, ref);
-      return inspect_cluster(cluster, ref, scope.depth, ask(std::move(what)));
+      auto members = view_->members();
+      return inspect_cluster(cluster, *members, ref, scope.depth, ask(std::move(what)));
     }
     auto task = ref.task();
     if (!task)

@@ -123,8 +123,9 @@ private:
   static void inspect_all(const parts& of, const inspection_ref& ref, const inspection_scope& scope,
                           int below, const http_server::respond& respond) {
     auto cluster = of.cluster->now();
-    auto compose = [cluster, ref, depth = scope.depth, respond](task_inspections said) {
-      respond_with(respond, inspect_cluster(cluster, ref, depth, std::move(said)));
+    auto compose = [cluster, members = of.cluster->members(), ref, depth = scope.depth,
+                    respond](task_inspections said) {
+      respond_with(respond, inspect_cluster(cluster, *members, ref, depth, std::move(said)));
     };
     if (below < 0)
       return compose({});

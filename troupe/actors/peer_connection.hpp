@@ -1,6 +1,7 @@
 // A connection to another process, as whoever it brings requests to knows it.
 #pragma once
 #include "troupe/actors/peer_account.hpp"
+#include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/types/step_id.hpp"
 
 #include <caf/actor_addr.hpp>
@@ -48,8 +49,18 @@ struct peer_connection {
   std::atomic<bool> near{false};      ///< its memory can be read from here
   std::atomic<uint64_t> received{0};  ///< bytes, those read out of its memory among them
   std::atomic<uint64_t> sent{0};
+  std::atomic<int64_t> heard_ns{steady_ns()}; ///< when the peer was last heard, by steady_ns()
   std::shared_ptr<peer_account> account = {}; ///< of a client that is on an access list
   early_cancels cancelled = {};               ///< of such a client
+
+  /// So many bytes have come from the peer.
+  void hear(size_t bytes) noexcept {
+    received.fetch_add(bytes, std::memory_order_relaxed);
+    heard_ns.store(steady_ns(), std::memory_order_relaxed);
+  }
+  double seconds_since_heard() const noexcept {
+    return static_cast<double>(steady_ns() - heard_ns.load(std::memory_order_relaxed)) * 1e-9;
+  }
 
   /// A step has ended, or, where what it was given depends on others, is settled.
   void end_step() noexcept {

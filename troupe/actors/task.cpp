@@ -110,7 +110,8 @@ public:
         task_inspector::parts{.address = to_string(address{at.host, port_}),
                               .server = server_,
                               .state = state_,
-                              .devices = devices});
+                              .devices = devices,
+                              .cluster = view_});
     host_ = make_host(options, trust, devices);
     worker_options worker{.ops = options.ops,
                           .devices = std::move(devices),

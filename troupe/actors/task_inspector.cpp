@@ -196,6 +196,7 @@ private:
       return made;
     made.add("peer", of.peer);
     made.add("incarnation", std::to_string(of.incarnation));
+    made.add("last_heard_seconds", of.seconds_since_heard());
     made.add("bytes_received", whole(of.received.load(std::memory_order_relaxed)));
     made.add("bytes_sent", whole(of.sent.load(std::memory_order_relaxed)));
     made.add("steps", whole(of.running.load(std::memory_order_relaxed)));

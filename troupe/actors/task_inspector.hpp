@@ -12,6 +12,7 @@
 
 namespace troupe {
 
+class cluster_view; // serialization/discovery/cluster_view.hpp
 class resources;
 
 /// Looks into the tables of a task, each of which any thread may read: it needs no actor, and so
@@ -23,6 +24,7 @@ public:
     std::shared_ptr<step_server> server;
     std::shared_ptr<resources> state;
     std::vector<std::shared_ptr<device>> devices;
+    std::shared_ptr<const cluster_view> cluster; ///< what the task knows of it
   };
   explicit task_inspector(parts of);
 

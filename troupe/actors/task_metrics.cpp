@@ -8,6 +8,7 @@
 #include "troupe/actors/task_inspector.hpp"
 #include "troupe/runtime/insight/metrics_text.hpp"
 #include "troupe/runtime/version.hpp"
+#include "troupe/serialization/discovery/cluster_view.hpp"
 
 #include <algorithm>
 #include <map>
@@ -107,7 +108,10 @@ void write_links(metrics_text& to, const connection_list& of) {
   for (const auto& [peer, one] : all)
     to.sample(static_cast<double>(one.opened), {{"peer", peer}});
   std::map<std::string, link_look::numbers> waiting;
+  std::map<std::string, double> silent;
   for (const auto& one : of.open()) {
+    auto& longest = silent[connection_list::class_of(one->peer)];
+    longest = std::max(longest, one->seconds_since_heard());
     auto more = numbers_of(*one);
     auto& sum = waiting[connection_list::class_of(one->peer)];
     sum.messages += more.messages;
@@ -117,12 +121,35 @@ void write_links(metrics_text& to, const connection_list& of) {
   for (const auto& [peer, one] : waiting)
     if (all.contains(peer))
       to.sample(static_cast<double>(one.messages + one.payloads), {{"peer", peer}});
+  to.family("troupe_link_last_heard_seconds", metric::gauge,
+            "How long ago a peer was last heard; of several connections, the most silent");
+  for (const auto& [peer, seconds] : silent)
+    if (all.contains(peer))
+      to.sample(seconds, {{"peer", peer}});
   to.family("troupe_link_received_bytes_total", metric::counter, "Bytes that came from a peer");
   for (const auto& [peer, one] : all)
     to.sample(static_cast<double>(one.received), {{"peer", peer}});
   to.family("troupe_link_sent_bytes_total", metric::counter, "Bytes that went to a peer");
   for (const auto& [peer, one] : all)
     to.sample(static_cast<double>(one.sent), {{"peer", peer}});
+}
+
+// Of a cluster that is joined.
+void write_members(metrics_text& to, const member_list& of, const task_name& self) {
+  if (of.epoch() == list_epoch{})
+    return;
+  std::map<presence, size_t> count;
+  for (const auto& [task, one] : of.members())
+    ++count[one.state];
+  to.family("troupe_members", metric::gauge,
+            "Members of the cluster that was joined, as this task knows them");
+  for (auto state : {presence::here, presence::unreachable, presence::left, presence::gone})
+    to.sample(static_cast<double>(count[state]), {{"presence", to_string(state)}});
+  to.single("troupe_member_list_changes", metric::gauge,
+            "Changes of that list since its coordinator began",
+            static_cast<double>(of.epoch().change));
+  to.single("troupe_coordinator", metric::gauge, "1 where the task decides that list",
+            of.coordinator() == self ? 1 : 0);
 }
 
 struct state_numbers {
@@ -281,6 +308,7 @@ std::string task_inspector::metrics() const {
   write_steps(to, *of_.server);
   write_waits(to, *of_.server);
   write_links(to, of_.server->connections());
+  write_members(to, *of_.cluster->members(), of_.server->self());
   write_hosted(to, of_.server->hosted());
   write_state(to, *of_.state);
   write_devices(to, of_.devices);

@@ -24,7 +24,7 @@ struct top_options : watched_cluster {
 
 json as_json(const cluster_frame& of) {
   auto tasks = json::array(), queues = json::array(), sessions = json::array(),
-       links = json::array(), waits = json::array();
+       links = json::array(), waits = json::array(), away = json::array();
   for (const auto& one : of.tasks)
     if (!one.problem.empty())
       tasks.push_back({{"task", one.task}, {"problem", one.problem}});
@@ -64,6 +64,7 @@ json as_json(const cluster_frame& of) {
   for (const auto& one : of.links)
     links.push_back({{"task", one.task},
                      {"peer", one.peer},
+                     {"last_heard_seconds", one.last_heard},
                      {"received_bytes_per_second", one.in_rate},
                      {"sent_bytes_per_second", one.out_rate},
                      {"queued_bytes", one.queued}});
@@ -72,7 +73,21 @@ json as_json(const cluster_frame& of) {
                      {"target", one.target},
                      {"steps", one.steps},
                      {"longest_seconds", one.longest}});
-  return {{"seconds", of.seconds},       {"tasks", tasks}, {"queues", queues},
+  json members; // null: the cluster is not joined
+  for (const auto& one : of.away)
+    away.push_back({{"member", one.member},
+                    {"presence", one.presence},
+                    {"incarnation", one.incarnation},
+                    {"address", one.address}});
+  if (const auto& all = of.members; !all.coordinator.empty())
+    members = {{"coordinator", all.coordinator},
+               {"changes", all.change},
+               {"here", all.here},
+               {"unreachable", all.unreachable},
+               {"left", all.left},
+               {"gone", all.gone},
+               {"away", away}};
+  return {{"seconds", of.seconds},       {"tasks", tasks}, {"members", members}, {"queues", queues},
           {"hosted_sessions", sessions}, {"links", links}, {"waits", waits}};
 }
 

@@ -21,6 +21,8 @@ int64_t whole(const inspection& of, std::string_view name) {
   return static_cast<int64_t>(number_of(of.find(name)));
 }
 
+bool is_silent(const link_row& one) { return one.last_heard > silent_after; }
+
 class comparison {
 public:
   comparison(const inspection& before, double seconds) : seconds_(seconds) {
@@ -32,6 +34,12 @@ public:
   void visit(const inspection& part) {
     if (part.kind == "task")
       return add_task(part);
+    if (part.kind == "member")
+      return add_member(part);
+    if (part.kind == "cluster") {
+      made.members.coordinator = text_of(part.find("coordinator"));
+      made.members.change = whole(part, "change");
+    }
     for (const auto& child : part.children)
       visit(child);
   }
@@ -81,7 +89,7 @@ private:
         row.in_rate += link.in_rate;
         row.out_rate += link.out_rate;
         row.queued += link.queued;
-        if (link.in_rate + link.out_rate > 0 || link.queued > 0)
+        if (link.in_rate + link.out_rate > 0 || link.queued > 0 || is_silent(link))
           made.links.push_back(std::move(link));
       }
       if (child.kind == "hosted_session")
@@ -101,9 +109,24 @@ private:
     made.tasks.push_back(std::move(row));
   }
 
+  void add_member(const inspection& of) {
+    member_row row{text_of(of.find("task")), text_of(of.find("presence")),
+                   text_of(of.find("incarnation")), text_of(of.find("address"))};
+    auto& count = made.members;
+    if (row.presence == "here") {
+      ++count.here;
+      return;
+    }
+    ++(row.presence == "unreachable" ? count.unreachable
+       : row.presence == "left"      ? count.left
+                                     : count.gone);
+    made.away.push_back(std::move(row));
+  }
+
   link_row link_of(const std::string& task, const inspection& of) const {
     return {.task = task,
             .peer = text_of(of.find("peer")),
+            .last_heard = number_of(of.find("last_heard_seconds")),
             .in_rate = rate(of, "bytes_received"),
             .out_rate = rate(of, "bytes_sent"),
             .queued = static_cast<uint64_t>(whole(of, "bytes_queued")) +
@@ -189,9 +212,13 @@ cluster_frame compare(const inspection& before, const inspection& now, double se
   std::ranges::stable_sort(of.made.queues, std::greater{}, [](const queue_row& one) {
     return one.puts_waiting + one.takes_waiting;
   });
+  std::ranges::stable_sort(of.made.away, {}, [](const member_row& one) { // for whom one might look
+    return one.presence == "left";
+  });
   std::ranges::stable_sort(of.made.sessions, std::greater{}, &session_row::steps_rate);
-  std::ranges::stable_sort(of.made.links, std::greater{},
-                           [](const link_row& one) { return one.in_rate + one.out_rate; });
+  std::ranges::stable_sort(of.made.links, std::greater{}, [](const link_row& one) {
+    return std::pair{is_silent(one), one.in_rate + one.out_rate};
+  });
   of.made.waits = summarize(waits_in(now));
   return std::move(of.made);
 }
@@ -212,6 +239,18 @@ std::string print(const cluster_frame& of, size_t most_lines) {
                  : one.filled ? "ready"
                               : "unfilled"});
   auto text = tasks.text();
+  std::vector<member_counts> joined;
+  if (!of.members.coordinator.empty())
+    joined.push_back(of.members);
+  text += section({"COORDINATOR", "CHANGES", "HERE", "UNREACHABLE", "LEFT", "GONE"}, joined, 1,
+                  [](const member_counts& all) -> std::vector<std::string> {
+                    return {all.coordinator,         concat(all.change), concat(all.here),
+                            concat(all.unreachable), concat(all.left),   concat(all.gone)};
+                  });
+  text += section({"MEMBER", "PRESENCE", "INCARNATION", "ADDRESS"}, of.away, most_lines,
+                  [](const member_row& one) -> std::vector<std::string> {
+                    return {one.member, one.presence, one.incarnation, one.address};
+                  });
   text += section({"QUEUE", "TASK", "SIZE", "MEAN", "PUTS/S", "TAKES/S", "PUTS WAIT", "TAKES WAIT"},
                   of.queues, most_lines, [](const queue_row& one) -> std::vector<std::string> {
                     return {one.name,
@@ -234,9 +273,13 @@ std::string print(const cluster_frame& of, size_t most_lines) {
                             concat(one.in_line),
                             bytes_text(static_cast<double>(one.bytes))};
                   });
-  text += section({"LINK OF", "PEER", "IN/S", "OUT/S", "QUEUED"}, of.links, most_lines,
+  text += section({"LINK OF", "PEER", "HEARD", "IN/S", "OUT/S", "QUEUED"}, of.links, most_lines,
                   [](const link_row& one) -> std::vector<std::string> {
-                    return {one.task, one.peer, bytes_text(one.in_rate), bytes_text(one.out_rate),
+                    return {one.task,
+                            one.peer,
+                            duration_text(one.last_heard),
+                            bytes_text(one.in_rate),
+                            bytes_text(one.out_rate),
                             bytes_text(static_cast<double>(one.queued))};
                   });
   text += section({"WAITS", "FOR", "STEPS", "LONGEST"}, of.waits, most_lines,

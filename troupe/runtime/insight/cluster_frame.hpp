@@ -37,6 +37,7 @@ struct queue_row {
 
 struct link_row {
   std::string task, peer; ///< "/job:worker/task:1", "client 5"
+  double last_heard = 0;  ///< seconds ago
   double in_rate = 0, out_rate = 0;
   uint64_t queued = 0;
 };
@@ -50,12 +51,30 @@ struct session_row {
   uint64_t bytes = 0; ///< of graphs and feeds
 };
 
+/// A member of a cluster that is joined, which is not here.
+struct member_row {
+  std::string member, presence, incarnation, address;
+};
+
+/// Who decides the list of such a cluster, and what it says.
+struct member_counts {
+  std::string coordinator; ///< empty: the cluster is not joined
+  int64_t change = 0;      ///< of the list, since its coordinator began
+  int64_t here = 0, unreachable = 0, left = 0, gone = 0;
+};
+
+/// A link whose peer was not heard for longer, in seconds, is shown though it carries nothing: by
+/// default, idle peers are heard each 3 to 5 s, and given up after 10.
+inline constexpr double silent_after = 5;
+
 struct cluster_frame {
   double seconds = 0; ///< between the two looks
   std::vector<task_row> tasks;
   std::vector<queue_row> queues;     ///< those in which most wait first
   std::vector<session_row> sessions; ///< the busiest first
-  std::vector<link_row> links;       ///< those that carry or hold something, the busiest first
+  std::vector<link_row> links;       ///< the silent ones, then those that carry or hold something
+  member_counts members;
+  std::vector<member_row> away;
   std::vector<wait_summary> waits;
 };
 
