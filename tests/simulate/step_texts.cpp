@@ -71,6 +71,9 @@ std::string take_text(holder_kind kind, const std::string& ps) {
   return concat(text, "t = Tally(id, ", got, ") slot=0 event=3", at);
 }
 
+// Its nodes that name no device may run on any worker that is there.
+bool is_open(run_kind kind, int client) { return kind == run_kind::update && client == 2; }
+
 std::string text_of(run_kind kind, const layout& of, const server_kinds& there, int client,
                     int worker, int server, int64_t factor, int elements) {
   auto w = concat("\"/job:worker/task:", worker, '"');
@@ -94,19 +97,20 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
                   "\nfeed id = i64(1)\nfetch loop:2\n");
   };
   const auto looped = client % 2 == 1;
+  const auto at_worker = is_open(kind, client) ? std::string{} : concat(" @", w);
   // Worker -> server -> worker, with an update between.
   auto round = [&](const std::string& back, const std::string& from, int i, int slot,
                    bool declare = true) {
     auto n = std::to_string(i);
     auto made = concat("a", n);
-    auto text = concat(made, " = Mul(id, i64(", factor, ")) @", w, '\n');
+    auto text = concat(made, " = Mul(id, i64(", factor, "))", at_worker, '\n');
     if (elements > 0)
-      text += concat("big", n, " = Fill(i32[", elements, "], a", n, ") @", w, "\nm", n,
+      text += concat("big", n, " = Fill(i32[", elements, "], a", n, ")", at_worker, "\nm", n,
                      " = Max(big", n, ", i32[0]) @", p(i), '\n');
     text += concat("t", n, " = Tally(id, ", elements > 0 ? "m" : "a", n, ") slot=", slot, " @",
                    p(i), '\n', declare ? variable("v" + n, p(i)) : std::string{}, "add", n,
                    " = AssignAdd(v", n, ", i64(1), ^t", n, ") @", p(i), '\n', back, " = Add(t", n,
-                   ", ", from, ", ^add", n, ") @", w, '\n');
+                   ", ", from, ", ^add", n, ")", at_worker, '\n');
     return text;
   };
   auto accumulator =
@@ -243,11 +247,11 @@ step_text make_step(run_kind kind, const layout& of, const server_kinds& there, 
       .text = test::text_case{text_of(kind, of, there, client, worker, server, factor, elements),
                               "step", &ledger::ops()}};
   for (int i = 0; i < of.workers; ++i)
-    if (kind == run_kind::reduce ||
+    if (kind == run_kind::reduce || is_open(kind, client) ||
         (i == worker && kind != run_kind::read && kind != run_kind::init))
       made.processes.push_back(of.worker(i));
   for (int i = 0; i < of.servers; ++i)
-    if (kind == run_kind::train || kind == run_kind::reduce || i == server)
+    if (kind == run_kind::train || kind == run_kind::reduce || is_open(kind, client) || i == server)
       made.processes.push_back(of.server(i));
   made.slots = kind == run_kind::train                            ? of.servers
                : kind == run_kind::reduce                         ? 2 * (of.workers + of.servers)
