@@ -336,6 +336,22 @@ TEST_CASE("steps that have ended leave no timers behind, however late their dead
   CHECK(world.timers() <= before + 1);
 }
 
+TEST_CASE("steps with near deadlines leave no timers behind while another has a far one") {
+  master_world world;
+  world.prepare();
+  auto far = world.start(1h);
+  auto before = world.timers();
+  for (int i = 0; i < 100; ++i) {
+    auto box = world.start(5ms);
+    world.answer(world.zero, {});
+    world.answer(world.one, {});
+    CHECK(outcome_of(box).ok());
+    world.pass(5ms);
+  }
+  CHECK(world.timers() <= before + 1);
+  CHECK(!*far);
+}
+
 TEST_CASE("a step without a deadline is not overdue, and a failure of it ends it") {
   master_world world;
   world.prepare();

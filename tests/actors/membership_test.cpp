@@ -132,6 +132,16 @@ TEST_CASE("a link is there when its peer has introduced itself, once for all who
   CHECK(world.calls.size() == 1);
 }
 
+TEST_CASE("who has been answered leaves no timers behind, however late the deadlines are") {
+  membership_world world;
+  auto before = world.timers();
+  for (int i = 0; i < 100; ++i)
+    world.connect(one, 1h);
+  world.answer_call();
+  world.introduce(5);
+  CHECK(world.timers() <= before + 1);
+}
+
 TEST_CASE("who asks for a task that the cluster does not have is told at once") {
   membership_world world;
   CHECK(why(world.connect(nobody)).kind() == error_kind::not_found);

@@ -104,8 +104,9 @@ void find_worker(master_self self, const task_name& task, step_clock::time_point
     return then(peer_link{task, 0, it->second});
   if (!options.membership)
     return then(failure(error_kind::not_found, "there is no task ", task));
-  self->request(options.membership, until(self, deadline) + std::chrono::seconds{1},
-                connect_request{task, deadline})
+  // Without a time-out of CAF's, which it would keep until the deadline though the answer has come:
+  // the membership answers at the deadline.
+  self->request(options.membership, caf::infinite, connect_request{task, deadline})
       .then([then](const peer_link& link) { then(link); },
             [then](const caf::error& why) { then(from_caf(why)); });
 }
