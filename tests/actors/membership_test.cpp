@@ -142,6 +142,25 @@ TEST_CASE("who has been answered leaves no timers behind, however late the deadl
   CHECK(world.timers() <= before + 1);
 }
 
+TEST_CASE("what a task cannot run any more is told to who watches, of a link that is there") {
+  membership_world world;
+  std::vector<part_lost> told;
+  auto watcher = world.system().spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    self->send(world.membership, watch_atom::value);
+    return {[&](const part_lost& what) { told.push_back(what); }};
+  });
+  world.connect(one);
+  world.answer_call();
+  auto via = std::make_shared<peer_connection>();
+  world.tell(peer_ready{membership_world::who(5), via});
+  world.tell(incoming{program_lost{7}, {}, via});
+  world.tell(incoming{program_lost{8}, {}, std::make_shared<peer_connection>()});
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].task == one);
+  CHECK(told[0].handle == 7);
+  caf::anon_send_exit(watcher, caf::exit_reason::user_shutdown);
+}
+
 TEST_CASE("who asks for a task that the cluster does not have is told at once") {
   membership_world world;
   CHECK(why(world.connect(nobody)).kind() == error_kind::not_found);

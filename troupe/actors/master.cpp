@@ -360,6 +360,16 @@ void link_was_lost(master_self self, const link_lost& what) {
   self->state.runs->lose(what.task, what.why);
 }
 
+// The same where a task has lost another that its part sends to.
+void part_was_lost(master_self self, const part_lost& what) {
+  for (const auto& weak : self->state.steps)
+    if (auto step = weak.lock())
+      for (size_t i = 0; i < step->participants.size(); ++i)
+        if (const auto& one = step->participants[i];
+            one.task == what.task && one.handle == what.handle)
+          step->parts.lose(i);
+}
+
 // -- the rest ------------------------------------------------------------------------------------
 
 caf::result<status> reset(master_self self, const reset_request& what) {
@@ -530,6 +540,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const turn_came& what) { self->state.runs->enter(what); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& what) { link_was_lost(self, what); },
+      [=](const part_lost& what) { part_was_lost(self, what); },
       [=](const tasks_known& what) { tasks_changed(self, what); },
       [=](const reset_request& what) { return reset(self, what); },
       [=](const end_fill& what) { return end_filling(self, what); },

@@ -203,6 +203,15 @@ void take_source(membership_self self, source_read& what) {
   self->delayed_send(self, pause, read_again{state.reads});
 }
 
+// A task that is linked cannot run a part of a step any more.
+void pass_on(membership_self self, const program_lost& what, const connection_ptr& via) {
+  auto& state = self->state;
+  auto watcher = caf::actor_cast<caf::actor>(state.watcher);
+  auto it = std::ranges::find(state.members, via, [](const auto& one) { return one.second.via; });
+  if (watcher && it != state.members.end())
+    self->send(watcher, part_lost{it->first, what.handle});
+}
+
 status why_not_there(const membership_state& state, const task_name& task, const member& one) {
   const auto& source = state.options.cluster.source;
   if (one.address.empty() && !one.exchange && state.joined)
@@ -475,7 +484,9 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
           start_dialing(self, what.to, one);
       },
       [=](const incoming& what) {
-        if (self->state.joined)
+        if (const auto* lost = std::get_if<program_lost>(&what.content))
+          pass_on(self, *lost, what.owner);
+        else if (self->state.joined)
           self->state.joined->take(what);
       },
       [=](const call_seed& what) { self->state.seeds->call(what); },

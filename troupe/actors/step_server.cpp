@@ -200,7 +200,7 @@ void step_server::lose(peer_connection& which, const status& why) {
   connections_.remove(which);
   auto dropped = programs_.close(which);
   end_fill(which, false); // begin() ends what comes later
-  programs_.lose(which.exchange, reason);
+  lose_programs(which.exchange, reason);
   steps_->abort_all(which.peer, which.incarnation, reason, nullptr);
   for (const auto& one : dropped) // nobody waits for its steps any more
     steps_->abort_all(*one, reason, nullptr);
@@ -210,7 +210,14 @@ void step_server::lose(peer_connection& which, const status& why) {
 void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, const status& why) {
   steps_->abort(step, status{why}, nullptr);
   if (why.kind() == error_kind::unavailable) // else it was this tensor alone
-    programs_.lose(exchange, why);
+    lose_programs(exchange, why);
+}
+
+// Whoever registered them registers them again before the next step, which else would fail.
+void step_server::lose_programs(const caf::actor_addr& exchange, const status& why) {
+  for (const auto& [owner, handle] : programs_.lose(exchange, why))
+    if (auto to = caf::actor_cast<caf::actor>(owner->exchange))
+      caf::anon_send(to, outgoing{program_lost{handle}});
 }
 
 void step_server::close(const status& why) {

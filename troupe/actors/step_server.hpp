@@ -83,6 +83,7 @@ public:
 
 private:
   void become_busy();
+  void lose_programs(const caf::actor_addr& exchange, const status& why);
   void serve_cancel(cancel_step&& what, peer_connection& owner, caf::execution_unit* unit);
   status serve_settle(const settle_step& what, const peer_connection& owner);
   void serve_run(run_step&& what, const connection_ptr& owner, const caf::actor& from,
