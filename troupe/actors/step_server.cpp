@@ -1,5 +1,6 @@
 #include "troupe/actors/step_server.hpp"
 
+#include "troupe/actors/hosted_step.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 
 #include <caf/send.hpp>
@@ -95,6 +96,9 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
   auto deadline = what.deadline_ms < max_deadline_ms
                       ? now_() + std::chrono::milliseconds{what.deadline_ms}
                       : step_clock::time_point::max();
+  uint64_t fed = 0;
+  for (const auto& one : what.feeds)
+    fed += bytes_in(one.value);
   begin({what.handle,
          what.step,
          deadline,
@@ -102,11 +106,11 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
          {.times = what.times, .check_numerics = what.check_numerics},
          what.incarnation,
          what.fills},
-        owner, std::move(on_end), unit);
+        owner, std::move(on_end), unit, fed);
 }
 
 void step_server::begin(run_request&& what, const connection_ptr& owner, step_end on_end,
-                        caf::execution_unit* unit) {
+                        caf::execution_unit* unit, uint64_t fed) {
   active_->fetch_add(1); // before it looks: whoever drains waits for this one, or it is refused
   auto stage = fill_stage::over;
   auto refuse = [&](status why) {
@@ -151,13 +155,20 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
                           account->rights.steps, " steps on ", name_,
                           " already, as many as it may"));
   }
+  if (!owner->take_feeds(fed, max_fed)) {
+    owner->end_step();
+    return refuse(failure(error_kind::resource_exhausted, owner->peer, " has fed steps on ", name_,
+                          " with ", owner->fed.load(), " bytes that have not ended: ", fed,
+                          " more are over the limit of ", max_fed));
+  }
   // A step whose part here has ended counts until it is settled.
-  auto ended = [owner, stage, of = *program, step = what.step, keep = unsettled_, counts = counts_,
-                active = active_, log = log_, now = now_, began = now_(),
+  auto ended = [owner, stage, fed, of = *program, step = what.step, keep = unsettled_,
+                counts = counts_, active = active_, log = log_, now = now_, began = now_(),
                 tell = std::move(on_end)](step_result result) {
     counts->ended(result.outcome.kind(), now() - began);
     log_end(*log, "step_failed", step, result.outcome);
     result.fill = stage;
+    owner->fed.fetch_sub(fed, std::memory_order_relaxed);
     if (result.holds)
       keep->add(step, of, owner); // before anybody can settle it
     else
