@@ -37,4 +37,20 @@ fetch n
   CHECK(world.steps.size() == 2);
 }
 
+TEST_CASE("a kernel leaves off at its step's deadline, though nothing of it is cancelled") {
+  worker_world world;
+  text_case text{R"(
+a = Fill(i32[3000, 3000], f32(1))
+b = MatMul(a, a)
+s = Sum(b, i32[0, 1])
+fetch s
+)"};
+  auto handle = world.register_from_peer(text);
+  world.from_peer(
+      run_step{.request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = 20, .feeds = {}});
+  auto* done = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(done);
+  CHECK(done->outcome.kind() == error_kind::deadline_exceeded);
+}
+
 } // namespace troupe::test::step_limits_test
