@@ -36,4 +36,24 @@ TEST_CASE("what is due is done at its time, in order, unless it is removed") {
   CHECK(done == "abxc");
 }
 
+TEST_CASE("near deadlines among far ones leave no messages under way") {
+  actor_world world;
+  int done = 0;
+  auto actor = world.system().spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    auto due = std::make_shared<deadlines>();
+    due->add(self, self->clock().now() + 1h, [] {});
+    return {[=](wake_atom) { due->wake(self); },
+            [=, &done](int ms) {
+              due->add(self, self->clock().now() + std::chrono::milliseconds{ms}, [&] { ++done; });
+            }};
+  });
+  for (int i = 0; i < 100; ++i) {
+    caf::anon_send(actor, 5);
+    world.run();
+    world.pass(5ms);
+    REQUIRE(done == i + 1);
+  }
+  CHECK(world.timers() <= 2);
+}
+
 } // namespace troupe::test::deadlines_test

@@ -25,6 +25,7 @@
 #include <fstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -198,6 +199,36 @@ TEST_CASE("what a peer has sent is dropped up to a bound, so that it cannot hold
   for (int i = 0; i < 100; ++i) // what is less goes as a whole
     cut_off->drop_input();
   CHECK(::recv(ends[0], &rest, 1, MSG_DONTWAIT) < 0);
+}
+
+TEST_CASE("a connection that the system does not watch ends at once, and says why") {
+  struct unwatched final : byte_stream {
+    unwatched() : file(::open("/dev/null", O_RDWR | O_CLOEXEC)) {} // cannot be waited for
+    ~unwatched() override { ::close(file); }
+    int id() const noexcept override { return file; }
+    ssize_t read(std::span<const iovec>) override { return errno = EAGAIN, -1; }
+    ssize_t write(std::span<const iovec>) override { return errno = EAGAIN, -1; }
+    void end_writing() override {}
+    void end() override {}
+    void drop_input() override {}
+    const int file;
+  };
+  system_config config{1, true};
+  caf::actor_system system{config};
+  caf::scoped_actor me{system};
+  auto options = options_of();
+  options.loop = io_loop::make();
+  options.opener = me->address();
+  auto exchange = spawn_exchange(system, std::make_unique<unwatched>(), std::move(options));
+  bool heard = false;
+  me->receive(
+      [&](const peer_gone& what) {
+        heard = true;
+        CHECK_THAT(what.why.message(), Contains("does not watch its socket: Operation not perm"));
+      },
+      caf::after(500ms) >> [] {});
+  CHECK(heard);
+  caf::anon_send_exit(exchange, caf::exit_reason::user_shutdown);
 }
 
 TEST_CASE("one connection more than allowed is refused in words, until another has ended") {

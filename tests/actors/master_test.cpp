@@ -170,6 +170,31 @@ TEST_CASE("a step that lost a task is registered again, once for all who run it"
   CHECK(outcome_of(third).ok());
 }
 
+TEST_CASE("a step that a task cannot run any more is registered again before it begins") {
+  master_world world;
+  world.prepare();
+  auto tell = [&](uint64_t handle) {
+    caf::anon_send(world.master, part_lost{{"worker", 0}, handle});
+    world.run();
+  };
+  auto first = world.zero.handles, other = world.one.handles;
+  tell(first + 1); // of another step, or of none
+  auto box = world.start();
+  REQUIRE(world.zero.runs.size() == 1);
+  CHECK(world.zero.runs[0].first.handle == first);
+  world.answer(world.zero, {});
+  world.answer(world.one, {});
+  CHECK(outcome_of(box).ok());
+  tell(first);
+  auto again = world.start();
+  REQUIRE(world.zero.runs.size() == 1);
+  CHECK(world.zero.runs[0].first.handle == first + 1);
+  CHECK(world.one.runs[0].first.handle == other + 1); // which hears from it
+  world.answer(world.zero, {});
+  world.answer(world.one, {});
+  CHECK(outcome_of(again).ok());
+}
+
 TEST_CASE("a task that does not register a step in time is named") {
   master_world world;
   world.one.registers_at_once = false;
@@ -334,6 +359,22 @@ TEST_CASE("steps that have ended leave no timers behind, however late their dead
     CHECK(outcome_of(box).ok());
   }
   CHECK(world.timers() <= before + 1);
+}
+
+TEST_CASE("steps with near deadlines leave no timers behind while another has a far one") {
+  master_world world;
+  world.prepare();
+  auto far = world.start(1h);
+  auto before = world.timers();
+  for (int i = 0; i < 100; ++i) {
+    auto box = world.start(5ms);
+    world.answer(world.zero, {});
+    world.answer(world.one, {});
+    CHECK(outcome_of(box).ok());
+    world.pass(5ms);
+  }
+  CHECK(world.timers() <= before + 1);
+  CHECK(!*far);
 }
 
 TEST_CASE("a step without a deadline is not overdue, and a failure of it ends it") {

@@ -132,6 +132,35 @@ TEST_CASE("a link is there when its peer has introduced itself, once for all who
   CHECK(world.calls.size() == 1);
 }
 
+TEST_CASE("who has been answered leaves no timers behind, however late the deadlines are") {
+  membership_world world;
+  auto before = world.timers();
+  for (int i = 0; i < 100; ++i)
+    world.connect(one, 1h);
+  world.answer_call();
+  world.introduce(5);
+  CHECK(world.timers() <= before + 1);
+}
+
+TEST_CASE("what a task cannot run any more is told to who watches, of a link that is there") {
+  membership_world world;
+  std::vector<part_lost> told;
+  auto watcher = world.system().spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    self->send(world.membership, watch_atom::value);
+    return {[&](const part_lost& what) { told.push_back(what); }};
+  });
+  world.connect(one);
+  world.answer_call();
+  auto via = std::make_shared<peer_connection>();
+  world.tell(peer_ready{membership_world::who(5), via});
+  world.tell(incoming{program_lost{7}, {}, via});
+  world.tell(incoming{program_lost{8}, {}, std::make_shared<peer_connection>()});
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].task == one);
+  CHECK(told[0].handle == 7);
+  caf::anon_send_exit(watcher, caf::exit_reason::user_shutdown);
+}
+
 TEST_CASE("who asks for a task that the cluster does not have is told at once") {
   membership_world world;
   CHECK(why(world.connect(nobody)).kind() == error_kind::not_found);

@@ -53,7 +53,9 @@ private:
 };
 
 struct noting_loop final : io_loop {
-  void add(int, socket_handler&, std::chrono::milliseconds, std::shared_ptr<void>) override {}
+  status add(int, socket_handler&, std::chrono::milliseconds, std::shared_ptr<void>) override {
+    return {};
+  }
   void want_writable(int, bool wants) override { wanted = wants; }
   void remove(int) override {}
   allocator& memory() noexcept override { return heap_allocator(); }

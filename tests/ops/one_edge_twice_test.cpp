@@ -1,5 +1,5 @@
-// An edge that a node takes twice: what a kernel writes over one input must not be what it still
-// reads as the other. Passes make such nodes of equal expressions.
+// An edge that a node takes twice, or a variable and its value: what a kernel writes over one input
+// must not be what it still reads as the other. Passes make such nodes of equal expressions.
 #include "tests/ops/every_op.hpp"
 #include "tests/support/catch.hpp"
 #include "troupe/actors/client.hpp"
@@ -75,6 +75,58 @@ std::string difference(const result<std::vector<tensor>>& one,
   return "";
 }
 
+// What the op does to its variables and gives, where input `b` has the value of the variable at
+// input `a`: as it was read, so that both are one memory where updates do not lock, or a copy.
+result<std::vector<tensor>> update(op_sample sample, size_t a, size_t b, bool shared) {
+  if (sample.op->find_attr("use_locking"))
+    sample.attrs["use_locking"] = false;
+  sample.inputs[b] = sample.inputs[a];
+  TROUPE_ASSIGN(auto built, rebuild(library(), sample, true));
+  evaluator by{*built.in, small_device()};
+  for (const auto& [node, value] : built.variables)
+    if (!value.empty()) {
+      TROUPE_TRY(by.variable_of(*node).assign(value));
+      TROUPE_TRY(by.variable_of(*node).update([](tensor&) { return status{}; })); // its own memory
+    }
+  TROUPE_ASSIGN(auto read, by.variable_of(*built.at->inputs()[a].node).read());
+  for (auto& [to, value] : built.feeds)
+    if (to == built.at->inputs()[b]) {
+      if (shared) {
+        value = read;
+      } else {
+        TROUPE_ASSIGN(value, read.clone());
+      }
+    }
+  read.reset();
+  std::vector<edge> fetches;
+  for (int i = 0; i < built.at->outputs(); ++i)
+    if (!built.at->output_is_ref(i))
+      fetches.push_back(built.at->output(i));
+  TROUPE_ASSIGN(auto found, by.run(built.feeds, fetches, {built.at}));
+  for (const auto& [node, value] : built.variables)
+    if (by.variable_of(*node).initialized())
+      found.push_back(*by.variable_of(*node).read());
+  return found;
+}
+
+// The sample, and where it has indices: with each row of the variable moved to the next one's
+// place, which is row by row or as coordinates.
+std::vector<op_sample> with_rows_moved(const op_sample& of, size_t variable) {
+  std::vector<op_sample> all{of};
+  for (size_t i = 0; i < of.op->inputs.size() && i < of.inputs.size(); ++i)
+    if (of.op->inputs[i].name == "indices" && of.inputs[variable].rank() > 0) {
+      auto rows = of.inputs[variable].dims()[0];
+      std::vector<int32_t> next(static_cast<size_t>(rows));
+      for (int64_t k = 0; k < rows; ++k)
+        next[static_cast<size_t>(k)] = static_cast<int32_t>((k + 1) % rows);
+      for (const auto& dims : {shape{rows}, shape{rows, 1}}) {
+        all.push_back(of);
+        all.back().inputs[i] = converted(tensor::vector(next).reshaped(dims), of.inputs[i].type());
+      }
+    }
+  return all;
+}
+
 } // namespace
 
 TEST_CASE("every op gives the same where two of its inputs are one edge") {
@@ -100,6 +152,31 @@ TEST_CASE("every op gives the same where two of its inputs are one edge") {
     return found;
   });
   CHECK(pairs > 300);
+}
+
+TEST_CASE("every update does the same where it takes the value of the variable that it changes") {
+  int updates = 0;
+  check_every_op([&](const op_def& op) {
+    device_errors found;
+    if (needs_runtime(library(), op))
+      return found;
+    auto shown = run_example(library(), op, small_device(), placeholders::as_written);
+    for (const auto& sample : shown.samples)
+      for (size_t a = 0; a < op.inputs.size() && sample.tables.empty(); ++a)
+        for (size_t b = 0; b < op.inputs.size(); ++b) {
+          if (!op.inputs[a].ref || op.inputs[b].ref || op.inputs[a].type.empty() ||
+              op.inputs[a].type != op.inputs[b].type || sample.inputs[a].empty())
+            continue;
+          for (const auto& one : with_rows_moved(sample, a)) {
+            auto copied = update(one, a, b, false);
+            updates += copied.ok();
+            if (auto why = difference(copied, update(one, a, b, true)); !why.empty())
+              found.push_back(concat("inputs ", a, " and ", b, ": ", why));
+          }
+        }
+    return found;
+  });
+  CHECK(updates > 100);
 }
 
 } // namespace troupe::test::one_edge_twice_test

@@ -3,6 +3,8 @@
 
 namespace troupe::test::fold_constants_test {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 std::string folded(std::string_view text) {
@@ -73,6 +75,28 @@ fetch dims = i32[2, 3]
   fold_constants(at.closed, host());
   CHECK(at["y"].output_shape(0) == partial_shape{2, 3});
   CHECK(at["dims"].op().name == "Const");
+}
+
+TEST_CASE("when time is over, folding ends, and what a kernel left half done is no constant") {
+  const char* text = R"(
+six = Mul(f32(2), f32(3))
+big = MatMul(f32{240,40000}[1], f32{40000,240}[1])
+sum = Sum(big, i32[0, 1])
+fetch six
+fetch sum
+)";
+  stop_signal over{stop_signal::clock::now()};
+  pass_case late{text};
+  fold_constants(late.closed, host(), &over);
+  CHECK(late["six"].op().name == "Mul");
+  for (auto left : {0us, 500us, 2000us}) { // before, or in the middle of the product
+    INFO(left.count() << " us");
+    pass_case at{text};
+    stop_signal soon{stop_signal::clock::now() + left};
+    fold_constants(at.closed, host(), &soon);
+    CHECK(at["big"].op().name == "MatMul");
+    CHECK(at["sum"].op().name == "Sum");
+  }
 }
 
 TEST_CASE("a kernel that fails is left for the run") {

@@ -47,4 +47,18 @@ TEST_CASE("of very many incarnations the latest are remembered") {
   CHECK(!known.meet("/job:ps/task:0", 940).ok());
 }
 
+TEST_CASE(
+    "who calls under ever new names is refused, known tasks and those that are called are not") {
+  incarnations known;
+  CHECK(known.meet("/job:ps/task:0", 5).ok());
+  for (size_t i = 1; i < incarnations::most_tasks; ++i)
+    REQUIRE(known.meet(concat("/job:worker/task:", i), 5).ok());
+  auto refused = known.meet("/job:new/task:0", 5);
+  CHECK(refused.kind() == error_kind::resource_exhausted);
+  CHECK(refused.message().find("16384 names") != std::string::npos);
+  CHECK(known.meet("/job:ps/task:0", 6).ok());
+  CHECK(known.meet("/job:new/task:0", 5, true).ok());
+  CHECK(known.meet("/job:new/task:0", 6).ok());
+}
+
 } // namespace troupe::test::incarnations_test

@@ -56,6 +56,20 @@ target set
   CHECK((place("set") < place("b")) == after);
 }
 
+TEST_CASE("values that no memory holds are large by the estimate, and move like others") {
+  std::string text;
+  for (int i = 0; i < 20; ++i)
+    text += concat("x", i, " = Fill(i64[1099511627776, 1048576], f64(", i, "))\n");
+  for (int i = 0; i < 20; ++i)
+    text += concat("y", i, " = Sum(x", i, ", i32[0, 1])\nfetch y", i, '\n');
+  pass_case at{text};
+  auto before = estimated_peak(*at.closed.nodes);
+  CHECK(before > int64_t{1} << 44);
+  schedule_for_memory(at.closed);
+  check_dependence(*at.closed.nodes);
+  CHECK(estimated_peak(*at.closed.nodes) < before / 4);
+}
+
 TEST_CASE("no random graph needs more memory than before, by the estimate") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 50; ++round) {

@@ -75,6 +75,7 @@ struct printer {
         m.check_numerics, m.incarnation, m.fills);
   }
   void operator()(const fill_end& m) { all(m.request, m.done); }
+  void operator()(const program_lost& m) { all(m.handle); }
   void operator()(const step_done& m) {
     all(m.request, m.outcome, m.fetches, m.statistics, m.holds, static_cast<int>(m.fill));
   }

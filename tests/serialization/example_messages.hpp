@@ -111,6 +111,7 @@ inline std::vector<message> example_messages() {
                     {"warned"},
                     session_ran{{strings}, 49, {tensor::vector<uint8_t>({6, 7})}, 50, 51}},
       fill_end{52, true},
+      program_lost{55},
   };
 }
 

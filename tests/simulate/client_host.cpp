@@ -232,14 +232,11 @@ void client_host::run(size_t which, time_point deadline, on_end then, uint64_t n
 
 void client_host::prepare(size_t which, time_point deadline, on_end then) {
   const auto& step = steps_[which];
-  auto issued = core_.now;
   ask_prepare(*step.text.nodes, test::signature_of(step.text.text.runs[0]),
               concat(to_string(step.kind), " #", which), step.processes, deadline,
               [=, this](const status& why, std::shared_ptr<prepared_step> made) {
-                if (made) {
+                if (made)
                   prepared_[which] = std::move(made);
-                  proven_[which] = issued;
-                }
                 then(why);
               });
 }
@@ -258,7 +255,7 @@ void client_host::ask_prepare(
         core_.tell(name(), "hears", what, ": ", why.ok() ? "ok" : first_line(why));
         answered(wait);
         if (!why.ok())
-          check_error(why, processes, issued, deadline, what, false, issued);
+          check_error(why, processes, issued, deadline, what, false);
         then(why, why.ok() && !closing_ ? made : nullptr);
       });
 }
@@ -329,10 +326,8 @@ void client_host::ended(size_t which, run_record& run, const status& why,
     if (is_end_of_queue(run, why))
       return;
     return check_error(why, run.processes, run.issued, run.deadline,
-                       concat(to_string(run.kind), ' ', run.number), waits(run.kind),
-                       proven_[which]);
+                       concat(to_string(run.kind), ' ', run.number), waits(run.kind));
   }
-  proven_[which] = run.issued;
   ledger_.succeeded(run);
   check_state(run);
   if (fetches.empty())
@@ -386,7 +381,7 @@ std::vector<int> client_host::tasks_named_in(const status& why) const {
 // Where tasks are known by others, trouble of any may be the cause.
 void client_host::check_error(const status& why, const std::vector<int>& took_part,
                               time_point issued, time_point deadline, const std::string& what,
-                              bool may_wait, time_point proven) {
+                              bool may_wait) {
   if (closing_)
     return;
   auto timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
@@ -401,8 +396,8 @@ void client_host::check_error(const status& why, const std::vector<int>& took_pa
   const std::initializer_list<fault_kind> lost{fault_kind::loss,   fault_kind::partition,
                                                fault_kind::pause,  fault_kind::crash,
                                                fault_kind::reopen, fault_kind::split};
-  // A prepared step hears of a loss when it is run again, however long ago that was.
-  auto since = std::min(issued - 2 * timeout - 5s, proven - 2 * timeout);
+  // How long a loss may take to be noticed. Later steps are registered again before they begin.
+  auto since = issued - 2 * timeout - 5s;
   // Whoever cannot reach a task is told so a little before the deadline.
   auto margin = std::clamp<duration>((deadline - issued) / 8, 0s, 50ms);
   switch (why.kind()) {
@@ -421,7 +416,7 @@ void client_host::check_error(const status& why, const std::vector<int>& took_pa
       if (core_.now < deadline)
         return wrong("a deadline is exceeded after it, not before");
       if (!may_wait && deadline - issued >= 1s &&
-          !core_.had_fault(lost, processes, issued - 2 * timeout - 5s, core_.now))
+          !core_.had_fault(lost, processes, since, core_.now))
         return wrong("a step is in time where nothing is lost");
       break;
     case error_kind::not_found:
@@ -455,7 +450,7 @@ void client_host::list_devices(on_end then) {
         core_.tell(name(), "hears", "devices: ", why.ok() ? "ok" : first_line(why));
         answered(wait);
         if (!why.ok())
-          check_error(why, everybody(), issued, issued, "devices", true, issued);
+          check_error(why, everybody(), issued, issued, "devices", true);
         else if (core_.with.joined ? all.empty() : all.size() != tasks_.size())
           core_.violated("each task lists its devices", name(), " heard of ", all.size());
         then(why);
@@ -480,7 +475,7 @@ void client_host::reset(on_end then) {
                 core_.tell(name(), "hears", "reset: ", why.ok() ? "ok" : first_line(why));
                 answered(wait);
                 if (!why.ok())
-                  check_error(why, everybody(), issued, issued, "reset", true, issued);
+                  check_error(why, everybody(), issued, issued, "reset", true);
                 then(why);
               });
 }

@@ -78,7 +78,7 @@ private:
   void ended(size_t which, run_record& run, const status& why, const std::vector<tensor>& fetches);
   std::vector<int> tasks_named_in(const status& why) const;
   void check_error(const status& why, const std::vector<int>& processes, time_point issued,
-                   time_point deadline, const std::string& what, bool may_wait, time_point proven);
+                   time_point deadline, const std::string& what, bool may_wait);
   bool is_end_of_queue(const run_record& run, const status& why) const;
   void final_step(size_t which, int tries, std::function<void()> then);
   void final_shut(int server, std::function<void()> then);
@@ -106,9 +106,8 @@ private:
   std::unique_ptr<process> process_;
   caf::actor session_;
   std::map<size_t, std::shared_ptr<prepared_step>> prepared_;
-  std::map<size_t, time_point> proven_; // when a step was begun that has succeeded since
-  std::map<int, uint64_t> held_;        // incarnations of servers that steps have succeeded on
-  std::set<int> told_lost_;             // servers of which the session has been told since
+  std::map<int, uint64_t> held_; // incarnations of servers that steps have succeeded on
+  std::set<int> told_lost_;      // servers of which the session has been told since
   std::map<uint64_t, wait> waits_;
   uint64_t next_wait_ = 1, generation_ = 0;
   int busy_ = 0;

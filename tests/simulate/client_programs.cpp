@@ -19,7 +19,6 @@ struct client_host::program_run {
   bool is_last;
   std::shared_ptr<prepared_step> begin = {}, turn = {};
   std::map<size_t, uint64_t> state_on = {}; // incarnations of processes
-  time_point proven{};
   int turns_left = turns;
 };
 
@@ -70,7 +69,6 @@ void client_host::go_on(const std::shared_ptr<program_run>& of, on_end then) {
                        core_.now + patience,
                        [=, this, &step](const status& why, std::shared_ptr<prepared_step> made) {
                          step = std::move(made);
-                         of->proven = core_.now;
                          next(why);
                        });
   auto& record = ledger_.begin({.kind = run_kind::program,
@@ -88,10 +86,9 @@ void client_host::go_on(const std::shared_ptr<program_run>& of, on_end then) {
             note_end(record, why);
             if (!why.ok()) {
               check_error(why, record.processes, record.issued, record.deadline,
-                          concat("program ", record.number), false, of->proven);
+                          concat("program ", record.number), false);
               return then(why);
             }
-            of->proven = record.issued;
             ledger_.succeeded(record);
             if (begins)
               of->state_on = record.ran_on;

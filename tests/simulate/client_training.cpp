@@ -29,7 +29,6 @@ struct client_host::training {
     std::unique_ptr<test::text_case> text;
     std::vector<int> processes;
     std::shared_ptr<prepared_step> step = {};
-    time_point proven{};
     bool is_asked = false;
   };
 
@@ -101,7 +100,6 @@ void client_host::run_part(
     return ask_prepare(*part.text->nodes, test::signature_of(part.text->text.runs[0]),
                        concat("training ", which), part.processes, core_.now + prepare_patience,
                        [=, this, &part](const status& why, std::shared_ptr<prepared_step> made) {
-                         part.proven = core_.now;
                          if (why.ok() && of->generation == generation_) {
                            part.step = std::move(made);
                            run_part(of, which, label, then);
@@ -126,17 +124,16 @@ void client_host::run_part(
   std::vector<tensor> feeds{tensor::scalar(static_cast<int64_t>(record.number)),
                             tensor::scalar(label)};
   ask_run(record, part.step, std::move(feeds),
-          [=, this, &part, &record](const status& why, const std::vector<tensor>& fetches) {
+          [=, this, &record](const status& why, const std::vector<tensor>& fetches) {
             note_end(record, why);
             // What a chief's step opens with ends those that wait to take, also late.
             auto cleared = why.kind() == error_kind::cancelled && which == training::apply;
             if (why.ok()) {
-              part.proven = record.issued;
               ledger_.succeeded(record);
             } else if (!cleared) {
               check_error(why, record.processes, record.issued, record.deadline,
                           concat("training ", which, " as run ", record.number),
-                          which >= training::apply, part.proven);
+                          which >= training::apply);
             }
             then(why, &record, fetches);
           });

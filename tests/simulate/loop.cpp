@@ -6,11 +6,12 @@
 
 namespace troupe::simulate {
 
-void simulated_loop::add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
-                         std::shared_ptr<void> keep) {
+status simulated_loop::add(int socket, socket_handler& handler,
+                           std::chrono::milliseconds tick_period, std::shared_ptr<void> keep) {
   entries_[socket] = {&handler, tick_period, clock::now() + tick_period, std::move(keep)};
   find_due();
   rouse(socket);
+  return {};
 }
 
 void simulated_loop::want_writable(int socket, bool wanted) {

@@ -29,8 +29,8 @@ class simulated_loop final : public io_loop {
 public:
   explicit simulated_loop(const socket_states& states) : states_(states), scratch_(64 * 1024) {}
 
-  void add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
-           std::shared_ptr<void> keep) override;
+  status add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
+             std::shared_ptr<void> keep) override;
   void want_writable(int socket, bool wanted) override;
   void remove(int socket) override;
   allocator& memory() noexcept override { return memory_; }

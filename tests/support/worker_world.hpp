@@ -32,11 +32,16 @@ struct worker_world : actor_world {
       });
   step_table& steps = server->steps();
   std::vector<message> sent; // to the peer
-  caf::actor worker, peer;
+  caf::actor worker, membership, peer;
   connection_ptr connection = connect();
 
-  worker_world() {
-    worker_options options{.ops = &library(), .devices = {}, .membership = {}, .server = server};
+  /// Without a membership the worker reaches no other task.
+  explicit worker_world(
+      const std::function<caf::actor(caf::actor_system&)>& spawn_membership = {}) {
+    if (spawn_membership)
+      membership = spawn_membership(system());
+    worker_options options{
+        .ops = &library(), .devices = {}, .membership = membership, .server = server};
     options.devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
     worker = spawn_worker(system(), std::move(options));
     peer = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
@@ -44,9 +49,10 @@ struct worker_world : actor_world {
     });
   }
   ~worker_world() {
-    caf::anon_send_exit(worker, caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(peer, caf::exit_reason::user_shutdown);
-    worker = peer = nullptr;
+    for (auto* one : {&worker, &membership, &peer})
+      if (*one)
+        caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    worker = membership = peer = nullptr;
     run();
   }
 

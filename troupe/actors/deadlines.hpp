@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 namespace troupe {
 
@@ -31,8 +32,7 @@ public:
   template <class Self>
   void wake(Self* self) {
     auto now = self->clock().now();
-    if (now >= scheduled_) // an earlier message may be late: the next one is still under way
-      scheduled_ = step_clock::time_point::max();
+    under_way_.erase(under_way_.begin(), under_way_.upper_bound(now));
     while (!waiting_.empty() && waiting_.begin()->first.first <= now) {
       auto act = std::move(waiting_.begin()->second);
       waiting_.erase(waiting_.begin());
@@ -44,18 +44,21 @@ public:
 private:
   template <class Self>
   void schedule(Self* self) {
-    if (waiting_.empty() || waiting_.begin()->first.first >= scheduled_)
+    if (waiting_.empty())
       return;
-    scheduled_ = waiting_.begin()->first.first;
+    auto now = self->clock().now();
+    auto next = waiting_.begin()->first.first;
+    if (!under_way_.empty() && *under_way_.begin() <= std::max(next, now))
+      return;
     // Far deadlines are looked at again now and then: the clock cannot add them.
-    auto left = std::clamp<caf::timespan>(scheduled_ - self->clock().now(),
-                                          std::chrono::milliseconds{1}, std::chrono::hours{24});
-    scheduled_ = self->clock().now() + left;
+    auto left =
+        std::clamp<caf::timespan>(next - now, std::chrono::milliseconds{1}, std::chrono::hours{24});
+    under_way_.insert(now + left);
     self->delayed_send(self, left, wake_atom::value);
   }
 
   std::map<key, std::function<void()>> waiting_;
-  step_clock::time_point scheduled_ = step_clock::time_point::max();
+  std::set<step_clock::time_point> under_way_; // when messages to itself are due that it has sent
   uint64_t next_ = 0;
 };
 

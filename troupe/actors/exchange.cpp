@@ -86,8 +86,10 @@ public:
       one->get()->attach(caf::default_attachable::make_monitor(one->get()->address(), address()));
     auto id = stream_->id(); // soon it may have ended
     auto holds_input = stream_->holds_input();
-    loop_->add(id, *this, options_.peer_timeout / ticks_per_timeout,
-               std::make_shared<caf::actor>(as_actor()));
+    auto watched = loop_->add(id, *this, options_.peer_timeout / ticks_per_timeout,
+                              std::make_shared<caf::actor>(as_actor()));
+    if (!watched)
+      return end(std::move(watched));
     if (holds_input) // of which the socket does not tell
       loop_->call_soon(id);
     tick(home_system().clock().now());

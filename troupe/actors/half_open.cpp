@@ -117,7 +117,8 @@ public:
       oldest->drop(failure(error_kind::resource_exhausted, "it was the oldest of ", options_.max,
                            " connections that had not proven who they are"));
     try {
-      loop_->add(made->id(), *made, options_.patience, made);
+      if (auto watched = loop_->add(made->id(), *made, options_.patience, made); !watched)
+        made->drop(watched);
     } catch (const std::exception&) {
       leave(*made);
       throw;

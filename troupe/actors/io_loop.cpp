@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -201,8 +202,8 @@ public:
       state_->thread.join();
   }
 
-  void add(int socket, socket_handler& handler, milliseconds tick_period,
-           std::shared_ptr<void> keep) override;
+  status add(int socket, socket_handler& handler, milliseconds tick_period,
+             std::shared_ptr<void> keep) override;
   void want_writable(int socket, bool wanted) override;
   void remove(int socket) override;
   void call_again(int socket) override { state_->again.push_back(socket); }
@@ -213,17 +214,21 @@ private:
   const std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-void epoll_loop::add(int socket, socket_handler& handler, milliseconds tick_period,
-                     std::shared_ptr<void> keep) {
+status epoll_loop::add(int socket, socket_handler& handler, milliseconds tick_period,
+                       std::shared_ptr<void> keep) {
+  status watched;
   {
     std::lock_guard guard{state_->mutex};
     state_->entries[socket] = {&handler, tick_period, clock::now() + tick_period, std::move(keep)};
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = socket;
-    ::epoll_ctl(state_->epoll, EPOLL_CTL_ADD, socket, &event);
+    if (::epoll_ctl(state_->epoll, EPOLL_CTL_ADD, socket, &event) != 0)
+      watched = failure(error_kind::resource_exhausted,
+                        "the system does not watch its socket: ", std::strerror(errno));
   }
   state_->rouse(); // it may sleep past the tick
+  return watched;
 }
 
 void epoll_loop::want_writable(int socket, bool wanted) {

@@ -2,6 +2,7 @@
 // docs/decisions/038 says what was measured.
 #pragma once
 #include "troupe/devices/cpu/cpu_allocator.hpp"
+#include "troupe/runtime/types/status.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -31,9 +32,10 @@ public:
   static std::shared_ptr<io_loop> make();
   virtual ~io_loop() = default;
 
-  /// Watches a socket, which is to be non-blocking, for input. `keep` goes after removed().
-  virtual void add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
-                   std::shared_ptr<void> keep) = 0;
+  /// Watches a socket, which is to be non-blocking, for input. `keep` goes after removed(). Where
+  /// it fails, the handler is told the time alone, until the socket is removed like others.
+  virtual status add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
+                     std::shared_ptr<void> keep) = 0;
   /// Says whether the handler wants to know when the socket can be written.
   virtual void want_writable(int socket, bool wanted) = 0;
   virtual void remove(int socket) = 0;

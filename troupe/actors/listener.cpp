@@ -72,7 +72,12 @@ public:
          .on_refused = [server = options_.server, warn = options_.on_warning](
                            const std::string& peer,
                            const status& why) { tell_refused(server, warn, peer, why); }});
-    loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
+    auto watched =
+        loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
+    if (!watched) {
+      tell_refused(options_.server, options_.on_warning, "any peer", watched);
+      leave();
+    }
   }
 
   // -- on the loop's thread

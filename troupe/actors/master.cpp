@@ -104,8 +104,9 @@ void find_worker(master_self self, const task_name& task, step_clock::time_point
     return then(peer_link{task, 0, it->second});
   if (!options.membership)
     return then(failure(error_kind::not_found, "there is no task ", task));
-  self->request(options.membership, until(self, deadline) + std::chrono::seconds{1},
-                connect_request{task, deadline})
+  // Without a time-out of CAF's, which it would keep until the deadline though the answer has come:
+  // the membership answers at the deadline.
+  self->request(options.membership, caf::infinite, connect_request{task, deadline})
       .then([then](const peer_link& link) { then(link); },
             [then](const caf::error& why) { then(from_caf(why)); });
 }
@@ -390,6 +391,16 @@ void link_was_lost(master_self self, const link_lost& what) {
   self->state.runs->lose(what.task, what.why);
 }
 
+// The same where a task has lost another that its part sends to.
+void part_was_lost(master_self self, const part_lost& what) {
+  for (const auto& weak : self->state.steps)
+    if (auto step = weak.lock())
+      for (size_t i = 0; i < step->participants.size(); ++i)
+        if (const auto& one = step->participants[i];
+            one.task == what.task && one.handle == what.handle)
+          step->parts.lose(i);
+}
+
 // -- the rest ------------------------------------------------------------------------------------
 
 caf::result<status> reset(master_self self, const reset_request& what) {
@@ -562,6 +573,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const turn_came& what) { self->state.runs->enter(what); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& what) { link_was_lost(self, what); },
+      [=](const part_lost& what) { part_was_lost(self, what); },
       [=](const tasks_known& what) { tasks_changed(self, what); },
       [=](const reset_request& what) { return reset(self, what); },
       [=](const end_fill& what) { return end_filling(self, what); },

@@ -1,5 +1,6 @@
 #include "troupe/actors/membership.hpp"
 
+#include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/exchange.hpp"
@@ -27,12 +28,7 @@
 namespace troupe {
 namespace {
 
-using link_promise = caf::typed_response_promise<peer_link>;
-
-// Membership -> itself: time may be over for some who wait for that task.
-struct give_up {
-  task_name to;
-};
+using on_link = std::function<void(const result<peer_link>&)>;
 
 // Membership -> itself: call that task again.
 struct call_again {
@@ -59,7 +55,6 @@ constexpr std::chrono::milliseconds pause_between_reads{100};
 } // namespace
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::give_up)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::call_again)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::read_again)
 
@@ -67,8 +62,9 @@ namespace troupe {
 namespace {
 
 struct waiting_link {
-  link_promise reply;
+  on_link then;
   step_clock::time_point deadline;
+  deadlines::key due;
 };
 
 // What is known of one task.
@@ -94,6 +90,7 @@ struct membership_state {
   }
   static inline const char* name = "troupe.membership";
   membership_options options;
+  deadlines due;
   std::map<task_name, member> members;
   std::unique_ptr<joined_cluster> joined;
   std::unique_ptr<seed_links> seeds; // where the cluster is joined
@@ -107,15 +104,22 @@ struct membership_state {
 
 using membership_self = caf::stateful_actor<membership_state>*;
 
+void answer(membership_self self, std::vector<waiting_link> all, const result<peer_link>& with) {
+  for (auto& waits : all) {
+    self->state.due.remove(waits.due);
+    waits.then(with);
+  }
+}
+
 // Answers those whose time is over by then.
-void refuse(member& one, const status& why,
+void refuse(membership_self self, member& one, const status& why,
             step_clock::time_point until = step_clock::time_point::max()) {
-  std::erase_if(one.waiting, [&](auto& waits) {
-    if (waits.deadline > until)
-      return false;
-    waits.reply.deliver(to_caf(why));
-    return true;
-  });
+  auto stay = std::stable_partition(one.waiting.begin(), one.waiting.end(),
+                                    [&](const auto& waits) { return waits.deadline > until; });
+  std::vector<waiting_link> over{std::make_move_iterator(stay),
+                                 std::make_move_iterator(one.waiting.end())};
+  one.waiting.erase(stay, one.waiting.end());
+  answer(self, std::move(over), why);
 }
 
 // Dials until the last deadline of those who wait.
@@ -201,18 +205,51 @@ void take_source(membership_self self, source_read& what) {
   self->delayed_send(self, pause, read_again{state.reads});
 }
 
-caf::result<peer_link> connect(membership_self self, const connect_request& what) {
+// A task that is linked cannot run a part of a step any more.
+void pass_on(membership_self self, const program_lost& what, const connection_ptr& via) {
+  auto& state = self->state;
+  auto watcher = caf::actor_cast<caf::actor>(state.watcher);
+  auto it = std::ranges::find(state.members, via, [](const auto& one) { return one.second.via; });
+  if (watcher && it != state.members.end())
+    self->send(watcher, part_lost{it->first, what.handle});
+}
+
+status why_not_there(const membership_state& state, const task_name& task, const member& one) {
+  const auto& source = state.options.cluster.source;
+  if (one.address.empty() && !one.exchange && state.joined)
+    return failure(error_kind::not_found, task, " has not joined the cluster in time");
+  if (one.address.empty() && !one.exchange && source)
+    return failure(error_kind::not_found, source->name(), " has named no task ", task, " in time",
+                   state.source_said.ok() ? "" : concat(" (", state.source_said.message(), ")"));
+  return failure(error_kind::unavailable, task, " at ", one.address,
+                 one.exchange ? " did not introduce itself in time" : " was not there in time",
+                 one.last.ok() ? "" : concat(" (", one.last.message(), ")"));
+}
+
+// Time is over for some who wait for that task.
+void give_up(membership_self self, const task_name& to) {
+  auto& members = self->state.members;
+  auto it = members.find(to);
+  if (it == members.end())
+    return;
+  refuse(self, it->second, why_not_there(self->state, to, it->second), self->clock().now());
+  if (is_of_no_use(it->second))
+    members.erase(it);
+}
+
+// Calls back at once where the link is there.
+void connect(membership_self self, const connect_request& what, on_link then) {
   auto it = self->state.members.find(what.to);
   if (it == self->state.members.end()) {
     if (!self->state.options.cluster.may_change())
-      return to_caf(failure(error_kind::not_found, "the cluster has no task ", what.to));
+      return then(failure(error_kind::not_found, "the cluster has no task ", what.to));
     it = self->state.members.try_emplace(what.to).first;
   }
   auto& one = it->second;
   if (one.ready)
-    return peer_link{what.to, one.incarnation, one.exchange, one.via};
-  auto promise = self->make_response_promise<peer_link>();
-  one.waiting.push_back({promise, what.deadline});
+    return then(peer_link{what.to, one.incarnation, one.exchange, one.via});
+  auto due = self->state.due.add(self, what.deadline, [=, to = what.to] { give_up(self, to); });
+  one.waiting.push_back({std::move(then), what.deadline, due});
   if (self->clock().now() - self->state.read_at >= pause_between_reads)
     read_source(self);
   if (wants_call(one)) {
@@ -224,9 +261,16 @@ caf::result<peer_link> connect(membership_self self, const connect_request& what
       start_dialing(self, what.to, one);
     }
   }
-  auto patience =
-      std::max<caf::timespan>(what.deadline - self->clock().now(), std::chrono::milliseconds{1});
-  self->delayed_send(self, patience, give_up{what.to});
+}
+
+caf::result<peer_link> connect(membership_self self, const connect_request& what) {
+  auto promise = self->make_response_promise<peer_link>();
+  connect(self, what, [promise](const result<peer_link>& found) mutable {
+    if (found)
+      promise.deliver(*found);
+    else
+      promise.deliver(to_caf(found.status()));
+  });
   return promise;
 }
 
@@ -255,10 +299,8 @@ caf::actor open(membership_self self, dialed& what, std::optional<task_name> exp
 
 // A link that is there counts: its heartbeat says so.
 void reach(membership_self self, const task_name& task, const std::function<void(uint64_t)>& then) {
-  auto until = self->clock().now() + longest_probe;
-  self->request(caf::actor_cast<caf::actor>(self), 2 * longest_probe, connect_request{task, until})
-      .then([=](const peer_link& found) { then(found.incarnation); },
-            [=](const caf::error&) { then(0); });
+  connect(self, connect_request{task, self->clock().now() + longest_probe},
+          [=](const result<peer_link>& found) { then(found ? found->incarnation : 0); });
 }
 
 void tell(membership_self self, std::string_view event, const std::string& text) {
@@ -329,7 +371,7 @@ void connected(membership_self self, dialed& what) {
                           {{"other", to_string(what.to)},
                            {"address", one.address},
                            {"why", what.outcome.message()}});
-    refuse(one, what.outcome, what.deadline);
+    refuse(self, one, what.outcome, what.deadline);
     if (!one.waiting.empty()) { // somebody has joined who has more time
       TROUPE_REACHED("a task is dialled again for who has more time");
       start_dialing(self, what.to, one);
@@ -381,8 +423,8 @@ void introduced(membership_self self, const peer_ready& what) {
   one.last = {};
   one.incarnation = who.incarnation;
   one.via = what.via;
-  for (auto& waits : std::exchange(one.waiting, {}))
-    waits.reply.deliver(peer_link{it->first, one.incarnation, one.exchange, one.via});
+  answer(self, std::exchange(one.waiting, {}),
+         peer_link{it->first, one.incarnation, one.exchange, one.via});
 }
 
 void lost(membership_self self, const peer_gone& what) {
@@ -408,7 +450,7 @@ void lost(membership_self self, const peer_gone& what) {
           self->delayed_send(self, pause_between_calls, call_again{task});
         continue;
       }
-      refuse(one,
+      refuse(self, one,
              failure(what.why.kind() == error_kind::failed_precondition ? what.why.kind()
                                                                         : error_kind::unavailable,
                      task, " at ", one.address, ": ", what.why.message()));
@@ -416,18 +458,6 @@ void lost(membership_self self, const peer_gone& what) {
   if (self->state.joined) // whoever calls is a member while it does
     std::erase_if(self->state.members,
                   [](const auto& entry) { return is_of_no_use(entry.second); });
-}
-
-status why_not_there(const membership_state& state, const task_name& task, const member& one) {
-  const auto& source = state.options.cluster.source;
-  if (one.address.empty() && !one.exchange && state.joined)
-    return failure(error_kind::not_found, task, " has not joined the cluster in time");
-  if (one.address.empty() && !one.exchange && source)
-    return failure(error_kind::not_found, source->name(), " has named no task ", task, " in time",
-                   state.source_said.ok() ? "" : concat(" (", state.source_said.message(), ")"));
-  return failure(error_kind::unavailable, task, " at ", one.address,
-                 one.exchange ? " did not introduce itself in time" : " was not there in time",
-                 one.last.ok() ? "" : concat(" (", one.last.message(), ")"));
 }
 
 caf::behavior membership_behavior(membership_self self, membership_options options) {
@@ -459,15 +489,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
       [=](dialed& what) { connected(self, what); },
       [=](const peer_ready& what) { introduced(self, what); },
       [=](const peer_gone& what) { lost(self, what); },
-      [=](const give_up& what) {
-        auto& members = self->state.members;
-        auto it = members.find(what.to);
-        if (it == members.end())
-          return;
-        refuse(it->second, why_not_there(self->state, what.to, it->second), self->clock().now());
-        if (is_of_no_use(it->second))
-          members.erase(it);
-      },
+      [=](wake_atom) { self->state.due.wake(self); },
       [=](const call_again& what) {
         auto& one = self->state.members.at(what.to);
         one.dialing = false;
@@ -475,7 +497,9 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
           start_dialing(self, what.to, one);
       },
       [=](const incoming& what) {
-        if (self->state.joined)
+        if (const auto* lost = std::get_if<program_lost>(&what.content))
+          pass_on(self, *lost, what.owner);
+        else if (self->state.joined)
           self->state.joined->take(what);
       },
       [=](const call_seed& what) { self->state.seeds->call(what); },

@@ -229,6 +229,13 @@ struct link_lost {
   status why;
 };
 
+/// Membership -> who watches it: a task says that it cannot run any more what it has registered
+/// (program_lost). No answer.
+struct part_lost {
+  task_name task;
+  uint64_t handle = 0;
+};
+
 /// Exchange -> membership: its peer has introduced itself / is gone.
 struct peer_ready {
   hello who;
@@ -274,6 +281,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::inspection)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_news)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_lost)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::part_lost)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_ready)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_gone)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::membership_owner)

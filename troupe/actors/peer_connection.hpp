@@ -46,6 +46,7 @@ struct peer_connection {
   std::atomic<bool> gone{false};
   std::atomic<size_t> registering{0}; ///< graphs that wait to be compiled
   std::atomic<size_t> running{0};     ///< steps
+  std::atomic<uint64_t> fed{0};       ///< bytes that its running steps were fed with
   std::atomic<bool> near{false};      ///< its memory can be read from here
   std::atomic<uint64_t> received{0};  ///< bytes, those read out of its memory among them
   std::atomic<uint64_t> sent{0};
@@ -60,6 +61,15 @@ struct peer_connection {
   }
   double seconds_since_heard() const noexcept {
     return static_cast<double>(steady_ns() - heard_ns.load(std::memory_order_relaxed)) * 1e-9;
+  }
+
+  /// Counts what a step was fed with. A step alone may have more than the limit.
+  bool take_feeds(uint64_t bytes, uint64_t limit) noexcept {
+    auto before = fed.fetch_add(bytes, std::memory_order_relaxed);
+    if (before == 0 || bytes == 0 || before + bytes <= limit)
+      return true;
+    fed.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
   }
 
   /// A step has ended, or, where what it was given depends on others, is settled.

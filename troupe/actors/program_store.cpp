@@ -157,11 +157,22 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
   return dropped;
 }
 
-void program_store::lose(const caf::actor_addr& exchange, const status& why) {
+std::vector<std::pair<connection_ptr, uint64_t>>
+program_store::lose(const caf::actor_addr& exchange, const status& why) {
+  std::vector<std::pair<connection_ptr, uint64_t>> lost;
   std::lock_guard guard{mutex_};
   for (auto& [handle, one] : programs_)
-    if (one.lost && one.program->sends_through(exchange))
+    if (one.lost && one.program->sends_through(exchange)) {
       one.lost = status{why}.within(concat(self_, " cannot send"));
+      lost.emplace_back(one.owner, handle);
+    }
+  return lost;
+}
+
+bool program_store::is_lost(uint64_t handle) const {
+  std::lock_guard guard{mutex_};
+  auto it = programs_.find(handle);
+  return it != programs_.end() && !it->second.lost;
 }
 
 void program_store::clear() {

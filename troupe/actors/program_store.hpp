@@ -38,8 +38,11 @@ public:
   /// dropped before whose steps may still run.
   std::vector<program_ptr> close(peer_connection& owner);
 
-  /// Tensors that programs send through that exchange are lost: they run no more.
-  void lose(const caf::actor_addr& exchange, const status& why);
+  /// Tensors that programs send through that exchange are lost: they run no more. Returns those
+  /// that could until now, to be told to their owners.
+  std::vector<std::pair<connection_ptr, uint64_t>> lose(const caf::actor_addr& exchange,
+                                                        const status& why);
+  bool is_lost(uint64_t handle) const;
   void clear();
 
   /// What stateful kernels of a session keep on a device, for one owner.

@@ -1,5 +1,6 @@
 #include "troupe/actors/step_server.hpp"
 
+#include "troupe/actors/hosted_step.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 
 #include <caf/send.hpp>
@@ -95,6 +96,9 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
   auto deadline = what.deadline_ms < max_deadline_ms
                       ? now_() + std::chrono::milliseconds{what.deadline_ms}
                       : step_clock::time_point::max();
+  uint64_t fed = 0;
+  for (const auto& one : what.feeds)
+    fed += bytes_in(one.value);
   begin({what.handle,
          what.step,
          deadline,
@@ -102,11 +106,11 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
          {.times = what.times, .check_numerics = what.check_numerics},
          what.incarnation,
          what.fills},
-        owner, std::move(on_end), unit);
+        owner, std::move(on_end), unit, fed);
 }
 
 void step_server::begin(run_request&& what, const connection_ptr& owner, step_end on_end,
-                        caf::execution_unit* unit) {
+                        caf::execution_unit* unit, uint64_t fed) {
   active_->fetch_add(1); // before it looks: whoever drains waits for this one, or it is refused
   auto stage = fill_stage::over;
   auto refuse = [&](status why) {
@@ -151,13 +155,20 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
                           account->rights.steps, " steps on ", name_,
                           " already, as many as it may"));
   }
+  if (!owner->take_feeds(fed, max_fed)) {
+    owner->end_step();
+    return refuse(failure(error_kind::resource_exhausted, owner->peer, " has fed steps on ", name_,
+                          " with ", owner->fed.load(), " bytes that have not ended: ", fed,
+                          " more are over the limit of ", max_fed));
+  }
   // A step whose part here has ended counts until it is settled.
-  auto ended = [owner, stage, of = *program, step = what.step, keep = unsettled_, counts = counts_,
-                active = active_, log = log_, now = now_, began = now_(),
+  auto ended = [owner, stage, fed, of = *program, step = what.step, keep = unsettled_,
+                counts = counts_, active = active_, log = log_, now = now_, began = now_(),
                 tell = std::move(on_end)](step_result result) {
     counts->ended(result.outcome.kind(), now() - began);
     log_end(*log, "step_failed", step, result.outcome);
     result.fill = stage;
+    owner->fed.fetch_sub(fed, std::memory_order_relaxed);
     if (result.holds)
       keep->add(step, of, owner); // before anybody can settle it
     else
@@ -200,7 +211,7 @@ void step_server::lose(peer_connection& which, const status& why) {
   connections_.remove(which);
   auto dropped = programs_.close(which);
   end_fill(which, false); // begin() ends what comes later
-  programs_.lose(which.exchange, reason);
+  lose_programs(which.exchange, reason);
   steps_->abort_all(which.peer, which.incarnation, reason, nullptr);
   for (const auto& one : dropped) // nobody waits for its steps any more
     steps_->abort_all(*one, reason, nullptr);
@@ -210,7 +221,14 @@ void step_server::lose(peer_connection& which, const status& why) {
 void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, const status& why) {
   steps_->abort(step, status{why}, nullptr);
   if (why.kind() == error_kind::unavailable) // else it was this tensor alone
-    programs_.lose(exchange, why);
+    lose_programs(exchange, why);
+}
+
+// Whoever registered them registers them again before the next step, which else would fail.
+void step_server::lose_programs(const caf::actor_addr& exchange, const status& why) {
+  for (const auto& [owner, handle] : programs_.lose(exchange, why))
+    if (auto to = caf::actor_cast<caf::actor>(owner->exchange))
+      caf::anon_send(to, outgoing{program_lost{handle}});
 }
 
 void step_server::close(const status& why) {

@@ -19,6 +19,9 @@ namespace troupe {
 
 class step_server {
 public:
+  /// Bytes of feeds that steps of one connection hold at once; one step alone may have more.
+  static constexpr uint64_t max_fed = uint64_t{8} << 30;
+
   explicit step_server(task_name self, uint64_t incarnation = 0,
                        step_table::clock now = step_clock::now,
                        std::shared_ptr<event_log> log = std::make_shared<event_log>())
@@ -53,9 +56,10 @@ public:
   /// the answers as `outgoing`. Says whether it was one of them; else the message is left as it is.
   bool serve(message& what, const connection_ptr& owner, const caf::actor& from,
              caf::execution_unit* unit = nullptr);
-  /// Begins a step of a program of that owner, who may have so many at once.
+  /// Begins a step of a program of that owner, who may have so many at once, and so much memory of
+  /// feeds that have come for them, of which this step has `fed` bytes.
   void begin(run_request&& what, const connection_ptr& owner, step_end on_end,
-             caf::execution_unit* unit = nullptr);
+             caf::execution_unit* unit = nullptr, uint64_t fed = 0);
   /// Whether tensors that are announced to an exchange for a step are to be fetched; it is told
   /// when that may have changed.
   demand expect(step_id step, const caf::actor_addr& exchange);
@@ -83,6 +87,7 @@ public:
 
 private:
   void become_busy();
+  void lose_programs(const caf::actor_addr& exchange, const status& why);
   void serve_cancel(cancel_step&& what, peer_connection& owner, caf::execution_unit* unit);
   status serve_settle(const settle_step& what, const peer_connection& owner);
   void serve_run(run_step&& what, const connection_ptr& owner, const caf::actor& from,

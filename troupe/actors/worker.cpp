@@ -259,15 +259,16 @@ void serve_register(worker_self self, register_graph&& what, const incoming& fro
   auto graphs = std::make_shared<register_graph>(std::move(what));
   register_programs(
       self, [=, compiler = self->state.compiler] { return compiler->read(*graphs); }, from.owner,
-      [=, owner = from.owner](const result<registered>& done) {
+      [=, owner = from.owner, to = from.from](const result<registered>& done) {
         owner->registering.fetch_sub(1, std::memory_order_relaxed);
         if (owner->account)
           owner->account->registering.fetch_sub(1, std::memory_order_relaxed);
         log_registration(*self->state.server, *owner, done);
-        if (done)
-          reply(done->handle, {});
-        else
-          reply(0, done.status());
+        if (!done)
+          return reply(0, done.status());
+        reply(done->handle, {});
+        if (self->state.server->programs().is_lost(done->handle)) // its owner knew no handle yet
+          self->send(to, outgoing{program_lost{done->handle}});
       });
 }
 

@@ -18,10 +18,17 @@ namespace troupe {
 /// Any thread may call.
 class incarnations {
 public:
+  /// How many names those that call may have, from the first on.
+  static constexpr size_t most_tasks = 16'384;
+
   /// A task has introduced itself, having called, or having been called at its address. Fails where
   /// another has taken its place.
   status meet(const std::string& task, uint64_t incarnation, bool at_its_address = false) {
     std::lock_guard guard{mutex_};
+    if (!at_its_address && tasks_.size() >= most_tasks && !tasks_.contains(task))
+      return failure(error_kind::resource_exhausted, "tasks of ", most_tasks,
+                     " names have called already, as many as may be: ", task,
+                     " can only be called at its address, until this process is restarted");
     auto& known = tasks_[task];
     auto replaced = std::ranges::find(known.former, incarnation) != known.former.end();
     if (at_its_address)

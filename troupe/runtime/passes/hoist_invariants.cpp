@@ -2,6 +2,7 @@
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/passes/estimated_bytes.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 
@@ -21,7 +22,7 @@ constexpr int64_t most_zeros = 16 << 20;
 
 int64_t known_bytes(edge of) {
   const auto& dims = of.dims();
-  return dims.fully_known() ? dims.elements() * static_cast<int64_t>(size_of(of.type())) : -1;
+  return dims.fully_known() ? estimated_bytes(of.type(), dims) : -1;
 }
 
 bool makes_much_of_little(const node& one) {

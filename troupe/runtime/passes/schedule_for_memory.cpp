@@ -1,5 +1,6 @@
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/passes/estimated_bytes.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 
@@ -18,16 +19,9 @@ int64_t bytes_made(const node& node) {
   if (node.op().makes != resource::none || (is_pure(node) && node.inputs().empty()))
     return 0;
   int64_t bytes = 0;
-  for (int i = 0; i < node.outputs(); ++i) {
-    if (node.output_is_ref(i))
-      continue;
-    const auto& dims = node.output_shape(i);
-    int64_t elements = 1;
-    if (dims.has_rank())
-      for (auto extent : dims.extents())
-        elements *= extent == unknown_extent ? 1 : extent;
-    bytes += elements * static_cast<int64_t>(size_of(node.output_type(i)));
-  }
+  for (int i = 0; i < node.outputs(); ++i)
+    if (!node.output_is_ref(i))
+      bytes += estimated_bytes(node.output_type(i), node.output_shape(i));
   return bytes;
 }
 

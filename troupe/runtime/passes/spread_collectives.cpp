@@ -3,6 +3,7 @@
 #include "troupe/runtime/graph/collective.hpp"
 #include "troupe/runtime/graph/collective_group.hpp"
 #include "troupe/runtime/graph/piece.hpp"
+#include "troupe/runtime/passes/estimated_bytes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 
 #include <algorithm>
@@ -296,7 +297,7 @@ private:
     auto dims = known_dims();
     if (!dims.fully_known())
       return 1;
-    auto bytes = dims.known().elements() * static_cast<int64_t>(size_of(call_.type));
+    auto bytes = estimated_bytes(call_.type, dims);
     return std::clamp<int64_t>(bytes / static_cast<int64_t>(tasks_.size()) / piece_bytes, 1,
                                max_pieces_each);
   }

@@ -2,6 +2,7 @@
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/passes/estimated_bytes.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 #include "troupe/runtime/placement/cost.hpp"
@@ -34,13 +35,7 @@ struct value_size {
 };
 
 value_size size_of_value(edge what) {
-  value_size size{static_cast<int64_t>(size_of(what.type())), what.dims().has_rank()};
-  if (what.dims().has_rank())
-    for (auto extent : what.dims().extents()) {
-      size.bytes *= extent == unknown_extent ? 1 : extent;
-      size.known = size.known && extent != unknown_extent;
-    }
-  return size;
+  return {estimated_bytes(what.type(), what.dims()), what.dims().fully_known()};
 }
 
 // One output, together with what only hands it on: its memory is free when nobody reads any of

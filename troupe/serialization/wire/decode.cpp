@@ -117,6 +117,7 @@ private:
       }
       case wire::Envelope::FILL_END:
         return message{fill_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};
+      case wire::Envelope::PROGRAM_LOST: return message{program_lost{from.getProgramLost()}};
       case wire::Envelope::STEP_DONE: {
         auto in = from.getStepDone();
         TROUPE_ASSIGN(auto fetches, read(in.getFetches()));

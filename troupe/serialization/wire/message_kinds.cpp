@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "session_request",
     "session_reply",
     "fill_end",
+    "program_lost",
 };
 
 } // namespace
@@ -57,7 +58,7 @@ bool is_for_membership(const message& what) noexcept {
          std::holds_alternative<number_claim>(what) || std::holds_alternative<number_grant>(what) ||
          std::holds_alternative<probe_request>(what) ||
          std::holds_alternative<probe_answer>(what) || std::holds_alternative<vote_request>(what) ||
-         std::holds_alternative<vote>(what);
+         std::holds_alternative<vote>(what) || std::holds_alternative<program_lost>(what);
 }
 
 bool is_for_host(const message& what) noexcept {

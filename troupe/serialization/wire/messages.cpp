@@ -89,6 +89,7 @@ public:
     to.setRequest(what.request);
     to.setDone(what.done);
   }
+  void operator()(const program_lost& what) { to_.setProgramLost(what.handle); }
   void operator()(const step_done& what) {
     auto to = to_.initStepDone();
     to.setRequest(what.request);

@@ -92,6 +92,12 @@ struct deregister_graph {
   uint64_t handle = 0;
 };
 
+/// Worker to master: the graph cannot run any more, because a task that it sends to is lost. The
+/// next step is to register it again, and need not fail to find out. No answer.
+struct program_lost {
+  uint64_t handle = 0;
+};
+
 /// A value and its place among the feeds or fetches of a registered graph.
 struct indexed_tensor {
   uint32_t index = 0;
@@ -280,7 +286,7 @@ using message =
                  returned, settle_step, state_list_request, state_list_reply, positions_request,
                  positions_reply, member_changes, number_claim, number_grant, inspect_request,
                  inspect_reply, drain_request, probe_request, probe_answer, vote_request, vote,
-                 session_request, session_reply, fill_end>;
+                 session_request, session_reply, fill_end, program_lost>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;

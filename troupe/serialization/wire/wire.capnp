@@ -122,6 +122,7 @@ struct Envelope {
     sessionRequest @38 :SessionRequest;
     sessionReply @39 :SessionReply;
     fillEnd @40 :FillEnd;
+    programLost @41 :UInt64;
   }
 }
 

@@ -2,6 +2,7 @@
 // effect in their order, as on processors, so that results do not vary. For that the updates are
 // sorted by their parts.
 #pragma once
+#include "troupe/ops/kernel/apart_from.hpp"
 #include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 #include "troupe/ops/kernel/rows.hpp"
@@ -71,16 +72,6 @@ struct update_runs {
   const int64_t *parts, *numbers;
   int64_t count, limit;
 };
-
-/// The tensor, or a copy of it if it shares memory with what is to be changed, as it may where
-/// nobody locks: some threads would read what others have written.
-inline result<tensor> apart_from(kernel_context& at, const tensor& from, const tensor& changed) {
-  auto begin = reinterpret_cast<uintptr_t>(from.raw());
-  auto other = reinterpret_cast<uintptr_t>(changed.raw());
-  if (begin < other + changed.bytes() && other < begin + from.bytes())
-    return from.clone(at.memory());
-  return from;
-}
 
 template <class T, class Fn>
 struct change_parts_body {

@@ -1,5 +1,6 @@
 // Kernels that apply a gradient to a variable and its slots, in one pass over their memory.
 #pragma once
+#include "troupe/ops/kernel/apart_from.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/kernel/rows.hpp"
 #include "troupe/ops/optimizer/shared/rules.hpp"
@@ -62,6 +63,11 @@ status apply(kernel_context& at) {
     }
     const auto& indices = at.input(state.roles.indices);
     TROUPE_ASSIGN(auto rows, rows_to_update(indices, *values[0], gradient, 1));
+    tensor apart = gradient;
+    for (const auto* value : values) {
+      TROUPE_ASSIGN(apart, apart_from(at, apart, *value));
+    }
+    from = std::as_const(apart).template data<T>();
     auto length = gradient.elements() / std::max<int64_t>(indices.elements(), 1);
     for_rows(at.device(), rows, 5 + cost * static_cast<double>(length),
              [&](int64_t i, int64_t row) { part(i * length, row * length, length); });

@@ -1,6 +1,7 @@
 // Kernels that change the elements of a variable which indices name.
 #pragma once
 #include "troupe/ops/elementwise/shared/division.cpu.hpp"
+#include "troupe/ops/kernel/apart_from.hpp"
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/state/shared/scatter.hpp"
 #include "troupe/ops/state/shared/update.cpu.hpp"
@@ -17,9 +18,9 @@ namespace detail {
 // Calls change(to, from, count) for each part of the variable and the update that it gets.
 template <class T, class Change>
 status scatter(kernel_context& at, scatter_planner planner, Change change) {
-  const auto& updates = at.input(2);
   auto body = [&](tensor& value) -> status {
     TROUPE_ASSIGN(auto plan, planner(at, value));
+    TROUPE_ASSIGN(auto updates, apart_from(at, at.input(2), value));
     const auto* from = static_cast<const T*>(updates.raw());
     auto step = plan.length;
     std::vector<T> row;

@@ -1,0 +1,56 @@
+// What a task lets steps take that others ask for: memory of feeds, and time.
+#include "tests/support/worker_world.hpp"
+
+namespace troupe::test::step_limits_test {
+
+TEST_CASE("steps of one connection hold so many bytes of feeds, and no more") {
+  worker_world world;
+  text_case text{R"(
+q = FIFOQueue component_types=[i32] shapes=[[]]
+get = QueueDequeue(q) component_types=[i32]
+x = Placeholder dtype=f32 shape=?
+n = Size(x, ^get)
+feed x = f32[1]
+fetch n
+)"};
+  auto handle = world.register_from_peer(text);
+  auto begin = [&](uint64_t step, const tensor& x) {
+    world.sent.clear();
+    world.from_peer(run_step{.request = step,
+                             .handle = handle,
+                             .step = {0, step},
+                             .deadline_ms = 60'000,
+                             .feeds = {{0, x}}});
+    auto* done = world.sent.empty() ? nullptr : std::get_if<step_done>(&world.sent.back());
+    return done ? done->outcome : status{};
+  };
+  // Of its memory nothing is touched.
+  auto half = *tensor::make(dtype::f32, shape{step_server::max_fed / 8 + 1});
+  CHECK(begin(1, half).ok());
+  auto refused = begin(2, half);
+  CHECK(refused.kind() == error_kind::resource_exhausted);
+  CHECK(refused.message().find("over the limit of 8589934592") != std::string::npos);
+  CHECK(begin(3, tensor::vector<float>({1})).ok());
+  CHECK(world.steps.size() == 2);
+  world.from_peer(cancel_step{{0, 1}, failure(error_kind::cancelled, "not wanted")});
+  CHECK(begin(4, half).ok());
+  CHECK(world.steps.size() == 2);
+}
+
+TEST_CASE("a kernel leaves off at its step's deadline, though nothing of it is cancelled") {
+  worker_world world;
+  text_case text{R"(
+a = Fill(i32[3000, 3000], f32(1))
+b = MatMul(a, a)
+s = Sum(b, i32[0, 1])
+fetch s
+)"};
+  auto handle = world.register_from_peer(text);
+  world.from_peer(
+      run_step{.request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = 20, .feeds = {}});
+  auto* done = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(done);
+  CHECK(done->outcome.kind() == error_kind::deadline_exceeded);
+}
+
+} // namespace troupe::test::step_limits_test
