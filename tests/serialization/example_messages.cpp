@@ -146,6 +146,7 @@ struct printer {
   void one(const session_reset& value) { all(value.container); }
   void one(const session_state_of& value) { all(value.task); }
   void one(const session_devices&) { out << "devices"; }
+  void one(const session_known_devices&) { out << "known devices"; }
   void one(const session_positions& value) { all(value.go_on_from); }
   void one(const session_fill_end& value) { all(value.fill, value.done); }
   void one(const state_loss& value) { all(value.task, value.number); }

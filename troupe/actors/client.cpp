@@ -242,6 +242,10 @@ public:
     return ask_for<std::vector<device_info>>(patience_until(deadline), list_devices_atom::value);
   }
 
+  result<std::vector<device_info>> known_devices(step_clock::time_point deadline) override {
+    return ask_for<std::vector<device_info>>(patience_until(deadline), known_devices_atom::value);
+  }
+
   status reset(const std::string& container, step_clock::time_point deadline) override {
     status outcome;
     auto taken = ask(patience_until(deadline), reset_request{container},

@@ -136,6 +136,8 @@ public:
                          const run_insight& insight = {}) = 0;
 
   virtual result<std::vector<device_info>> devices(step_clock::time_point deadline) = 0;
+  /// Those that steps may name, with names and kinds alone, without asking their tasks.
+  virtual result<std::vector<device_info>> known_devices(step_clock::time_point deadline) = 0;
 
   /// Forgets the variables of a container on every task.
   virtual status reset(const std::string& container, step_clock::time_point deadline) = 0;

@@ -432,6 +432,13 @@ caf::result<std::vector<device_info>> list_devices(master_self self) {
   return caf::delegated<std::vector<device_info>>{};
 }
 
+std::vector<device_info> known_devices(master_self self) {
+  std::vector<device_info> found;
+  for (const auto& one : self->state.options.devices)
+    found.push_back({.name = to_string(one), .kind = one.kind, .description = {}});
+  return found;
+}
+
 caf::result<state_list> list_state_of(master_self self, const list_state& what) {
   auto answer = owe(self, self->make_response_promise<state_list>());
   ask_all<state_list>(
@@ -578,6 +585,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const reset_request& what) { return reset(self, what); },
       [=](const end_fill& what) { return end_filling(self, what); },
       [=](list_devices_atom) { return list_devices(self); },
+      [=](known_devices_atom) { return known_devices(self); },
       [=](const list_state& what) { return list_state_of(self, what); },
       [=](ask_positions& what) { return positions_of(self, what); },
   };

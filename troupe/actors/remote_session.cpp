@@ -375,6 +375,9 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       [=](list_devices_atom) {
         return ask_for<std::vector<device_info>>(self, session_devices{}, soon(self));
       },
+      [=](known_devices_atom) {
+        return ask_for<std::vector<device_info>>(self, session_known_devices{}, soon(self));
+      },
       [=](const forget_program& what) { forget(self, what.handle); },
       [=](dialed& what) { called(self, what); },
       [=](const peer_ready& what) { met(self, what); },

@@ -61,6 +61,7 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
       [=](list_state& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](ask_positions& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](list_devices_atom what) { return self->delegate(self->state.master, what); },
+      [=](known_devices_atom what) { return self->delegate(self->state.master, what); },
   };
 }
 

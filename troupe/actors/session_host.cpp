@@ -540,6 +540,8 @@ void serve(host_self self, incoming& what) {
     forward<state_list>(self, request, list_state{std::move(look->task)});
   else if (auto* where = std::get_if<session_positions>(&asked->what))
     positions(self, request, *where);
+  else if (std::get_if<session_known_devices>(&asked->what))
+    forward<std::vector<device_info>>(self, request, known_devices_atom::value);
   else
     forward<std::vector<device_info>>(self, request, list_devices_atom::value);
 }

@@ -125,6 +125,10 @@ struct ask_positions {
 /// Anybody -> session, worker or exchange: list your devices. Answered by std::vector<device_info>.
 using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
 
+/// Client -> session -> master: which devices steps may name now, as far as is known without asking
+/// their tasks. Answered by std::vector<device_info>, with names and kinds alone.
+using known_devices_atom = caf::atom_constant<caf::atom("known")>;
+
 } // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::status)

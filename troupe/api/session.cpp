@@ -5,12 +5,14 @@
 #include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/api/recovery.hpp"
+#include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/device/sharded_refcount.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -497,6 +499,18 @@ std::vector<device_info> session::devices(location where) {
                       "session::devices", where);
   std::ranges::sort(found, {}, &device_info::name); // tasks answer in any order
   return found;
+}
+
+std::vector<std::string> session::tasks(location where) {
+  std::set<task_name> found;
+  for (const auto& one : unwrap(shared_->state->client->known_devices(shared_->state->deadline({})),
+                                "session::tasks", where))
+    if (auto name = device_name::parse(one.name))
+      found.insert(name->on_task());
+  std::vector<std::string> made;
+  for (const auto& one : found)
+    made.push_back(to_string(one));
+  return made;
 }
 
 state_list session::state_of(const std::string& task, location where) {

@@ -151,6 +151,11 @@ public:
   /// All devices that steps may use, on all tasks.
   std::vector<device_info> devices(location where = location::current());
 
+  /// The tasks that steps may use now, in order: "/job:worker/task:0". Where tasks come and go,
+  /// those that the cluster has, as far as the session knows; one of them may be unreachable, as
+  /// none is asked. Cheap enough to look now and then.
+  std::vector<std::string> tasks(location where = location::current());
+
   /// What the containers of tasks hold: of the task "/job:ps/task:0", say, or of all. `left_out`
   /// counts what a task did not list because it has very much. Throws where one cannot be asked.
   state_list state_of(const std::string& task = {}, location where = location::current());

@@ -15,13 +15,12 @@ namespace {
 using location = std::source_location;
 
 constexpr const char* function_name = "replicas";
-constexpr int most_replicas = 1024;
 constexpr int64_t least_to_sparsify = 64; // elements
 
 void check(const replicas_options& how, location where) {
   auto wrong = [&](const auto&... parts) { reject(function_name, where, parts...); };
-  if (how.workers < 1 || how.workers > most_replicas)
-    wrong("workers must be 1 to ", most_replicas, ", got ", how.workers);
+  if (how.workers < 1 || how.workers > replicas_limit)
+    wrong("workers must be 1 to ", replicas_limit, ", got ", how.workers);
   if (how.ps_tasks < 0)
     wrong("ps_tasks must not be negative, got ", how.ps_tasks);
   if (how.backups < 0 || how.backups >= how.workers)
@@ -29,6 +28,8 @@ void check(const replicas_options& how, location where) {
           how.backups);
   if (how.backups > 0 && how.mode != replica_mode::sync)
     wrong("backups need the mode sync, not ", to_string(how.mode));
+  if (how.elastic && how.ps_tasks == 0)
+    wrong("elastic needs ps tasks: replicas follow the tasks of a job of their own");
   if (how.max_lead < 0)
     wrong("max_lead must not be negative, got ", how.max_lead);
   if (!(how.sent > 0 && how.sent <= 1))
@@ -111,7 +112,7 @@ public:
     chief_.initialized = add_checks(g_, where_);
     chief_.global_step = counter_;
     chief_.label = label_;
-    chief_.ends = std::move(ends_);
+    chief_.ends = ends_; // replicas that are built later are compared with it
     chief_.graph = std::move(graph_);
     return std::move(chief_);
   }
@@ -154,13 +155,13 @@ private:
 
   edge make_clock() {
     auto on = first_ps();
-    return troupe::replica_clock(g_, most_replicas, {.shared_name = "replicas/clock"}, "clock",
+    return troupe::replica_clock(g_, replicas_limit, {.shared_name = "replicas/clock"}, "clock",
                                  where_);
   }
 
-  edge make_number(std::string_view name) {
+  edge make_number(std::string_view name, dtype type = dtype::i64) {
     auto on = first_ps();
-    return g_.placeholder(dtype::i64, shape{}, name, where_);
+    return g_.placeholder(type, shape{}, name, where_);
   }
 
   // The accumulator of a variable's gradients, beside the variable. Graphs share it by name.
@@ -246,7 +247,9 @@ private:
   void take() {
     label_ = make_number("label");
     auto clock = make_clock();
-    auto required = how_.workers - how_.backups;
+    operand required = how_.workers - how_.backups;
+    if (how_.elastic)
+      required = chief_.required = make_number("required", dtype::i32);
     struct taken {
       edge values, indices;
     };
@@ -359,15 +362,17 @@ replicas::replicas(const builder& model, replicas_options options, location wher
   check(options, where);
   auto& mine = *state_;
   mine.options = std::move(options);
-  graph_maker chief{mine.options, 0, true, where};
-  chief.build(model);
-  for (int i = 0; i < mine.options.workers; ++i) {
-    graph_maker one{mine.options, i, false, where};
+  auto chief = std::make_shared<graph_maker>(mine.options, 0, true, where);
+  chief->build(model);
+  mine.build = [&mine, model, chief, where](int number) {
+    graph_maker one{mine.options, number, false, where};
     one.build(model);
-    one.check_like(chief);
-    mine.workers.push_back(std::move(one).replica());
-  }
-  mine.chief = std::move(chief).chief();
+    one.check_like(*chief);
+    return std::move(one).replica();
+  };
+  for (int i = 0; i < mine.options.workers; ++i)
+    mine.workers.emplace(i, mine.build(i));
+  mine.chief = std::move(*chief).chief();
   if (mine.options.checkpoints.empty())
     return;
   auto keep = mine.options.keep;
@@ -395,9 +400,11 @@ const replica_step& replicas::chief() const noexcept { return state_->chief.ends
 edge replicas::global_step() const noexcept { return state_->chief.global_step; }
 
 graph_builder& replicas::graph_of(int replica) {
-  if (replica < 0 || replica >= state_->options.workers)
-    throw error{invalid("there is no replica ", replica, " of ", state_->options.workers)};
-  return *state_->workers[static_cast<size_t>(replica)].graph;
+  std::lock_guard guard{state_->mutex};
+  auto it = state_->workers.find(replica);
+  if (it == state_->workers.end())
+    throw error{invalid("there is no replica ", replica, " of ", state_->workers.size())};
+  return *it->second.graph;
 }
 
 } // namespace troupe

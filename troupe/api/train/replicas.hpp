@@ -37,6 +37,8 @@ struct replica_event {
     saved,       ///< `text` is the path of a checkpoint that will survive a crash
     lost,        ///< a step of `replica` failed, or its task is silent; the others go on
     back,        ///< steps of `replica` end well again
+    joined,      ///< elastic: the task of `replica` is there, and it begins
+    left,        ///< elastic: its task is not in the cluster any more, and it ends
     retrying,    ///< what all need is not there, such as a ps task; `text` is why
     recovered,   ///< it is there again
     warning,     ///< `text` is what went wrong, and is not worth ending the run
@@ -57,17 +59,24 @@ struct replicas_report {
     int64_t steps = 0;    ///< of this replica that ended well
     int64_t failures = 0; ///< attempts that failed
   };
-  std::vector<counts> replicas = {};
+  std::vector<counts> replicas = {}; ///< by number; of one that never was, nothing
 };
 
 struct replicas_options {
   replica_mode mode = replica_mode::async;
-  int workers = 1;  ///< replicas: number i runs on /job:worker/task:i
+  int workers = 1; ///< replicas: number i runs on /job:worker/task:i
+  /// Replicas begin and end with the tasks of the worker job, while training runs: one for each
+  /// task that the cluster has, 1024 at most. `workers` is then how many there should be at least,
+  /// which only sync waits for.
+  bool elastic = false;
   int ps_tasks = 1; ///< that hold the variables. 0: all of it is in one task, such as a local one
   std::string worker_job = "worker";
   std::string ps_job = "ps";
   replica_devices_options::spread variables = replica_devices_options::spread::by_bytes;
-  int backups = 0;      ///< sync: a step takes the first `workers - backups` gradients
+  /// sync: a step takes the first `workers - backups` gradients. Where it is elastic, of n replicas
+  /// that are in step (a step of theirs has ended well since they began, or were lost) the first
+  /// n - backups, and no fewer than those.
+  int backups = 0;
   int64_t max_lead = 4; ///< bounded: steps that a replica may be ahead of the slowest
 
   /// Makes the optimizer; required. It is given the counter of steps, for rates that change.
@@ -83,8 +92,8 @@ struct replicas_options {
   double sent = 1;
 
   /// The feeds of number n, on any thread; nothing ends the data. Replica r has, in step s of sync,
-  /// the number s * workers + r; else numbers are handed out as replicas are ready. One that is run
-  /// again gets the same.
+  /// the number s * workers + r; else, and where it is elastic, numbers are handed out as replicas
+  /// are ready. One that is run again gets the same.
   std::function<std::optional<std::vector<tensor>>(int64_t n)> batch = {};
 
   std::string checkpoints = {}; ///< the folder; empty: none are written
@@ -133,7 +142,8 @@ class TROUPE_API replicas {
 public:
   using location = std::source_location;
   /// Must build the same each time, but for what follows from the replica's number. Called once
-  /// more than there are replicas: at first for the chief, with number 0.
+  /// more than there are replicas: at first for the chief, with number 0. For replicas that come
+  /// while training runs, on a thread of the run; one call at a time.
   using builder = std::function<replica_step(graph_builder& in, int replica)>;
 
   /// Throws troupe::error for options that make no sense, and where graphs differ.
@@ -151,8 +161,8 @@ public:
 
   graph_builder& graph() noexcept;            ///< the chief's: for savers, summaries, evaluation
   const replica_step& chief() const noexcept; ///< in that graph; its nodes run on ps tasks
-  graph_builder& graph_of(int replica);
-  edge global_step() const noexcept; ///< in the chief's graph
+  graph_builder& graph_of(int replica);       ///< throws where that replica has not been built
+  edge global_step() const noexcept;          ///< in the chief's graph
 
 private:
   struct state;

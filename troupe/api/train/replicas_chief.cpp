@@ -43,12 +43,14 @@ void replicas::state::loop::check_ends() {
 
 error replicas::state::loop::without_progress() const {
   std::string lost;
-  for (const auto& one : replicas_)
-    if (one.attempts > 0)
-      lost += concat(lost.empty() ? "" : ", ", one.number);
+  for (const auto& [number, one] : replicas_)
+    if (one.attempts > 0 && !one.ended)
+      lost += concat(lost.empty() ? "" : ", ", number);
   auto text = concat("no step has ended well for ", options_.give_up_seconds, " s");
   if (of_->is_sync())
-    text += concat(", where each takes the gradients of ", of_->required(), " replicas");
+    text += concat(", where each takes the gradients of ", required(), " replicas");
+  if (options_.elastic && in_step() == 0)
+    text += concat("; no task of the job ", options_.worker_job, " takes part");
   if (!lost.empty())
     text += concat("; replicas that fail: ", lost);
   if (first_cause_)
@@ -92,13 +94,25 @@ void replicas::state::loop::wait_for(lock_of_all& lock, Done done) {
 
 // One step of all: takes the gradients that have come first, and moves the variables.
 void replicas::state::loop::take_step() {
-  if (!pending_)
-    pending_ = start(*apply_, {tensor::scalar(label_ + 1)});
+  if (!pending_) {
+    std::vector<tensor> feeds{tensor::scalar(label_ + 1)};
+    if (options_.elastic) {
+      lock_of_all lock{of_->mutex};
+      taken_ = required();
+      feeds.push_back(tensor::scalar(int32_t{taken_}));
+    }
+    pending_ = start(*apply_, std::move(feeds));
+  }
   lock_of_all lock{of_->mutex};
-  wait_for(lock, [&] { return pending_->has_value() || suspect_; });
+  auto takes_too_many = [&] { return options_.elastic && required() < taken_; };
+  wait_for(lock, [&] { return pending_->has_value() || suspect_ || takes_too_many(); });
   if (pending_->has_value())
     return end_of_step(lock);
-  if (!stopped_ && std::exchange(suspect_, false)) {
+  if (!stopped_ && takes_too_many()) { // those that are left begin the step anew
+    ready_ = false;
+    lock.unlock();
+    get_ready({});
+  } else if (!stopped_ && std::exchange(suspect_, false)) {
     lock.unlock();
     check_variables();
   }
@@ -175,7 +189,9 @@ void replicas::state::loop::get_ready(std::optional<error> cause) {
       });
       open_step();
       if (of_->is_sync() && !apply_)
-        apply_ = in_.prepare({of_->chief.label}, {}, {of_->chief.apply}, where_);
+        apply_ = in_.prepare(options_.elastic ? std::vector{of_->chief.label, of_->chief.required}
+                                              : std::vector{of_->chief.label},
+                             {}, {of_->chief.apply}, where_);
       lock_of_all lock{of_->mutex};
       ready_ = true;
       suspect_ = false;
@@ -217,7 +233,8 @@ void replicas::state::loop::begin() {
   lock_of_all lock{of_->mutex};
   if (!std::exchange(began_, true) && found)
     restored_from_ = found->step;
-  done_ = next_ = saved_step_ = found ? found->step : 0;
+  done_ = saved_step_ = found ? found->step : 0;
+  next_ = of_->is_sync() ? std::max(next_, done_) : done_; // batches of sync are more than steps
   given_back_.clear();
   doubtful_ = -1; // its updates are gone
   saved_at_ = clock::now();
@@ -227,19 +244,26 @@ void replicas::state::loop::begin() {
              .text = found ? found->path : ""});
 }
 
-// bounded: all of these side by side, and no others, whatever was before.
+// bounded: all of these side by side, and no others, whatever was before. `living` is asked with
+// the mutex.
 template <class Which>
 void replicas::state::loop::open_clock(Which living) {
   const auto& chief = of_->chief;
   const run_options soon{.timeout = control_timeout};
   in_.run({{chief.replica, int64_t{-1}}}, {}, {chief.leave}, soon, where_);
-  for (auto& one : replicas_)
-    if (living(one)) {
-      in_.run({{chief.replica, int64_t{one.number}}}, {}, {chief.join}, soon, where_);
-      lock_of_all lock{of_->mutex};
-      one.is_awaited = true;
-      of_->changed.notify_all(); // it leaves again if it has nothing to do
-    }
+  std::vector<member*> all;
+  {
+    lock_of_all lock{of_->mutex};
+    for (auto& [number, one] : replicas_)
+      if (!one.ended && living(one))
+        all.push_back(&one);
+  }
+  for (auto* one : all) {
+    in_.run({{chief.replica, int64_t{one->number}}}, {}, {chief.join}, soon, where_);
+    lock_of_all lock{of_->mutex};
+    one->is_awaited = true;
+    of_->changed.notify_all(); // it leaves again if it has nothing to do
+  }
 }
 
 // A late step of a former run may have put a replica into the clock that this run does not have:
@@ -250,10 +274,7 @@ void replicas::state::loop::form_anew() {
     if (!std::exchange(stalled_, false))
       return;
   }
-  open_clock([this](const member& one) {
-    lock_of_all lock{of_->mutex};
-    return one.attempts == 0 && !one.ended && one.is_awaited;
-  });
+  open_clock([](const member& one) { return one.attempts == 0 && one.is_awaited; });
 }
 
 // Gradients from before count no more, whatever became of the chief's last step; then replicas may
@@ -372,8 +393,10 @@ std::string replicas::state::loop::newest() const {
 
 replicas_report replicas::state::loop::finish() {
   replicas_report made{.step = done_, .why = why_, .loss = loss_, .restored_from = restored_from_};
-  for (const auto& one : replicas_)
-    made.replicas.push_back(one.counts);
+  for (const auto& [number, one] : replicas_) {
+    made.replicas.resize(static_cast<size_t>(number) + 1);
+    made.replicas.back() = one.counts;
+  }
   if (!saves())
     return made;
   try {

@@ -25,25 +25,27 @@ bool may_pass_for_replicas(const error& why) {
 }
 
 replicas::state::loop::loop(std::shared_ptr<state> of, session& in, location where)
-    : of_(std::move(of)), options_(of_->options), in_(in), where_(where),
-      replicas_(of_->workers.size()) {
-  for (size_t i = 0; i < replicas_.size(); ++i)
-    replicas_[i].number = static_cast<int>(i);
-}
+    : of_(std::move(of)), options_(of_->options), in_(in), where_(where) {}
 
 replicas_report replicas::state::loop::run() {
   {
-    std::vector<std::jthread> threads;
+    std::jthread follows;
     try {
-      for (auto& one : replicas_)
-        threads.emplace_back([this, &one] { work(one); });
+      if (options_.elastic)
+        follows = std::jthread{[this] { follow_tasks(); }};
+      else
+        for (int i = 0; i < options_.workers; ++i)
+          add(i);
       lead();
     } catch (...) {
       lock_of_all lock{of_->mutex};
       give_up(std::current_exception());
     }
-    end_steps();
-  }
+  } // no replica begins any more
+  end_steps();
+  for (auto& [number, one] : replicas_)
+    if (one.thread.joinable())
+      one.thread.join();
   if (problem_) {
     try {
       await_writer();
@@ -67,6 +69,11 @@ void replicas::state::loop::work(member& mine) {
       give_up(std::current_exception());
     }
   lock_of_all lock{of_->mutex};
+  if (mine.leaves) {
+    give_back(mine);
+    if (of_->is_bounded())
+      leave(lock, mine);
+  }
   mine.ended = true;
   of_->changed.notify_all();
 }
@@ -75,9 +82,13 @@ void replicas::state::loop::work(member& mine) {
 bool replicas::state::loop::await_turn(member& mine) {
   lock_of_all lock{of_->mutex};
   for (;;) {
-    of_->changed.wait(lock, [&] { return stopped_ || may_begin() || (ready_ && mine.is_awaited); });
-    if (stopped_ || may_begin())
-      return !stopped_;
+    of_->changed.wait(lock, [&] {
+      return stopped_ || mine.leaves || may_begin() || (ready_ && mine.is_awaited);
+    });
+    if (stopped_ || mine.leaves)
+      return false;
+    if (may_begin())
+      return true;
     leave(lock, mine); // others must not wait for it; the chief may put it into the clock again
   }
 }
@@ -95,9 +106,9 @@ bool replicas::state::loop::take(member& mine) {
     return false;
   mine.given_back = -1;
   mine.beginning = beginnings_;
-  if (of_->is_sync()) {
-    if (mine.label < label_base_)
-      mine.label = label_;
+  if (of_->is_sync() && mine.label < label_base_)
+    mine.label = label_;
+  if (!of_->hands_out()) {
     mine.batch = step_of(mine.label) * options_.workers + mine.number;
   } else if (!given_back_.empty()) {
     mine.batch = given_back_.extract(given_back_.begin()).value();
@@ -110,7 +121,7 @@ bool replicas::state::loop::take(member& mine) {
 // With the mutex. Whoever is ready computes it instead: this one may never be back.
 void replicas::state::loop::give_back(member& mine) {
   auto batch = std::exchange(mine.batch, -1);
-  if (of_->is_sync() || batch < 0 || mine.beginning != beginnings_)
+  if (!of_->hands_out() || batch < 0 || mine.beginning != beginnings_)
     return;
   given_back_.insert(batch);
   mine.given_back = batch;
@@ -150,7 +161,7 @@ void replicas::state::loop::run_step(member& mine) {
 }
 
 bool replicas::state::loop::prepare(member& mine) {
-  const auto& of = of_->workers[static_cast<size_t>(mine.number)];
+  const auto& of = *mine.of;
   auto feeds = of.ends.feeds;
   std::vector<edge> fetches{of.ends.loss};
   if (of.label)
@@ -182,13 +193,16 @@ void replicas::state::loop::note(member& mine, double loss, const std::vector<te
     ++count_;
     ++mine.counts.steps;
     mine.batch = -1;
+    mine.is_in_step = !mine.leaves;
     mine.is_awaited = of_->is_bounded(); // its tick has joined it
     if (std::exchange(mine.attempts, 0) > 0)
       of_->tell({.what = replica_event::kind::back, .step = done_, .replica = mine.number});
     auto speed = static_cast<double>(count_) / std::max(seconds{now - begin_}.count(), 1e-9);
     if (of_->is_sync()) {
+      if (mine.given_back >= 0)
+        given_back_.erase(mine.given_back);
       news.step = step_of(mine.label) + 1;
-      news.steps_per_second = speed / options_.workers;
+      news.steps_per_second = speed / std::max(in_step(), 1);
       mine.label = next;
     } else {
       if (is_counted(mine) && ++done_ == options_.last_step)
@@ -234,7 +248,7 @@ void replicas::state::loop::failed(member& mine, const error& why) {
   of_->changed.notify_all();
   auto attempts = mine.attempts;
   lose(lock, mine, why);
-  pause(lock, attempts);
+  pause(lock, attempts, &mine);
 }
 
 // With bounded, the others no longer wait for it; with async, too, its batch is anybody's.
@@ -246,14 +260,28 @@ void replicas::state::loop::lose(lock_of_all& lock, member& mine, const error& w
                .text = why.what()});
   if (!first_cause_)
     first_cause_ = why;
+  mine.is_in_step = false;
+  of_->changed.notify_all(); // a step of sync may wait for it
   give_back(mine);
   if (of_->is_bounded())
     leave(lock, mine);
 }
 
+// With the mutex: how many replicas give gradients, as far as is known.
+int replicas::state::loop::in_step() const {
+  return static_cast<int>(
+      std::ranges::count_if(replicas_, [](const auto& entry) { return entry.second.is_in_step; }));
+}
+
+// With the mutex: how many gradients a step of sync takes.
+int replicas::state::loop::required() const {
+  auto least = options_.workers - options_.backups;
+  return options_.elastic ? std::max(in_step() - options_.backups, least) : least;
+}
+
 // Throws unless its task answers.
 void replicas::state::loop::ask(const member& mine) {
-  if (auto* probe = of_->workers[static_cast<size_t>(mine.number)].probe)
+  if (auto* probe = mine.of->probe)
     in_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_seconds)}, where_);
 }
 
@@ -289,7 +317,7 @@ replicas::state::loop::start(step& what, std::vector<tensor> feeds) {
 // Nothing for a frozen task's step at the end of the run: it is left behind.
 std::optional<std::vector<tensor>> replicas::state::loop::await(member& mine, const outcome& what) {
   lock_of_all lock{of_->mutex};
-  auto ended = [&] { return what.has_value() || left_; };
+  auto ended = [&] { return what.has_value() || left_ || mine.leaves; };
   for (auto pause = quiet; !of_->changed.wait_for(lock, pause, ended);) {
     if (stopped_)
       continue;
@@ -311,10 +339,10 @@ std::optional<std::vector<tensor>> replicas::state::loop::await(member& mine, co
   return value_or_throw(*what);
 }
 
-void replicas::state::loop::pause(lock_of_all& lock, int attempts) {
+void replicas::state::loop::pause(lock_of_all& lock, int attempts, const member* of) {
   auto time = seconds{options_.retry_seconds} * std::pow(2.0, std::min(attempts, 30));
   of_->changed.wait_for(lock, std::min<seconds>(time, longest_retry_pause),
-                        [&] { return stopped_ || of_->asked; });
+                        [&] { return stopped_ || of_->asked || (of && of->leaves); });
 }
 
 void replicas::state::loop::stop(training_end why) {
@@ -332,8 +360,8 @@ void replicas::state::loop::give_up(std::exception_ptr why) {
 
 // Who has failed last waits for a task that may never come back: no need to wait with it.
 bool replicas::state::loop::all_ended() const {
-  return std::ranges::all_of(replicas_,
-                             [](const member& one) { return one.ended || one.attempts > 0; });
+  return std::ranges::all_of(
+      replicas_, [](const auto& entry) { return entry.second.ended || entry.second.attempts > 0; });
 }
 
 // Lets the steps that are under way end: those of replicas, which may wait for each other or for
@@ -364,8 +392,8 @@ void replicas::state::loop::release() {
       in_.run({{of_->chief.label, ++label_ + 1}}, {}, {of_->chief.open},
               {.timeout = release_timeout}, where_);
     else if (of_->is_bounded())
-      for (const auto& one : replicas_)
-        in_.run({{of_->chief.replica, int64_t{one.number}}}, {}, {of_->chief.leave},
+      for (const auto& [number, one] : replicas_)
+        in_.run({{of_->chief.replica, int64_t{number}}}, {}, {of_->chief.leave},
                 {.timeout = release_timeout}, where_);
   } catch (const error&) { // where ps tasks are gone, steps of replicas fail, too
   }

@@ -1,11 +1,14 @@
 // One run of replicas: a thread for each, which waits for its steps, and the caller's as the chief.
+// Where replicas follow the tasks of a job, one more looks which there are.
 #pragma once
 #include "troupe/api/train/first_fill.hpp"
 #include "troupe/api/train/replicas_state.hpp"
 
 #include <chrono>
 #include <exception>
+#include <map>
 #include <set>
+#include <thread>
 
 namespace troupe {
 
@@ -32,9 +35,13 @@ private:
   // Without news, until one asks whether a task is there; at first, and at most.
   static constexpr clock::duration quiet = std::chrono::seconds{1},
                                    longest_quiet = std::chrono::seconds{10};
+  // elastic: between two looks at the tasks of the cluster.
+  static constexpr milliseconds look_interval{250};
 
   struct member {
     int number = 0;
+    const replica_graph* of = nullptr;
+    std::jthread thread = {};
     std::optional<step> prepared = {}; // its own thread's
     int64_t label = -1;                // sync: of its next step; -1: the one of all
     int64_t batch = -1;                // that it has begun, and neither ended nor given back
@@ -42,7 +49,9 @@ private:
     uint64_t beginning = 0;            // when it began that
     int attempts = 0;                  // in a row that failed
     replicas_report::counts counts = {};
+    bool leaves = false; // its task is not in the cluster any more
     bool ended = false;
+    bool is_in_step = false; // a step of it has ended well since it began, or was lost
     bool is_awaited = false; // bounded: it is in the clock, as far as is known
   };
 
@@ -61,6 +70,14 @@ private:
   void ask(const member& mine);
   void leave(lock_of_all& lock, member& mine);
   int64_t step_of(int64_t label) const { return label - label_base_ + step_base_; }
+  int in_step() const;
+  int required() const;
+
+  // Who begins and ends them (replicas_elastic.cpp)
+  void add(int number);
+  void end(member& mine);
+  void follow_tasks();
+  std::set<int> numbers_there();
 
   // The chief (replicas_chief.cpp)
   void lead();
@@ -94,7 +111,7 @@ private:
   // Both
   std::shared_ptr<outcome> start(step& what, std::vector<tensor> feeds);
   std::optional<std::vector<tensor>> await(member& mine, const outcome& what);
-  void pause(lock_of_all& lock, int attempts);
+  void pause(lock_of_all& lock, int attempts, const member* of = nullptr);
   void stop(training_end why);
   void give_up(std::exception_ptr why);
   bool all_ended() const;
@@ -109,11 +126,12 @@ private:
   session& in_;
   const location where_;
   const clock::time_point begin_ = clock::now();
-  std::vector<member> replicas_;
+  std::map<int, member> replicas_; // by number; none goes before the run ends
 
   // The chief's thread alone.
   std::optional<step> apply_;
   std::shared_ptr<outcome> pending_; // what it points to is guarded
+  int taken_ = 0;                    // how many gradients that step takes
   bool began_ = false, saves_ours_ = false;
   first_fill filled_;
   std::optional<int64_t> writing_; // the step of the checkpoint

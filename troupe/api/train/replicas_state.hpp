@@ -3,9 +3,12 @@
 #include "troupe/api/train/replicas.hpp"
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
 
 namespace troupe {
+
+inline constexpr int replicas_limit = 1024;
 
 /// The graph of one replica, and the ends of it that are run.
 struct replica_graph {
@@ -27,6 +30,7 @@ struct chief_graph {
   std::vector<edge> initialized = {}; ///< for each variable, whether it has a value
   // sync
   edge label = {};            ///< to be fed
+  edge required = {};         ///< elastic: the same, how many gradients a step takes
   node* apply = nullptr;      ///< takes the gradients, moves the variables, and sets the next label
   node* set_labels = nullptr; ///< of the accumulators
   node* clear = nullptr;      ///< the accumulators: steps that wait to take fail
@@ -41,15 +45,17 @@ struct chief_graph {
 struct replicas::state : std::enable_shared_from_this<replicas::state> {
   replicas_options options;
   chief_graph chief;
-  std::vector<replica_graph> workers = {};
+  std::map<int, replica_graph> workers = {};    // by number; guarded by the mutex
+  std::function<replica_graph(int)> build = {}; // throws where the model is not that of the chief
   std::optional<saver> saves = {};
   std::mutex mutex = {}, telling = {};
   std::condition_variable changed = {};
   bool asked = false;
 
-  int required() const { return options.workers - options.backups; }
   bool is_sync() const { return options.mode == replica_mode::sync; }
   bool is_bounded() const { return options.mode == replica_mode::bounded; }
+  // Whether batches go to whoever is ready; else each step of each replica has its own.
+  bool hands_out() const { return !is_sync() || options.elastic; }
 
   // Any thread, also with the mutex.
   void tell(const replica_event& what) {

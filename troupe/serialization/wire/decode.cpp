@@ -374,6 +374,7 @@ private:
         made.what = session_state_of{text_of(in.getStateOf())};
         break;
       case wire::SessionRequest::DEVICES: made.what = session_devices{}; break;
+      case wire::SessionRequest::KNOWN_DEVICES: made.what = session_known_devices{}; break;
       case wire::SessionRequest::POSITIONS: {
         TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
         made.what = session_positions{std::move(positions)};

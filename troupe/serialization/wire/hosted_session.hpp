@@ -71,6 +71,9 @@ struct session_state_of {
 /// Answered by the devices of all tasks.
 struct session_devices {};
 
+/// Answered by those that are known without asking their tasks: names and kinds.
+struct session_known_devices {};
+
 /// Answered by std::vector<task_positions>.
 struct session_positions {
   kernel_positions go_on_from = {};
@@ -87,7 +90,8 @@ struct session_request {
   uint64_t request = 0;
   uint64_t deadline_ms = 0; ///< from the moment of receipt; of what can take long
   std::variant<session_open, session_prepare, session_run, session_forget, session_reset,
-               session_state_of, session_devices, session_positions, session_fill_end>
+               session_state_of, session_devices, session_positions, session_fill_end,
+               session_known_devices>
       what = {};
 };
 

@@ -317,6 +317,7 @@ private:
     in.setStateOf(as_text(what.task));
   }
   static void write(request_builder in, const session_devices&) { in.setDevices(); }
+  static void write(request_builder in, const session_known_devices&) { in.setKnownDevices(); }
   void write(request_builder in, const session_positions& what) {
     in.initPositions();
     write_positions([&] { return in.getPositions(); }, what.go_on_from);

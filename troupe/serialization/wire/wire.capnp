@@ -414,6 +414,7 @@ struct SessionRequest {
     devices @8 :Void;
     positions @9 :Tensor;      # strings [n, 2], as in PositionsRequest
     fillEnd @10 :SessionFillEnd;
+    knownDevices @11 :Void;
   }
 }
 
