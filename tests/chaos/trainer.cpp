@@ -68,6 +68,8 @@ std::string_view name_of(replica_event::kind what) {
     case kind::initialized: return "initialized";
     case kind::restored: return "restored";
     case kind::saved: return "saved";
+    case kind::joined: return "joined";
+    case kind::left: return "left";
     case kind::lost: return "lost";
     case kind::back: return "back";
     case kind::retrying: return "retrying";

@@ -76,7 +76,9 @@ node& add_branches(edge which, bool by_number, const std::vector<branch_builder>
   node_spec spec{.op = {}, .name = std::string{name}, .inputs = {which}, .where = where};
   if (auto done = complete_branches(spec, std::move(made), by_number); !done)
     throw error{std::move(done).within(concat(what, " (", to_string(where), ')'))};
-  return *value_or_throw(in.add(std::move(spec)));
+  auto& chosen = *value_or_throw(in.add(std::move(spec)));
+  choose_transfer(chosen);
+  return chosen;
 }
 
 } // namespace detail
@@ -133,6 +135,7 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
                    .where = where};
     throw_if_failed(complete_loop(spec, std::move(test), std::move(turn)));
     auto* made = value_or_throw(in.add(std::move(spec)));
+    detail::choose_transfer(*made);
     std::vector<edge> found;
     for (size_t i = 0; i < initial.size(); ++i)
       found.push_back(made->output(static_cast<int>(i)));

@@ -4,9 +4,11 @@
 #include "troupe/api/library.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/passes/rewriter.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace troupe {
 
@@ -23,11 +25,19 @@ graph::scope_kind stack_of(graph_scope::kind what) {
 } // namespace
 
 graph_scope::graph_scope(graph& of, kind what) noexcept
-    : of_(of), what_(what), depth_(of.depth(stack_of(what))) {}
+    : of_(of), what_(what), depth_(of.depth(stack_of(what))) {
+  if (what == kind::transfer)
+    depth_ = static_cast<graph_builder&>(of).transfers_.size();
+}
 
 graph_scope::~graph_scope() {
   if (what_ == kind::recompute) {
     of_.end_recompute();
+    return;
+  }
+  if (what_ == kind::transfer) {
+    auto& open = static_cast<graph_builder&>(of_).transfers_;
+    open.resize(std::min(open.size(), depth_ - 1));
     return;
   }
   while (of_.depth(stack_of(what_)) >= depth_)
@@ -156,6 +166,16 @@ graph_scope graph_builder::after(std::vector<node*> nodes, location where) {
   return {*this, graph_scope::kind::controls};
 }
 
+graph_scope graph_builder::transfer(f32_transfer how) {
+  transfers_.push_back(how);
+  return {*this, graph_scope::kind::transfer};
+}
+
+void graph_builder::choose_transfer(node& added) const {
+  if (!transfers_.empty() && &added.graph() == this)
+    rewriter::set_transfer(added, transfers_.back());
+}
+
 graph_scope graph_builder::recompute() {
   begin_recompute();
   return {*this, graph_scope::kind::recompute};
@@ -193,6 +213,11 @@ bool is_by_handle(edge variable) {
   return behind && behind->op().makes == resource::variable && behind->op().outputs[0].handle;
 }
 
+void choose_transfer(node& added) {
+  if (const auto* builder = dynamic_cast<const graph_builder*>(&added.graph()))
+    builder->choose_transfer(added);
+}
+
 node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view name,
                 std::source_location where) {
   node_spec spec{.op = "NoOp", .name = std::string{name}, .controls = nodes, .where = where};
@@ -207,7 +232,14 @@ std::vector<edge> add_gradients(graph& in, const std::vector<edge>& ys, const st
   auto all = options;
   auto parts = in.recomputed_parts();
   std::ranges::move(parts, std::back_inserter(all.recompute));
-  return value_or_throw(troupe::gradients(ys, xs, all, where));
+  std::set<const node*> before; // some of the new ones may come between them
+  for (const auto& one : in.nodes())
+    before.insert(one.get());
+  auto found = value_or_throw(troupe::gradients(ys, xs, all, where));
+  for (const auto& one : in.nodes())
+    if (!before.contains(one.get()))
+      choose_transfer(*one);
+  return found;
 }
 
 } // namespace detail

@@ -3,6 +3,7 @@
 #include "troupe/api/device_functions.hpp"
 #include "troupe/api/operand.hpp"
 #include "troupe/runtime/export.hpp"
+#include "troupe/runtime/graph/f32_transfer.hpp"
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/gradient_options.hpp"
 
@@ -13,7 +14,7 @@ namespace troupe {
 /// Ends a scope when it goes out of scope itself, and with it those that began in it.
 class [[nodiscard]] TROUPE_API graph_scope {
 public:
-  enum class kind : uint8_t { name, device, controls, recompute };
+  enum class kind : uint8_t { name, device, controls, transfer, recompute };
 
   graph_scope(graph& of, kind what) noexcept; ///< of the one that was begun last
   graph_scope(const graph_scope&) = delete;
@@ -90,6 +91,12 @@ public:
   /// Makes new nodes run after these: `auto later = g.after({update});`
   graph_scope after(std::vector<node*> nodes, location where = location::current());
 
+  /// Says how floats of new nodes travel to other tasks, whatever the session says of others:
+  /// `auto shorter = g.transfer(f32_transfer::rounded);` It counts where a value is made, also that
+  /// of a variable; inner scopes come first. Gradients are new nodes of their own, and all members
+  /// of a collective operation must agree. Functions of branches and loops take no part.
+  graph_scope transfer(f32_transfer how);
+
   /// Makes gradients compute the values of new nodes again instead of keeping them: less memory for
   /// more time. Each scope is a part of its own, which is computed again as a whole when its
   /// gradients are; what it takes is kept. Scopes within one are part of it.
@@ -115,12 +122,14 @@ public:
     return gradients(std::vector{y}, xs, options, where);
   }
 
-  /// What scopes say of a node that is about to be added.
+  /// What scopes say of a node that is about to be added, and of one that was.
   void choose_device(node_spec& of, const op_def& op) const;
+  void choose_transfer(node& added) const;
 
 private:
   friend class graph_scope;
   detail::device_scopes device_scopes_;
+  std::vector<f32_transfer> transfers_;
   node* initializer_ = nullptr;
   size_t initialized_ = 0; // variables that initializer_ knows
 };
@@ -140,6 +149,8 @@ TROUPE_API variable_handle add_variable(graph& in, operand initial, std::string_
                                         std::source_location where, const variable_spec& like = {});
 /// Whether the variable is one of TensorFlow 2.
 TROUPE_API bool is_by_handle(edge variable);
+/// What scopes say of a node that was added by other ways than the functions here.
+void choose_transfer(node& added);
 TROUPE_API node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view name,
                            std::source_location where);
 /// With the parts that the graph marks for it computed again.

@@ -176,7 +176,9 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
   if (const auto* builder = dynamic_cast<const graph_builder*>(in);
       builder && &in->innermost() == in)
     builder->choose_device(spec, def);
-  return *value_or_throw(in->add(std::move(spec)));
+  auto& made = *value_or_throw(in->add(std::move(spec)));
+  choose_transfer(made);
+  return made;
 }
 
 std::vector<edge> outputs(node& of, int first, int behind) {

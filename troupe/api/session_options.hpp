@@ -2,9 +2,9 @@
 #pragma once
 #include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/swap_space_options.hpp"
+#include "troupe/runtime/graph/f32_transfer.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
-#include "troupe/runtime/placement/f32_transfer.hpp"
 #include "troupe/runtime/placement/placement_options.hpp"
 #include "troupe/runtime/types/status.hpp"
 

@@ -3,6 +3,7 @@
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 
 namespace troupe {
 namespace {
@@ -47,6 +48,10 @@ private:
       auto* attr = op_.find_attr(name);
       if (!attr && name == colocation_attr) { // of any op
         TROUPE_TRY(check_colocation(value));
+        continue;
+      }
+      if (!attr && name == transfer_attr) { // the same
+        TROUPE_TRY(check_transfer(value));
         continue;
       }
       if (!attr) {

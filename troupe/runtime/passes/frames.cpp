@@ -4,6 +4,7 @@
 #include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 #include "troupe/runtime/placement/frame_choice.hpp"
 #include "troupe/runtime/placement/kernel_site.hpp"
@@ -232,6 +233,7 @@ private:
       TROUPE_ASSIGN(auto* made, nodes().add({.op = std::string{internal_ops::read.name},
                                              .name = concat(of_.name(), "/_read_", index),
                                              .inputs = {from},
+                                             .attrs = transfer_attr_of(*from.node),
                                              .device = state ? state->device() : std::string{},
                                              .where = of_.where()}));
       note_uses(*made, false);

@@ -4,6 +4,7 @@
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 
 #include <algorithm>
 #include <set>
@@ -123,10 +124,12 @@ void rewriter::learn_shapes(node& node) {
 bool rewriter::replace(node& old, const std::vector<edge>& by) {
   if (by.empty() || static_cast<size_t>(old.outputs()) != by.size() || !old.controls().empty())
     return false;
+  auto travels = transfer_of(old); // as its readers expect
   for (int i = 0; i < old.outputs(); ++i) {
     const auto& one = by[static_cast<size_t>(i)];
-    if (!one || one.node == &old || one.type() != old.output_type(i) ||
-        one.node->output_is_ref(one.index) || !one.dims().compatible(old.output_shape(i)))
+    if (!one || one.node == &old || transfer_of(*one.node) != travels ||
+        one.type() != old.output_type(i) || one.node->output_is_ref(one.index) ||
+        !one.dims().compatible(old.output_shape(i)))
       return false;
   }
   if (depends_on(old, by) || !keeps_effects(old, by))
@@ -213,8 +216,9 @@ bool rewriter::keeps_effects(const node& old, const std::vector<edge>& by) const
 result<node*> rewriter::add(node_spec spec, const node& like) {
   spec.where = like.where_;
   spec.device = like.device_;
-  if (auto together = like.attrs_.find(colocation_attr); together != like.attrs_.end())
-    spec.attrs.insert(*together);
+  for (auto of_any_op : {colocation_attr, transfer_attr})
+    if (auto own = like.attrs_.find(of_any_op); own != like.attrs_.end())
+      spec.attrs.insert(*own);
   TROUPE_ASSIGN(auto* made, graph_.add(std::move(spec)));
   made->where_text_ = like.where_text_;
   by_.emplace_back();
@@ -335,6 +339,11 @@ void rewriter::set_default_device(node& of, const std::string& device) {
 void rewriter::set_colocation(node& of, const std::vector<std::string>& with) {
   of.attrs_.erase(std::string{colocation_attr});
   add_colocation(of.attrs_, with);
+}
+
+void rewriter::set_transfer(node& of, f32_transfer how) {
+  if (std::ranges::find(of.types_, dtype::f32) != of.types_.end())
+    of.attrs_.emplace(std::string{transfer_attr}, std::string{to_string(how)});
 }
 
 void rewriter::redirect(node& of, int input, edge to) {

@@ -1,5 +1,6 @@
 // Changes a graph that a step owns: every pass is a walk over its nodes with this at hand.
 #pragma once
+#include "troupe/runtime/graph/f32_transfer.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 
 #include <functional>
@@ -61,6 +62,8 @@ public:
   static void set_default_device(node& of, const std::string& device);
   /// Puts it into the groups of nodes of these names, and into no other.
   static void set_colocation(node& of, const std::vector<std::string>& with);
+  /// Says how its outputs of f32, if it has any, travel between tasks, unless it says so itself.
+  static void set_transfer(node& of, f32_transfer how);
   /// Points an input somewhere else in the same graph, before the node.
   static void redirect(node& of, int input, edge to);
   /// Calls `change` with each function that the node runs.

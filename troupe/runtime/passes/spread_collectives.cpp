@@ -3,6 +3,7 @@
 #include "troupe/runtime/graph/collective.hpp"
 #include "troupe/runtime/graph/collective_group.hpp"
 #include "troupe/runtime/graph/piece.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/runtime/passes/estimated_bytes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 
@@ -64,7 +65,7 @@ class spreader {
 public:
   spreader(step_graph& of, std::vector<int>& chosen, const device_list& devices,
            f32_transfer between_tasks)
-      : of_(of), chosen_(chosen), devices_(devices), between_tasks_(between_tasks), with_(of) {
+      : of_(of), chosen_(chosen), devices_(devices), of_session_(between_tasks), with_(of) {
     for (const auto& one : of.nodes->nodes())
       placed_[one.get()] = chosen[one->index()];
   }
@@ -86,6 +87,7 @@ private:
       placed.push_back({one.origin, devices_[static_cast<size_t>(one.device)]});
     TROUPE_TRY(check_members(placed));
     call_ = call_of(*members.front().origin);
+    TROUPE_TRY(choose_transfer(members));
     size_ = static_cast<int64_t>(members.size());
     TROUPE_TRY(sort_by_task(members));
     if (call_.kind == collective_kind::broadcast)
@@ -98,6 +100,18 @@ private:
       case collective_kind::reduce_scatter: return reduce_scatter();
       default: return sends_whole() ? reduce_whole() : reduce_pieces();
     }
+  }
+
+  // All members are to have the same bits.
+  status choose_transfer(const group& members) {
+    const auto& first = *members.front().origin;
+    for (const auto& one : members)
+      if (transfer_of(*one.origin) != transfer_of(first))
+        return invalid(one.origin->description(),
+                       ": its floats travel in another way than those of ", first.description(),
+                       ": all members of a group must have the same ", transfer_attr);
+    between_tasks_ = transfer_of(first).value_or(of_session_);
+    return {};
   }
 
   // What is not known yet is compared when the step runs.
@@ -453,11 +467,12 @@ private:
   step_graph& of_;
   std::vector<int>& chosen_;
   const device_list& devices_;
-  const f32_transfer between_tasks_;
+  const f32_transfer of_session_;
   rewriter with_;
   std::map<const node*, int> placed_;
   int64_t next_ = 0;
   // Of the group that is being rewritten.
+  f32_transfer between_tasks_ = f32_transfer::exact;
   collective_call call_ = {};
   int64_t size_ = 0;
   std::vector<task_members> tasks_;

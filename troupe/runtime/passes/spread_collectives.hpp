@@ -1,7 +1,7 @@
 // Collective operations between tasks, as nodes and edges (docs/decisions/060).
 #pragma once
+#include "troupe/runtime/graph/f32_transfer.hpp"
 #include "troupe/runtime/passes/extract.hpp"
-#include "troupe/runtime/placement/f32_transfer.hpp"
 #include "troupe/runtime/placement/place.hpp"
 
 namespace troupe {

@@ -3,6 +3,7 @@
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 #include "troupe/runtime/placement/kernel_site.hpp"
 
@@ -227,6 +228,7 @@ private:
     TROUPE_ASSIGN(auto* made, part(from).add({.op = std::string{internal_ops::read.name},
                                               .name = concat("_read_", next_key_++, '/', name),
                                               .inputs = {edge{copy_of(what.node), what.index}},
+                                              .attrs = transfer_attr_of(*what.node),
                                               .controls = std::move(controls),
                                               .where = what.node->where()}));
     known = {{made, 0}, made};
@@ -391,18 +393,19 @@ private:
   // From one partition to another, or back to itself by way of the host's memory.
   result<edge> send(edge what, int from, int here, const std::string& name,
                     std::vector<node*> waits = {}) {
-    auto shorter = between_tasks_ != f32_transfer::exact && what.type() == dtype::f32 &&
+    auto how = transfer_of(*what.node).value_or(between_tasks_);
+    auto shorter = how != f32_transfer::exact && what.type() == dtype::f32 &&
                    devices_[static_cast<size_t>(from)].on_task() !=
                        devices_[static_cast<size_t>(here)].on_task();
     if (!shorter)
       return send_as_it_is(what, from, here, name, std::move(waits));
-    TROUPE_ASSIGN(auto half, cast(what, dtype::bf16, from, name));
+    auto cuts_off = how == f32_transfer::truncated;
+    TROUPE_ASSIGN(auto half, cast(what, dtype::bf16, cuts_off, from, name));
     TROUPE_ASSIGN(auto received, send_as_it_is(half, from, here, name, std::move(waits)));
-    return cast(received, dtype::f32, here, name);
+    return cast(received, dtype::f32, false, here, name);
   }
 
-  result<edge> cast(edge what, dtype to, int device, const std::string& name) {
-    auto cuts_off = to == dtype::bf16 && between_tasks_ == f32_transfer::truncated;
+  result<edge> cast(edge what, dtype to, bool cuts_off, int device, const std::string& name) {
     TROUPE_ASSIGN(auto* made,
                   part(device).add({.op = "Cast",
                                     .name = concat(to == dtype::bf16 ? "shorten_" : "lengthen_",

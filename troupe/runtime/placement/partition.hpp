@@ -1,6 +1,6 @@
 // Cuts a placed graph into one graph per device, joined by Send and Recv (white paper 3.2.2).
 #pragma once
-#include "troupe/runtime/placement/f32_transfer.hpp"
+#include "troupe/runtime/graph/f32_transfer.hpp"
 #include "troupe/runtime/placement/late_recv.hpp"
 #include "troupe/runtime/placement/place.hpp"
 

@@ -3,6 +3,7 @@
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/serialization/graph_def/function_library.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 #include "troupe/serialization/graph_def/read_raised.hpp"
@@ -218,6 +219,8 @@ private:
         spec.attrs.emplace(std::move(name), std::move(read));
       } else if (name == colocation_attr) {
         TROUPE_TRY(read_colocation(*value, spec));
+      } else if (name == transfer_attr) {
+        spec.attrs.emplace(std::move(name), value->s());
       } else if (!may_be_dropped(name, *value)) {
         return failure(error_kind::unimplemented, "there is no attribute '", name,
                        "', which the file sets to { ", to_text(*value), " }");

@@ -4,6 +4,7 @@
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/serialization/graph_def/function_library.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
 
@@ -388,6 +389,8 @@ private:
       if (!is_default_list(attr, value) && !is_unused)
         (*to.mutable_attr())[std::string{name}] = std::move(value);
     }
+    if (auto how = transfer_of(from))
+      (*to.mutable_attr())[std::string{transfer_attr}].set_s(std::string{to_string(*how)});
     for (auto group : colocated_with(from))
       if (of_.find(group)) // TensorFlow refuses one that is not there
         (*to.mutable_attr())[std::string{colocation_attr}].mutable_list()->add_s(

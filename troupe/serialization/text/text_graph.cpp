@@ -3,6 +3,7 @@
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/nest.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/text/text_names.hpp"
 #include "troupe/serialization/text/text_scanner.hpp"
@@ -407,10 +408,12 @@ private:
       TROUPE_ASSIGN(auto name, in_.name("an attribute, '@' and a device, or the end of the line"));
       TROUPE_TRY(in_.expect('=', "'=' after an attribute's name"));
       const auto* attr = op.find_attr(name);
-      if (!attr && name == colocation_attr) {
-        TROUPE_ASSIGN(auto groups, in_.attr(attr_kind::texts));
-        if (!spec.attrs.emplace(std::move(name), std::move(groups)).second)
-          return in_.error_at(at, "the attribute '", colocation_attr, "' is given twice");
+      if (!attr && (name == colocation_attr || name == transfer_attr)) { // of any op
+        auto kind = name == colocation_attr ? attr_kind::texts : attr_kind::text;
+        TROUPE_ASSIGN(auto value, in_.attr(kind));
+        auto [added, is_new] = spec.attrs.emplace(std::move(name), std::move(value));
+        if (!is_new)
+          return in_.error_at(at, "the attribute '", added->first, "' is given twice");
         continue;
       }
       if (!attr) {
