@@ -87,6 +87,8 @@ void say_replica(const troupe::replica_event& what) {
       std::printf("goes on at step %lld with %s\n", step, what.text.c_str());
       break;
     case kind::saved: std::printf("saved in %s\n", what.text.c_str()); break;
+    case kind::joined: std::printf("step %lld: replica %d begins\n", step, what.replica); break;
+    case kind::left: std::printf("step %lld: replica %d ends\n", step, what.replica); break;
     case kind::lost:
       std::printf("\nstep %lld: replica %d is lost: %s\n", step, what.replica, what.text.c_str());
       break;

@@ -12,21 +12,35 @@ TEST_CASE("a task is lost when it is still not found some time after it was look
   unreachable_tasks sought{5s, 250ms};
   CHECK(sought.seek(task, begin) == begin + 5s);
   CHECK(sought.seek(task, begin + 2s) == begin + 5s); // however often it is looked for
-  CHECK(sought.lost(begin + 4s).empty());
-  CHECK(sought.lost(begin + 5s) == std::set{task});
+  CHECK(sought.lost().empty());                       // whoever has looked may have had no time
+  sought.lose(task, begin + 5s);
+  CHECK(sought.lost() == std::set{task});
   // It may be back since, and a look takes a moment.
   CHECK(sought.seek(task, begin + 1h) == begin + 1h + 250ms);
   CHECK(sought.tell(task));
   CHECK(!sought.tell(task));
   sought.found(task);
-  CHECK(sought.lost(begin + 1h).empty());
+  CHECK(sought.lost().empty());
   CHECK(!sought.tell(task));
   CHECK(sought.seek(task, begin + 2h) == begin + 2h + 5s); // another loss
   CHECK(sought.tell(task));
   sought.found(task);
   sought.lose(task, begin + 3h); // at once
-  CHECK(sought.lost(begin + 3h) == std::set{task});
+  CHECK(sought.lost() == std::set{task});
   CHECK(sought.seek(task, begin + 3h) == begin + 3h + 250ms);
+  sought.keep_only({task});
+  CHECK(sought.lost() == std::set{task});
+  sought.keep_only({});
+  CHECK(sought.lost().empty());
+}
+
+TEST_CASE("a look that had no time long ago does not count") {
+  const task_name task{"worker", 0};
+  const unreachable_tasks::time_point begin{1h};
+  unreachable_tasks sought{5s, 250ms};
+  sought.seek(task, begin);
+  CHECK(sought.seek(task, begin + 60s) == begin + 65s);
+  CHECK(sought.seek(task, begin + 62s) == begin + 65s);
 }
 
 } // namespace troupe::test::unreachable_tasks_test

@@ -5,6 +5,7 @@
 #include "troupe/actors/clerk.hpp"
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/gather_positions.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/preparation.hpp"
 #include "troupe/actors/prepared_step.hpp"
@@ -250,6 +251,7 @@ void tasks_changed(master_self self, const tasks_known& now) {
   std::erase_if(state.listed, [&](const auto& task) {
     return std::ranges::find(now.tasks, task) == now.tasks.end();
   });
+  state.registers->tasks_are(now.tasks);
   state.awaits->look();
 }
 
@@ -317,11 +319,24 @@ void place_again(master_self self, const step_ptr& step, step_clock::time_point 
   auto how = prepare_by(self, what);
   leave_to(
       self, self->state.clerk,
-      [=] { return guarded("placing the step again", [&] { return make_step(*how); }); },
+      [=] {
+        return guarded("placing the step again", [&] {
+          how->work =
+              std::make_shared<step_graph>(copy_of(*how->what.of)); // it may be needed again
+          return make_step(*how);
+        });
+      },
       [=](const result<step_ptr>& made) {
         const auto& lost = how->plan.how.avoid;
         auto is_lost = [&](const auto& one) { return one.may_leave && lost.contains(one.task); };
-        if (!made || std::ranges::any_of((*made)->participants, is_lost))
+        // The list of tasks may be another one now, but state is where it was.
+        auto strays = [&](const auto& one) {
+          return one.has_state && std::ranges::none_of(step->participants, [&](const auto& before) {
+                   return before.has_state && before.task == one.task;
+                 });
+        };
+        if (!made || std::ranges::any_of((*made)->participants, is_lost) ||
+            std::ranges::any_of((*made)->participants, strays))
           return then(nullptr);
         watch_links(self, *made);
         then(*made);
@@ -469,41 +484,16 @@ std::map<task_name, caf::actor> workers_of_steps(master_self self) {
 }
 
 caf::result<std::vector<task_positions>> positions_of(master_self self, ask_positions& what) {
-  constexpr std::chrono::seconds patience{2}; // who trains waits for it
   if (auto known = check_positions(what.go_on_from); !known)
     return to_caf(known);
   auto answer = owe(self, self->make_response_promise<std::vector<task_positions>>());
   if (!what.go_on_from.empty())
     self->state.registers->begin_at(what.go_on_from);
   what.session = self->state.options.session;
-  struct progress {
-    std::vector<task_positions> found;
-    status failed;
-    size_t missing;
+  auto tell = [=](result<std::vector<task_positions>> found) {
+    found ? answer->deliver(*std::move(found)) : answer->fail(found.status());
   };
-  auto workers = workers_of_steps(self);
-  auto all = std::make_shared<progress>(progress{{}, {}, workers.size()});
-  auto settle = [=](const task_name& task, result<task_positions> one) {
-    if (one) {
-      one->task = to_string(task);
-      all->found.push_back(*std::move(one));
-    } else if (one.status().kind() != error_kind::unavailable &&
-               one.status().kind() != error_kind::deadline_exceeded) {
-      all->failed = naming(task, one.status());
-    }
-    if (--all->missing > 0)
-      return;
-    if (all->failed.ok())
-      answer->deliver(std::move(all->found));
-    else
-      answer->fail(all->failed);
-  };
-  if (workers.empty())
-    answer->deliver({});
-  for (const auto& [task, worker] : workers)
-    self->request(worker, patience, what)
-        .then([=, task = task](const task_positions& one) { settle(task, one); },
-              [=, task = task](const caf::error& why) { settle(task, from_caf(why)); });
+  gather_positions(self, workers_of_steps(self), what, tell);
   return caf::delegated<std::vector<task_positions>>{};
 }
 

@@ -6,6 +6,7 @@
 
 #include <caf/actor_addr.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +61,8 @@ struct peer_connection {
     heard_ns.store(steady_ns(), std::memory_order_relaxed);
   }
   double seconds_since_heard() const noexcept {
-    return static_cast<double>(steady_ns() - heard_ns.load(std::memory_order_relaxed)) * 1e-9;
+    auto heard = heard_ns.load(std::memory_order_relaxed);
+    return static_cast<double>(std::max<int64_t>(0, steady_ns() - heard)) * 1e-9;
   }
 
   /// Counts what a step was fed with. A step alone may have more than the limit.

@@ -100,7 +100,7 @@ result<std::shared_ptr<prepared_step>> make_step(preparation& of) {
   // What may be placed again, when a task is lost, begins from what no pass has changed.
   const auto& nodes = *of.what.of->nodes;
   auto may_leave = is_open(nodes, of.plan.devices);
-  if (may_leave)
+  if (may_leave && !of.work)
     of.work = std::make_shared<step_graph>(copy_of(*of.what.of));
   TROUPE_TRY(plan_step(of));
   auto named = may_leave ? named_tasks(nodes) : std::set<task_name>{};

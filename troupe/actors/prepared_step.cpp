@@ -30,9 +30,12 @@ prepared_step::~prepared_step() {
 }
 
 std::shared_ptr<prepared_step> current(std::shared_ptr<prepared_step> of) {
-  while (of->moved)
-    of = of->moved;
-  return of;
+  auto last = of;
+  while (last->moved)
+    last = last->moved;
+  if (last != of) // those between are not needed any more
+    of->moved = last;
+  return last;
 }
 
 status waited_in_line(const step_gate& gate) {

@@ -180,7 +180,7 @@ void registrar::become(const attempt_ptr& at, const step_ptr& moved) {
 }
 
 std::set<task_name> registrar::lost_tasks() {
-  auto lost = unreachable_.lost(self_->clock().now());
+  auto lost = unreachable_.lost();
   for (const auto& task : lost)
     if (looking_.insert(task).second)
       find_(task, self_->clock().now() + short_look, [=, this](const result<peer_link>& found) {

@@ -54,6 +54,8 @@ public:
   void reached(const task_name& task) { held_.reach(task); }
   /// Tasks that were looked for and are not there. Looks again, for those who ask later.
   std::set<task_name> lost_tasks();
+  /// The cluster has these tasks now, and no others.
+  void tasks_are(const std::vector<task_name>& those) { unreachable_.keep_only(those); }
   /// Answers all who wait.
   void close(const status& why);
 

@@ -159,9 +159,11 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     auto outcome = how_.restore ? prepare(deadline, restore) : status{};
     if (outcome) {
       began = true;
-      tries_again_ = retry <= how_.retries && (!has_effects || how_.repeat_effects);
+      struct attempting {
+        explicit attempting(bool again) { tries_again_ = again; }
+        ~attempting() { tries_again_ = false; }
+      } here{retry <= how_.retries && (!has_effects || how_.repeat_effects)};
       outcome = attempt();
-      tries_again_ = false;
     }
     // Where the time ends a retry, the first error says why there was one.
     auto ended = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;

@@ -234,7 +234,8 @@ void replicas::state::loop::begin() {
   if (!std::exchange(began_, true) && found)
     restored_from_ = found->step;
   done_ = saved_step_ = found ? found->step : 0;
-  next_ = of_->is_sync() ? std::max(next_, done_) : done_; // batches of sync are more than steps
+  // A step of sync has a batch of each replica: of so many at least.
+  next_ = of_->is_sync() ? std::max(next_, done_ * options_.workers) : done_;
   given_back_.clear();
   doubtful_ = -1; // its updates are gone
   saved_at_ = clock::now();
@@ -251,17 +252,23 @@ void replicas::state::loop::open_clock(Which living) {
   const auto& chief = of_->chief;
   const run_options soon{.timeout = control_timeout};
   in_.run({{chief.replica, int64_t{-1}}}, {}, {chief.leave}, soon, where_);
-  std::vector<member*> all;
+  std::vector<int> all;
   {
     lock_of_all lock{of_->mutex};
     for (auto& [number, one] : replicas_)
-      if (!one.ended && living(one))
-        all.push_back(&one);
+      if (!one.ended && !one.leaves && living(one))
+        all.push_back(number);
   }
-  for (auto* one : all) {
-    in_.run({{chief.replica, int64_t{one->number}}}, {}, {chief.join}, soon, where_);
+  for (auto number : all) {
+    in_.run({{chief.replica, int64_t{number}}}, {}, {chief.join}, soon, where_);
     lock_of_all lock{of_->mutex};
-    one->is_awaited = true;
+    auto& one = replicas_.at(number);
+    if (one.ended || one.leaves) { // its thread may have left the clock before it joined
+      lock.unlock();
+      in_.run({{chief.replica, int64_t{number}}}, {}, {chief.leave}, soon, where_);
+      continue;
+    }
+    one.is_awaited = true;
     of_->changed.notify_all(); // it leaves again if it has nothing to do
   }
 }

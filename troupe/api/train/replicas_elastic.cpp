@@ -8,14 +8,18 @@ namespace troupe {
 // Unless it is at work: where it was before, it begins anew, and goes on counting.
 void replicas::state::loop::add(int number) {
   lock_of_all lock{of_->mutex};
+  if (stopped_) // a model may take long to build
+    return;
   if (!of_->workers.contains(number)) {
     lock.unlock();
     auto built = of_->build(number);
     lock.lock();
     of_->workers.emplace(number, std::move(built));
   }
+  if (stopped_)
+    return;
   auto& mine = replicas_[number];
-  if (stopped_ || (mine.of && !mine.ended))
+  if (mine.of && !mine.ended)
     return;
   if (mine.thread.joinable()) { // it is about to return
     lock.unlock();

@@ -201,7 +201,7 @@ void replicas::state::loop::note(member& mine, double loss, const std::vector<te
     if (of_->is_sync()) {
       if (mine.given_back >= 0)
         given_back_.erase(mine.given_back);
-      news.step = step_of(mine.label) + 1;
+      news.step = std::max(step_of(mine.label) + 1, done_); // it may come late
       news.steps_per_second = speed / std::max(in_step(), 1);
       mine.label = next;
     } else {

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace troupe {
 
@@ -24,20 +26,29 @@ public:
 
   /// It is needed now: returns until when to look where another would do.
   time_point seek(const task_name& task, time_point now) {
-    const auto& since = tasks_.try_emplace(task, sought{now}).first->second.since;
-    return std::max(since + patience_, now + last_look_);
+    auto& one = tasks_.try_emplace(task, sought{now, now}).first->second;
+    // It may have been there since somebody looked, who had no time.
+    if (now - std::exchange(one.looked, now) > 2 * patience_)
+      one.since = now;
+    return one.lost ? now + last_look_ : std::max(one.since + patience_, now + last_look_);
   }
   void found(const task_name& task) { tasks_.erase(task); }
   /// It has been looked for long enough; or was to take the place of another, and is not there.
   void lose(const task_name& task, time_point now) {
-    tasks_.try_emplace(task, sought{now}).first->second.since = now - patience_;
+    tasks_.try_emplace(task, sought{now, now}).first->second.lost = true;
   }
-  std::set<task_name> lost(time_point now) const {
+  std::set<task_name> lost() const {
     std::set<task_name> all;
     for (const auto& [task, one] : tasks_)
-      if (one.since + patience_ <= now)
+      if (one.lost)
         all.insert(task);
     return all;
+  }
+  /// There are no others any more.
+  void keep_only(const std::vector<task_name>& those) {
+    std::erase_if(tasks_, [&](const auto& one) {
+      return std::ranges::find(those, one.first) == those.end();
+    });
   }
   /// Whether it was not told of yet that the task is lost.
   bool tell(const task_name& task) {
@@ -47,8 +58,8 @@ public:
 
 private:
   struct sought {
-    time_point since;
-    bool told = false;
+    time_point since, looked;
+    bool lost = false, told = false;
   };
   const std::chrono::milliseconds patience_, last_look_;
   std::map<task_name, sought> tasks_;

@@ -1,6 +1,7 @@
 #include "troupe/runtime/graph/simplify.hpp"
 
 #include "troupe/runtime/graph/infer.hpp"
+#include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
 
@@ -83,7 +84,13 @@ bool simplify_context::keeps_shape_of(int i) const {
 
 const node* simplify_context::same_op_behind(int i) const noexcept {
   const auto* behind = input(i).node;
-  return &behind->op() == &node_.op() && is_pure(*behind) ? behind : nullptr;
+  if (&behind->op() != &node_.op() || !is_pure(*behind))
+    return nullptr;
+  // What it says of the way of its floats must not be lost with it.
+  for (const auto& from : behind->inputs())
+    if (transfer_of(*from.node) != transfer_of(*behind))
+      return nullptr;
+  return behind;
 }
 
 edge simplify_context::op(std::string name, std::vector<edge> inputs, attr_map attrs) {

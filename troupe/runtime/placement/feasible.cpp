@@ -27,7 +27,8 @@ void prefer_accelerators(std::vector<int>& open, const device_list& devices) {
 
 // What other steps look for where it is, whether that task is there or not.
 bool keeps_state(const node& at) {
-  if (at.op().makes != resource::none || is_collective(at.op()))
+  if (at.op().makes != resource::none || is_collective(at.op()) ||
+      has(at.op().effects, effect::random))
     return true;
   return runs_functions(at.op()) && std::ranges::any_of(functions_of(at), [](const auto* one) {
            return !one->body || one->body->has_effects();

@@ -108,24 +108,23 @@ private:
     std::vector<std::string> tasks;
     for (auto device : frames_.at(&n).others)
       tasks.push_back(to_string(devices_[static_cast<size_t>(device)].on_task()));
-    TROUPE_ASSIGN(
-        auto* made,
-        part(here).add(
-            {.op = "_Frame",
-             .name = n.name(),
-             .inputs = std::move(inputs),
-             .attrs = {{"Tout", std::move(types)},
-                       {"shapes", std::move(shapes)},
-                       {"frame", frames_.at(&n).number},
-                       {"kind", n.op().name},
-                       {"orders", order_of_turns(n).size()},
-                       {"unchanged", unchanged_outputs(n)},
-                       {"parallel_iterations",
-                        is_loop ? std::max<int64_t>(1, n.attr<int64_t>("parallel_iterations"))
-                                : int64_t{1}},
-                       {"tasks", std::move(tasks)}},
-             .controls = std::move(controls),
-             .where = n.where()}));
+    attr_map attrs{
+        {"Tout", std::move(types)},
+        {"shapes", std::move(shapes)},
+        {"frame", frames_.at(&n).number},
+        {"kind", n.op().name},
+        {"orders", order_of_turns(n).size()},
+        {"unchanged", unchanged_outputs(n)},
+        {"parallel_iterations",
+         is_loop ? std::max<int64_t>(1, n.attr<int64_t>("parallel_iterations")) : int64_t{1}},
+        {"tasks", std::move(tasks)}};
+    attrs.merge(transfer_attr_of(n));
+    TROUPE_ASSIGN(auto* made, part(here).add({.op = "_Frame",
+                                              .name = n.name(),
+                                              .inputs = std::move(inputs),
+                                              .attrs = std::move(attrs),
+                                              .controls = std::move(controls),
+                                              .where = n.where()}));
     made->graph().set_origin(*made, concat("for ", n.description()));
     // The step of a task that takes part does not end before the frame does.
     for (auto device : frames_.at(&n).others)

@@ -565,12 +565,10 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::RETURNED:
       case wire::Envelope::PING:
       case wire::Envelope::PONG: made.order = delivery::urgent; break;
-      case wire::Envelope::TENSOR_PUSH: {
-        auto push = from.getTensorPush();
-        made.step = step_id{push.getSession(), push.getStep()};
+      case wire::Envelope::TENSOR_PUSH:
+        made.step = step_id{from.getTensorPush().getSession(), from.getTensorPush().getStep()};
         made.order = delivery::free;
         break;
-      }
       case wire::Envelope::REGISTER_REPLY:
       case wire::Envelope::SETTLE_STEP:
       case wire::Envelope::REPLY:
@@ -582,14 +580,14 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::INSPECT_REQUEST:
       case wire::Envelope::DRAIN_REQUEST:
       case wire::Envelope::FILL_END:
+      case wire::Envelope::PROGRAM_LOST:
         made.order = delivery::free;
         if (from.getOutside().size() > 0) // before it is pulled
           return damaged_message("a message of a kind that brings no tensors announces payloads");
         break;
       default: made.order = delivery::free; break;
     }
-    for (auto size : from.getOutside())
-      made.outside.push_back(size);
+    made.outside.assign(from.getOutside().begin(), from.getOutside().end());
     return made;
   });
 }
