@@ -581,13 +581,13 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::DRAIN_REQUEST:
       case wire::Envelope::FILL_END:
       case wire::Envelope::PROGRAM_LOST:
-        made.order = delivery::free;
         if (from.getOutside().size() > 0) // before it is pulled
           return damaged_message("a message of a kind that brings no tensors announces payloads");
-        break;
+        [[fallthrough]];
       default: made.order = delivery::free; break;
     }
-    made.outside.assign(from.getOutside().begin(), from.getOutside().end());
+    for (auto size : from.getOutside())
+      made.outside.push_back(size);
     return made;
   });
 }
