@@ -110,6 +110,14 @@ TEST_CASE("of several reshapes only the last is needed") {
             .find("a=Reshape") != std::string::npos);
 }
 
+TEST_CASE("how a value travels is not lost with a node that says it") {
+  auto both = "a = Reshape(x, i32[-1]) _f32_transfer=\"exact\"\ny = Reshape(a, i32[3, 2])";
+  CHECK(simplified("[2,3]", both).find("a=Reshape(_feed_0,") != std::string::npos);
+  CHECK(simplified("[2,3]", both).find("y=Reshape(a,") != std::string::npos);
+  auto twice = "a = Neg(x) _f32_transfer=\"rounded\"\ny = Neg(a)";
+  CHECK(simplified("[2,3]", twice) != nothing_left);
+}
+
 TEST_CASE("nobody stops waiting for an effect") {
   pass_case at{R"(
 q = FIFOQueue component_types=[i32] shapes=[[]]
