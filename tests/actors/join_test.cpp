@@ -31,9 +31,8 @@ struct how {
 
 result<std::unique_ptr<task>> try_to_join(const std::string& seeds, const task_name& self,
                                           how with = {}) {
-  auto cluster = find_cluster("join:" + seeds);
-  REQUIRE(cluster);
-  auto options = options_of_task(*cluster, self);
+  TROUPE_ASSIGN(auto cluster, find_cluster("join:" + seeds));
+  auto options = options_of_task(cluster, self);
   options.listen = std::move(with.listen);
   options.advertise = std::move(with.advertise);
   options.peer_timeout = 2s;
@@ -44,16 +43,20 @@ result<std::unique_ptr<task>> try_to_join(const std::string& seeds, const task_n
   return task::start(std::move(options));
 }
 
-std::unique_ptr<task> join(const std::string& seeds, const task_name& self, how with = {}) {
-  auto made = try_to_join(seeds, self, std::move(with));
+std::unique_ptr<task> checked(result<std::unique_ptr<task>> made) {
   INFO(made.status());
   REQUIRE(made);
   return *std::move(made);
 }
 
-// Joins while the test goes on.
-std::future<std::unique_ptr<task>> joining(const std::string& seeds, const task_name& self) {
-  return std::async(std::launch::async, [=] { return join(seeds, self); });
+std::unique_ptr<task> join(const std::string& seeds, const task_name& self, how with = {}) {
+  return checked(try_to_join(seeds, self, std::move(with)));
+}
+
+// Joins while the test goes on, and is checked by it: Catch may be used by one thread alone.
+std::future<result<std::unique_ptr<task>>> joining(const std::string& seeds,
+                                                   const task_name& self) {
+  return std::async(std::launch::async, [=] { return try_to_join(seeds, self); });
 }
 
 std::unique_ptr<client> connect_by(const std::string& seeds) {
@@ -100,7 +103,7 @@ TEST_CASE("tasks that join get numbers and find each other, in whatever order th
       std::async(std::launch::async, [&] { return run_all(*client, text_case{over_two}); });
   auto one = joining(seeds, any), other = joining(seeds, any);
   auto first = join(seeds, ps, {.listen = seeds});
-  auto one_task = one.get(), other_task = other.get();
+  auto one_task = checked(one.get()), other_task = checked(other.get());
   CHECK(std::set{one_task->self(), other_task->self()} ==
         std::set<task_name>{{"worker", 0}, {"worker", 1}});
   CHECK(outcome.get() == "");
@@ -159,7 +162,7 @@ TEST_CASE("while the task that gives out numbers is away none is given, and all 
   CHECK(hasty.status().message().find(seeds) != std::string::npos);
   auto late = joining(seeds, any);
   first = join(seeds, ps, {.listen = seeds});
-  auto two = late.get();
+  auto two = checked(late.get());
   CHECK(two->self() == task_name{"worker", 2}); // the others have their numbers still
   CHECK(run_all(*client, text) == "");
   CHECK(soon([&] { return tasks_of(*client).size() == 4; }));
