@@ -161,6 +161,16 @@ TEST_CASE("what a task cannot run any more is told to who watches, of a link tha
   caf::anon_send_exit(watcher, caf::exit_reason::user_shutdown);
 }
 
+TEST_CASE("who waits for a task when the membership ends is told, and does not wait on") {
+  membership_world world;
+  auto box = world.connect(one, 1h);
+  CHECK(!*box);
+  world.close();
+  REQUIRE(*box);
+  CHECK(box->value().status().kind() == error_kind::cancelled);
+  CHECK(box->value().status().origin().task == "/job:worker/task:1");
+}
+
 TEST_CASE("who asks for a task that the cluster does not have is told at once") {
   membership_world world;
   CHECK(why(world.connect(nobody)).kind() == error_kind::not_found);

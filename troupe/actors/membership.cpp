@@ -122,6 +122,12 @@ void refuse(membership_self self, member& one, const status& why,
   answer(self, std::move(over), why);
 }
 
+// It ends: nobody is left to wait for it.
+void refuse_all(membership_self self, const status& why) {
+  for (auto& [task, one] : self->state.members)
+    refuse(self, one, status{why}.on_task(to_string(task)));
+}
+
 // Dials until the last deadline of those who wait.
 void start_dialing(membership_self self, const task_name& to, member& one) {
   one.dialing = true;
@@ -336,7 +342,11 @@ void join(membership_self self) {
       options.join, options.self, options.incarnation,
       join_host{
           .learn = [=](task_addresses now) { take_addresses(self, std::move(now)); },
-          .fail = [=](const status& why) { self->quit(to_caf(why)); },
+          .fail =
+              [=](const status& why) {
+                refuse_all(self, why);
+                self->quit(to_caf(why));
+              },
           .reach = [=](const task_name& task,
                        const std::function<void(uint64_t)>& then) { reach(self, task, then); },
           .now = [=] { return self->clock().now(); },
@@ -472,9 +482,14 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
   if (!state.options.join.seeds.empty())
     join(self);
   self->set_default_handler(caf::drop);
-  end_with_exceptions(self);
+  self->set_exception_handler([=](std::exception_ptr& what) -> caf::error {
+    auto why = exception_as_error(what);
+    refuse_all(self, from_caf(why));
+    return why;
+  });
   self->set_exit_handler([=](const caf::exit_msg& what) {
     self->state.stop_calls();
+    refuse_all(self, failure(error_kind::cancelled, "this process ends, or its session does"));
     for (auto& [task, one] : self->state.members)
       if (one.exchange)
         self->send_exit(one.exchange, what.reason);
