@@ -131,7 +131,7 @@ void two_workers(State& state, replica_mode mode) {
 }
 
 template <class Run>
-void add(const std::string& name, Run run) {
+void add_replicas(const std::string& name, Run run) {
   benchmark::RegisterBenchmark(("replicas/" + name).c_str(), run)
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
@@ -141,18 +141,21 @@ void add(const std::string& name, Run run) {
 
 void register_replicas() {
   for (int workers : {10, 25, 50, 100})
-    add(concat("slow_async_", workers),
-        [=](State& state) { slow_workers(state, replica_mode::async, workers, 0); });
+    add_replicas(concat("slow_async_", workers),
+                 [=](State& state) { slow_workers(state, replica_mode::async, workers, 0); });
   for (int workers : {10, 25, 100})
-    add(concat("slow_sync_", workers),
-        [=](State& state) { slow_workers(state, replica_mode::sync, workers, 0); });
-  add("slow_bounded_50", [](State& state) { slow_workers(state, replica_mode::bounded, 50, 0); });
+    add_replicas(concat("slow_sync_", workers),
+                 [=](State& state) { slow_workers(state, replica_mode::sync, workers, 0); });
+  add_replicas("slow_bounded_50",
+               [](State& state) { slow_workers(state, replica_mode::bounded, 50, 0); });
   for (int backups : {0, 1, 2, 3, 4, 5})
-    add(concat("slow_sync_50_backup_", backups),
-        [=](State& state) { slow_workers(state, replica_mode::sync, 50 + backups, backups); });
-  add("two_workers_async", [](State& state) { two_workers(state, replica_mode::async); });
-  add("two_workers_bounded", [](State& state) { two_workers(state, replica_mode::bounded); });
-  add("two_workers_sync", [](State& state) { two_workers(state, replica_mode::sync); });
+    add_replicas(concat("slow_sync_50_backup_", backups), [=](State& state) {
+      slow_workers(state, replica_mode::sync, 50 + backups, backups);
+    });
+  add_replicas("two_workers_async", [](State& state) { two_workers(state, replica_mode::async); });
+  add_replicas("two_workers_bounded",
+               [](State& state) { two_workers(state, replica_mode::bounded); });
+  add_replicas("two_workers_sync", [](State& state) { two_workers(state, replica_mode::sync); });
 }
 
 } // namespace troupe::bench
