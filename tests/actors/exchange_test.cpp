@@ -231,6 +231,16 @@ TEST_CASE("a connection that the system does not watch ends at once, and says wh
   caf::anon_send_exit(exchange, caf::exit_reason::user_shutdown);
 }
 
+TEST_CASE("a listening socket that the system does not watch fails who wanted it") {
+  system_config config{1, true};
+  caf::actor_system system{config}; // ends: no actor is left
+  auto file = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  auto made = spawn_listener(system, file, options_of());
+  REQUIRE_FALSE(made);
+  CHECK_THAT(made.status().message(), Contains("does not watch its socket: Operation not perm"));
+  CHECK(soon([&] { return ::fcntl(file, F_GETFD) < 0; }));
+}
+
 TEST_CASE("one connection more than allowed is refused in words, until another has ended") {
   watchdog watch;
   system_config config{1, true};
@@ -241,6 +251,7 @@ TEST_CASE("one connection more than allowed is refused in words, until another h
   options.max_connections = 2;
   auto port = listening->second;
   auto listener = spawn_listener(system, listening->first.release(), std::move(options));
+  REQUIRE(listener);
   {
     plain_connection first{port}, second{port}, third{port};
     for (auto* one : {&first, &second}) {
@@ -262,7 +273,7 @@ TEST_CASE("one connection more than allowed is refused in words, until another h
            ::recv(again.descriptor(), &byte, 1, MSG_DONTWAIT) == 1;
   };
   CHECK(heard());
-  caf::anon_send_exit(listener, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(*listener, caf::exit_reason::user_shutdown);
 }
 
 TEST_CASE("a task without a free descriptor neither spins nor forgets to accept later") {

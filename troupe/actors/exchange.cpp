@@ -122,14 +122,15 @@ public:
     outlet_.close();
     link_.abandon(failure(error_kind::unavailable, "the connection has ended"));
     stream_->drop_input(); // what was not read would make the other end lose what was written
+    auto watching = watched();
     {
-      std::lock_guard guard{mutex_};
+      std::lock_guard guard{mutex_}; // of those who cannot send any more
       stream_.reset();
+      options_.owner = nullptr;
     }
-    for (const auto& one : watched())
+    for (const auto& one : watching)
       one->get()->detach(
           caf::default_attachable::observe_token{address(), caf::default_attachable::monitor});
-    options_.owner = nullptr;
     cleanup(caf::exit_reason::user_shutdown, nullptr);
     unregister_from_system();
   }
@@ -552,9 +553,12 @@ private:
                          .held = told->held,
                          .losses = told->losses,
                          .fills = told->fills});
-    } else if (auto* asked = std::get_if<session_request>(&what); asked && options_.owner) {
+    } else if (auto* asked = std::get_if<session_request>(&what)) {
       session_reply refused{asked->request, std::move(why)};
-      caf::anon_send(options_.owner, incoming{std::move(refused), as_actor(), from_});
+      std::unique_lock guard{mutex_};
+      auto owner = options_.owner;
+      guard.unlock();
+      caf::anon_send(owner, incoming{std::move(refused), as_actor(), from_});
     } else if (!gone() && why.kind() == error_kind::resource_exhausted) {
       end(std::move(why)); // the peer waits for it, and would do so for ever
     }

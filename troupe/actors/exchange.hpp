@@ -51,7 +51,8 @@ caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream
                           exchange_options options);
 
 /// Spawns an actor that accepts connections at a listening socket, which it owns from now on, and
-/// gives each an exchange with these options. One connection too many is refused.
-caf::actor spawn_listener(caf::actor_system& system, int socket, exchange_options options);
+/// gives each an exchange with these options. One connection too many is refused. Fails, and closes
+/// the socket, where the system does not watch it.
+result<caf::actor> spawn_listener(caf::actor_system& system, int socket, exchange_options options);
 
 } // namespace troupe

@@ -295,6 +295,11 @@ void joined_cluster::stand() {
     return;
   auto hears = hears_coordinator();
   auto asks = succession_.tick(copy_, hears, host_.now());
+  if (options_.is_first() && succession_.is_left_alone(host_.now())) {
+    tell("coordinator_returned", concat(self_, ", the first seed, gives out numbers again: ",
+                                        copy_.coordinator(), " is not heard"));
+    return begin_term();
+  }
   if (std::exchange(told_of_silence_, told_of_silence_ && !hears) && hears)
     tell("coordinator_heard", concat(copy_.coordinator(), " is heard again"));
   if (!asks)
@@ -353,10 +358,15 @@ bool joined_cluster::names_itself() const {
 void joined_cluster::follow() {
   tell("coordinator_followed",
        concat(self_, " gives out numbers as ", self_, " did at ", options_.address, " before it"));
+  begin_term();
+}
+
+// As a process does that has just started, with what it knows.
+void joined_cluster::begin_term() {
   auto former = std::exchange(copy_, {});
   decides_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
   decides_->reserve(options_.seeds.front());
-  was_elected_ = true;
+  was_elected_ = !options_.is_first();
   if (auto well = decides_->hear(former, host_.now()); !well)
     return host_.fail(std::move(well));
   introduce();

@@ -80,6 +80,7 @@ private:
   void decide(uint64_t term);
   bool names_itself() const;
   void follow();
+  void begin_term();
   void introduce();
   void step_down(const member_changes& later);
   void claim_own(const peer& to);

@@ -58,7 +58,7 @@ public:
 
   const char* name() const override { return "troupe.listener"; }
 
-  void start() {
+  status start() {
     register_at_system();
     options_.on_warning = at_most_one_in_a_second(std::move(options_.on_warning));
     strangers_ = half_open_connections::make(
@@ -74,10 +74,9 @@ public:
                            const status& why) { tell_refused(server, warn, peer, why); }});
     auto watched =
         loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
-    if (!watched) {
-      tell_refused(options_.server, options_.on_warning, "any peer", watched);
+    if (!watched)
       leave();
-    }
+    return watched;
   }
 
   // -- on the loop's thread
@@ -219,11 +218,11 @@ private:
 
 } // namespace
 
-caf::actor spawn_listener(caf::actor_system& system, int socket, exchange_options options) {
+result<caf::actor> spawn_listener(caf::actor_system& system, int socket, exchange_options options) {
   if (!options.loop)
     options.loop = io_loop::make();
   auto [handle, actor] = spawn_inline<listener_actor>(system, socket, std::move(options));
-  actor->start();
+  TROUPE_TRY(actor->start());
   return std::move(handle);
 }
 

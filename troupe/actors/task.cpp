@@ -147,7 +147,8 @@ public:
     }
     exchange.on_warning = options.on_warning;
     exchange.host = host_;
-    listener_ = spawn_listener(system_, listening.first.release(), std::move(exchange));
+    TROUPE_ASSIGN(listener_,
+                  spawn_listener(system_, listening.first.release(), std::move(exchange)));
     supervisor_ = spawn_supervisor(
         system_,
         {{concat("the worker of ", options.self), worker_},

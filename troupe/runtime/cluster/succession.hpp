@@ -51,6 +51,11 @@ public:
   };
   std::optional<votes> standing(const member_list& list) const;
   bool coordinator_left(const member_list& list) const { return left_ == list.epoch().term; }
+  /// Whether the coordinator has not been heard for so long that votes of others would have shown.
+  bool is_left_alone(time_point now) const {
+    return !hears_ && now - ticked_ <= options_.longest_pause &&
+           now - silent_since_ >= options_.doubts_after + options_.asks_after;
+  }
 
 private:
   size_t electorate(const member_list& list) const;
