@@ -110,9 +110,7 @@ TEST_CASE("the first seed decides again when whoever was elected meanwhile is go
   auto told = member.all<member_changes>().back();
   CHECK(told.epoch.term > 1001);
   CHECK(told.coordinator == first);
-  auto& joiner = world.meet({}, 9);
-  world.say(joiner, number_claim{"worker", -1, 9, "h:9"});
-  auto given = joiner.all<number_grant>().back();
+  auto given = world.claim_any(9, "h:9");
   REQUIRE(given.outcome);
   CHECK(given.task == two);
   CHECK(world.failed.empty());
@@ -159,9 +157,7 @@ TEST_CASE("who was given a number by a coordinator that had been replaced finds 
   world.pass_and_tick(2s);
   auto told = member.all<member_changes>().back();
   CHECK(told.epoch.term > 1001);
-  auto& joiner = world.meet({}, 9);
-  world.say(joiner, number_claim{"worker", -1, 9, "h:9"});
-  auto given = joiner.all<number_grant>().back();
+  auto given = world.claim_any(9, "h:9");
   REQUIRE(given.outcome);
   CHECK(given.task == two);
   // When the others hear of it, it stays.

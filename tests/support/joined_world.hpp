@@ -86,6 +86,12 @@ struct joined_world : actor_world {
     CHECK(joined->take({std::move(what), by.exchange, by.via}));
     run();
   }
+  // What a task that wants any number is answered.
+  number_grant claim_any(uint64_t incarnation, const std::string& address) {
+    auto& joiner = meet({}, incarnation);
+    say(joiner, number_claim{"worker", -1, incarnation, address});
+    return joiner.all<number_grant>().back();
+  }
   void lose(stand_in& which, error_kind kind = error_kind::unavailable, bool orderly = false) {
     joined->disconnected({"", failure(kind, "gone"), which.via, false, orderly});
     run();

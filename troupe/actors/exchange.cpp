@@ -124,7 +124,7 @@ public:
     stream_->drop_input(); // what was not read would make the other end lose what was written
     auto watching = watched();
     {
-      std::lock_guard guard{mutex_}; // of those who cannot send any more
+      std::lock_guard guard{mutex_}; // cannot_send() reads the owner on other threads
       stream_.reset();
       options_.owner = nullptr;
     }

@@ -74,9 +74,10 @@ public:
                            const status& why) { tell_refused(server, warn, peer, why); }});
     auto watched =
         loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
-    if (!watched)
-      leave();
-    return watched;
+    if (watched.ok())
+      return {};
+    leave();
+    return std::move(watched).within(concat("listening at ", options_.address));
   }
 
   // -- on the loop's thread
