@@ -366,6 +366,7 @@ TEST_CASE("a client may go while what it has sent is compiled") {
   CHECK(here.task->drain(10s).none());
 }
 
+#if !defined(__SANITIZE_ADDRESS__) // its companion for undefined behaviour needs descriptors itself
 TEST_CASE("a task that cannot begin to host sessions says so, and tries again") {
   watchdog watch;
   system_config config{1, true};
@@ -396,6 +397,7 @@ TEST_CASE("a task that cannot begin to host sessions says so, and tries again") 
   CHECK_THAT(ask().outcome.message(), Contains("this connection has no session"));
   host->close();
 }
+#endif
 
 TEST_CASE("a cluster with a name hosts sessions of clients whose certificates name it") {
   watchdog watch;

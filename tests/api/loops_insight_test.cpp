@@ -4,6 +4,8 @@
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
+#include <thread>
+
 namespace troupe::test::loops_insight_test {
 namespace {
 
@@ -112,6 +114,35 @@ TEST_CASE_METHOD(nest, "a late step says what the turns of its loops wait for") 
       why, {" did last\n", " ago: in While '", "rnn' (", "began to wait for QueueDequeue '"}));
   // What it took is there again.
   CHECK(to_scalar<int32_t>(s.fetch(queue_size(rows))) == 3);
+}
+
+TEST_CASE_METHOD(nest, "a turn may end long after those around it, when the step has failed") {
+  watchdog watch;
+  constexpr int32_t extent = 1000;
+  auto s = session::local();
+  auto product = loop([this](edge v) {
+    return while_loop(
+        {g.constant(0), v}, [](const list& w) { return less(w[0], 2); },
+        [&](const list& w) {
+          auto m = reshape(w[1] + row(), tensor::of<int32_t>({2}, {extent, extent}));
+          return list{w[0] + 1, reshape(matmul(m, m) * 0.0f, {-1})}; // takes a while
+        },
+        {.name = "products", .shapes = {shape{}, {-1}}})[1];
+  });
+  auto others = fifo_queue(g, {dtype::i32}, {.shapes = {partial_shape{}}}, "others");
+  auto beside = floor_div(1, queue_dequeue(others, {dtype::i32})[0]);
+  auto give = g.placeholder(dtype::i32, shape{}, "give");
+  auto* put_other = queue_enqueue(others, {give});
+  put(s, std::vector<float>(200, 1));
+  auto step = s.prepare({x}, {product, beside});
+  s.run(put_other, {{give, 1}});
+  step.run({ones(extent * extent)}); // all of it is compiled
+  for (int i = 0; i < 10; ++i) {
+    auto late = step.run_async({ones(extent * extent)});
+    std::this_thread::sleep_for(10ms); // by now it multiplies
+    s.run(put_other, {{give, 0}});
+    CHECK_THAT(failure_of([&] { late.get(); }), Contains("cannot divide"));
+  }
 }
 
 TEST_CASE_METHOD(nest, "the memory of turns in frames counts as the step's") {

@@ -256,7 +256,7 @@ private:
   }
 
   frame_turn place_of(int64_t turn) const {
-    return {in_.get(), &what_, what_.is_loop() ? turn : frame_turn::none};
+    return {in_, &what_, what_.is_loop() ? turn : frame_turn::none};
   }
 
   void fail(status why, int64_t turn) {

@@ -394,7 +394,7 @@ std::string task_instance::nest() const {
 status task_instance::in_nest(status why) const {
   if (why.kind() == error_kind::deadline_exceeded)
     return why; // it says what all of the step waited for
-  for (const auto* at = this; at && at->place_.of; at = at->place_.around)
+  for (const auto* at = this; at && at->place_.of; at = at->place_.around.get())
     why = std::move(why).within(at->place_.description());
   return why;
 }
@@ -439,6 +439,7 @@ void task_instance::reset() noexcept {
     one->reset();
   for (auto& one : meetings_)
     one->reset();
+  place_ = {};
 }
 
 void task_instance::populate() {

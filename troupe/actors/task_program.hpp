@@ -66,8 +66,10 @@ struct frame_turn {
   static constexpr int64_t before_first = -1; ///< only the condition for the first turn
   static constexpr int64_t none = -2;         ///< of a branch
 
-  task_instance* around = nullptr; ///< that waits for it; of what another task has begun: nothing
-  const task_frame* of = nullptr;  ///< nothing: the instance is no such run
+  /// That waits for it; of what another task has begun: nothing. It may end before, when the step
+  /// fails, and is still there then.
+  std::shared_ptr<const task_instance> around = {};
+  const task_frame* of = nullptr; ///< nothing: the instance is no such run
   int64_t turn = none;
 
   /// "[While 'train' (model.cpp:12) iteration 3]".
