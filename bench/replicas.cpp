@@ -112,7 +112,8 @@ void slow_workers(State& state, replica_mode mode, int workers, int backups) {
   state.SetItemsProcessed(state.iterations() * gradients);
 }
 
-/// Two workers, each a process, and the variables on the first of them; items are steps.
+/// Two workers, each a process, and the variables on the first of them, or with all_reduce on each;
+/// items are steps.
 void two_workers(State& state, replica_mode mode) {
   constexpr int64_t steps = 500;
   two_tasks processes;
@@ -156,6 +157,8 @@ void register_replicas() {
   add_replicas("two_workers_bounded",
                [](State& state) { two_workers(state, replica_mode::bounded); });
   add_replicas("two_workers_sync", [](State& state) { two_workers(state, replica_mode::sync); });
+  add_replicas("two_workers_all_reduce",
+               [](State& state) { two_workers(state, replica_mode::all_reduce); });
 }
 
 } // namespace troupe::bench

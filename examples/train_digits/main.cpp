@@ -132,16 +132,17 @@ void report(troupe::edge guesses_of, troupe::edge images, troupe::session& in,
 bool run_replicas(const options& chosen, const std::string& spec, const digits::parts& data,
                   const sigset_t& held) {
   using troupe::replica_mode;
-  auto is_sync = chosen.mode == "sync";
+  // Whether a step of all goes through the batches of as many replicas as it takes.
+  auto of_all = chosen.mode == "sync" || chosen.mode == "all_reduce";
   batches from{data.training, chosen};
-  // A step of all goes through the batches of as many replicas as it takes.
-  auto steps = is_sync ? from.count() / chosen.workers : from.count();
+  auto steps = of_all ? from.count() / chosen.workers : from.count();
   examples::progress shown{steps};
   troupe::replicas training{
       [&](troupe::graph_builder& g, int) { return digits::build_in(g, chosen.model); },
-      {.mode = is_sync                    ? replica_mode::sync
-               : chosen.mode == "bounded" ? replica_mode::bounded
-                                          : replica_mode::async,
+      {.mode = chosen.mode == "sync"         ? replica_mode::sync
+               : chosen.mode == "all_reduce" ? replica_mode::all_reduce
+               : chosen.mode == "bounded"    ? replica_mode::bounded
+                                             : replica_mode::async,
        .workers = chosen.workers,
        .ps_tasks = chosen.parameter_servers,
        .backups = chosen.backups,
@@ -278,10 +279,12 @@ int main(int argc, char** argv) {
                  "Use so many tasks of this running cluster instead of starting processes")
       ->needs("--workers");
   auto* mode =
-      app.add_option("--mode", chosen.mode,
-                     "How workers train together, each by steps of its own: async, bounded (none "
-                     "more than 4 steps ahead), or sync, whose steps take a batch of each")
-          ->check(CLI::IsMember({"async", "bounded", "sync"}))
+      app.add_option(
+             "--mode", chosen.mode,
+             "How workers train together: each by steps of its own with async, bounded (none "
+             "more than 4 steps ahead), and sync, whose steps take a batch of each; with "
+             "all_reduce, each has a copy of the variables, and ps tasks are not used")
+          ->check(CLI::IsMember({"async", "bounded", "sync", "all_reduce"}))
           ->needs("--workers");
   app.add_option("--backup", chosen.backups,
                  "With --mode sync: a step takes the gradients of all workers but so many, those "

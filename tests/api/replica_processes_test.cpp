@@ -1,5 +1,6 @@
 // Replicas on processes that are killed, stopped and restarted.
 #include "tests/api/regression.hpp"
+#include "tests/api/replica_run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -7,8 +8,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <future>
-#include <mutex>
 #include <optional>
 
 namespace troupe::test::replica_processes_test {
@@ -52,82 +51,6 @@ struct cluster {
   }
 };
 
-// Runs it on a thread of its own, and says what happens to it.
-class running {
-public:
-  explicit running(replicas_options& how) {
-    how.on_event = [this](const replica_event& what) {
-      std::lock_guard guard{mutex_};
-      events_.push_back(what);
-      changed_.notify_all();
-    };
-    how.on_step = [this](const training_progress& now) {
-      std::lock_guard guard{mutex_};
-      ++steps_[now.replica];
-      step_ = std::max(step_, now.step);
-      changed_.notify_all();
-    };
-  }
-  ~running() { // also after a test that has failed
-    if (done_.valid())
-      training_->request_stop();
-  }
-  replicas& start(const replicas_options& how, session& in) {
-    training_.emplace(regression::build, how);
-    done_ = std::async(std::launch::async, [&] { return training_->run(in); });
-    return *training_;
-  }
-  replicas_report end() { return done_.get(); }
-
-  // Until that has happened to a replica, so often.
-  bool await(kind what, int replica, int64_t times = 1) {
-    return await([=, this] {
-      return std::ranges::count_if(events_, [&](const replica_event& one) {
-               return one.what == what && one.replica == replica;
-             }) >= times;
-    });
-  }
-  bool await_step(int64_t step) {
-    return await([=, this] { return step_ >= step; });
-  }
-  bool await_steps_of(size_t replica, int64_t more) {
-    auto before = steps_of(replica);
-    return await([=, this] { return steps_[replica] >= before + more; });
-  }
-  int64_t step() {
-    std::lock_guard guard{mutex_};
-    return step_;
-  }
-  int64_t steps_of(size_t replica) {
-    std::lock_guard guard{mutex_};
-    return steps_[replica];
-  }
-  int64_t count(kind what) {
-    std::lock_guard guard{mutex_};
-    return std::ranges::count(events_, what, &replica_event::what);
-  }
-  bool tells(std::string_view part) {
-    std::lock_guard guard{mutex_};
-    return std::ranges::any_of(events_, [&](const replica_event& one) {
-      return one.text.find(part) != std::string::npos;
-    });
-  }
-
-private:
-  bool await(const std::function<bool()>& that) {
-    std::unique_lock lock{mutex_};
-    return changed_.wait_for(lock, 30s, that);
-  }
-
-  std::optional<replicas> training_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<replica_event> events_;
-  std::map<size_t, int64_t> steps_;
-  int64_t step_ = 0;
-  std::future<replicas_report> done_;
-};
-
 } // namespace
 
 TEST_CASE("a replica whose task is killed fails alone, and comes back when its task does") {
@@ -136,7 +59,7 @@ TEST_CASE("a replica whose task is killed fails alone, and comes back when its t
   cluster all;
   auto how = all.options(mode);
   how.backups = mode == replica_mode::sync ? 1 : 0;
-  running now{how};
+  replica_run now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(20));
   all.workers[0]->kill();
@@ -163,7 +86,7 @@ TEST_CASE("a replica whose task is stopped holds up none of those that need not 
   cluster all;
   auto how = all.options(mode);
   how.backups = mode == replica_mode::sync ? 1 : 0;
-  running now{how};
+  replica_run now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(20));
   all.workers[2]->freeze();
@@ -190,7 +113,7 @@ TEST_CASE("checkpoints go on beside the steps, though a task does not say where 
   how.checkpoints = folder / "m";
   how.checkpoint_seconds = 0.05;
   auto patient = session::connect(all.spec); // so that it does not count as gone
-  running now{how};
+  replica_run now{how};
   auto& training = now.start(how, patient);
   REQUIRE(now.await_step(20));
   all.workers[2]->freeze();
@@ -212,7 +135,7 @@ TEST_CASE("a run comes to its last step though a worker never comes back") {
   how.last_step = 1000;
   how.lost_seconds = 0.5;
   how.give_up_seconds = 5 * slowness;
-  running now{how};
+  replica_run now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(20));
   if (freezes)
@@ -230,7 +153,7 @@ TEST_CASE("a run comes to its last step though a worker never comes back") {
 TEST_CASE("without enough replicas a synchronous step waits, and goes on when they are back") {
   cluster all;
   auto how = all.options(replica_mode::sync);
-  running now{how};
+  replica_run now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(20));
   all.workers[0]->kill();
@@ -250,7 +173,7 @@ TEST_CASE("ps tasks that are gone for a while are told of, and waited for") {
   auto how = all.options(GENERATE(replica_mode::async, replica_mode::sync));
   how.checkpoints = folder / "m";
   how.lost_seconds = 0.2;
-  running now{how};
+  replica_run now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(20));
   all.ps[0]->kill();
@@ -266,7 +189,7 @@ TEST_CASE("ps tasks that are gone for a while are told of, and waited for") {
 TEST_CASE("a run ends within seconds, though a task is frozen") {
   cluster all;
   auto how = all.options(replica_mode::sync);
-  running now{how};
+  replica_run now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(5));
   all.workers[1]->freeze();
@@ -286,7 +209,7 @@ TEST_CASE("where a ps task is killed and restarted, all goes on from the newest 
   auto how = all.options(mode);
   how.checkpoints = folder / "m";
   how.checkpoint_steps = 10;
-  running now{how};
+  replica_run now{how};
   auto& training = now.start(how, all.s);
   REQUIRE(now.await_step(60));
   REQUIRE(now.await(kind::saved, -1)); // else there is nothing to go on from

@@ -123,6 +123,10 @@ private:
     return names;
   }
 
+  replica replica_at(size_t which) const {
+    return {devices_[which], static_cast<int>(which), static_cast<int>(devices_.size())};
+  }
+
   // Replicas that exchange something themselves need each other.
   void check_apart(const members& which) const {
     std::vector<bool> seen(in_.nodes().size(), false);
@@ -155,7 +159,6 @@ private:
   void on_replica(size_t which, Make make) {
     auto begin = in_.variables().size();
     {
-      auto named = in_.scope(concat("replica_", which), where_);
       auto on = in_.on(devices_[which], where_);
       make();
     }
@@ -166,8 +169,8 @@ private:
 
   void build(size_t which, const replica_model& model) {
     on_replica(which, [&] {
-      auto loss =
-          model({devices_[which], static_cast<int>(which), static_cast<int>(devices_.size())});
+      auto named = in_.scope(concat("replica_", which), where_);
+      auto loss = model(replica_at(which));
       if (!loss.exists() || !floating.contains(loss.type()) ||
           !loss.dims().compatible(partial_shape{}))
         reject("train_data_parallel", where_, "the model must return its loss, a floating scalar");
@@ -321,9 +324,12 @@ private:
 
   node* apply(size_t which, const std::vector<variable_gradient>& means) {
     node* applied = nullptr;
+    // What an optimizer remembers of a variable has its name.
     on_replica(which, [&] {
       applied = optimizers_[which]->apply_gradients(
           options_.change ? options_.change(means) : means, where_);
+      if (options_.behind)
+        applied = options_.behind(replica_at(which), applied);
     });
     return applied;
   }

@@ -35,13 +35,17 @@ private:
 /// Nodes and variables that it makes are the replica's own; it must make the same each time.
 using replica_model = std::function<edge(const replica&)>;
 
-/// Makes an optimizer, such as `[] { return std::make_unique<adam>(0.01); }`.
+/// Makes an optimizer, such as `[] { return std::make_unique<adam>(0.01); }`: once for each
+/// replica, in their order.
 using optimizer_maker = std::function<std::unique_ptr<optimizer>()>;
 
 struct data_parallel_options {
   /// Changes the mean gradients of a replica before they are applied, such as by clipping. Must do
   /// the same for each.
   std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
+  /// Adds what a replica does behind its updates in each step, such as counting, and returns the
+  /// last node of that. Must do the same for each.
+  std::function<node*(const replica&, node* updated)> behind = {};
   /// Gradients of one type and of known shapes are exchanged together, up to so many bytes at once,
   /// those of the last variables first, which are known first; larger ones on their own. 0: each on
   /// its own. Must not be negative. Unless it is said: 4 MiB on GPUs, 1 MiB on processors of

@@ -50,6 +50,11 @@ struct barrier_step {
   }
 };
 
+template <class... Why>
+[[noreturn]] void reject_living(location where, const Why&... why) {
+  throw error{invalid("living_tasks (", to_string(where), ") ", why...)};
+}
+
 bool is_about_life(const status& what) {
   return what.kind() == error_kind::unavailable || what.kind() == error_kind::aborted ||
          what.kind() == error_kind::deadline_exceeded || what.kind() == error_kind::not_found;
@@ -75,6 +80,20 @@ struct living_tasks::state {
       together = std::make_unique<barrier_step>(which);
     }
     return together->pass(in, epoch, options.patience, where);
+  }
+
+  // Those that the cluster has: nothing is to be heard of others.
+  tasks there(session& in, location where) {
+    std::set<std::string> known;
+    for (auto& one : in.tasks(where))
+      known.insert(std::move(one));
+    tasks found;
+    for (const auto& one : all)
+      if (known.contains(to_string(one)))
+        found.push_back(one);
+      else
+        why[one] = failure(error_kind::not_found, "the cluster does not have it");
+    return found;
   }
 
   // Those that answer, all asked at once.
@@ -126,7 +145,7 @@ struct living_tasks::state {
 
   tasks agree(session& in, location where) {
     why.clear();
-    auto living = answering(in, all, where);
+    auto living = answering(in, there(in, where), where);
     while (living.size() > 1) {
       auto outcome = pass(in, living, where);
       if (outcome.ok())
@@ -148,27 +167,30 @@ struct living_tasks::state {
   }
 };
 
-living_tasks::living_tasks(std::vector<std::string> devices, living_tasks_options options,
+living_tasks::living_tasks(const std::vector<std::string>& devices, living_tasks_options options,
                            location where)
     : state_(std::make_unique<state>()) {
-  auto reject = [&](const auto&... why) {
-    throw error{invalid("living_tasks (", to_string(where), ") ", why...)};
-  };
   if (devices.empty())
-    reject("needs at least one device");
+    reject_living(where, "needs at least one device");
   if (options.patience.count() <= 0)
-    reject("needs some patience, got ", options.patience.count(), " ms");
+    reject_living(where, "needs some patience, got ", options.patience.count(), " ms");
+  state_->options = options;
+  also(devices, where);
+}
+
+void living_tasks::also(const std::vector<std::string>& devices, location where) {
+  auto& mine = *state_;
   for (const auto& one : devices) {
     auto name = device_name::parse(one);
     if (!name || name->job.empty() || name->task < 0)
-      reject("needs devices with a job and a task, such as /job:worker/task:0/cpu:0, got '", one,
-             "'");
-    state_->of.push_back(name->on_task());
-    if (std::ranges::find(state_->all, state_->of.back()) == state_->all.end())
-      state_->all.push_back(state_->of.back());
+      reject_living(where,
+                    "needs devices with a job and a task, such as /job:worker/task:0/cpu:0, ",
+                    "got '", one, "'");
+    mine.devices.push_back(one);
+    mine.of.push_back(name->on_task());
+    if (std::ranges::find(mine.all, mine.of.back()) == mine.all.end())
+      mine.all.push_back(mine.of.back());
   }
-  state_->devices = std::move(devices);
-  state_->options = options;
 }
 
 living_tasks::living_tasks(living_tasks&&) noexcept = default;

@@ -52,11 +52,14 @@ public:
   using location = std::source_location;
 
   /// Devices with a job and a task each. Throws troupe::error for others.
-  explicit living_tasks(std::vector<std::string> devices, living_tasks_options options = {},
+  explicit living_tasks(const std::vector<std::string>& devices, living_tasks_options options = {},
                         location where = location::current());
   living_tasks(living_tasks&&) noexcept;
   living_tasks& operator=(living_tasks&&) noexcept;
   ~living_tasks();
+
+  /// These, too: of tasks that may come later.
+  void also(const std::vector<std::string>& devices, location where = location::current());
 
   /// Asks each task whether it lives, then runs a step in which each hears from all others (of more
   /// than 32, from the next 8): the barrier. Only a set that has passed it is returned. Of tasks

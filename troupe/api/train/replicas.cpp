@@ -4,7 +4,10 @@
 #include "troupe/api/reject.hpp"
 #include "troupe/api/train/indexed_slices.hpp"
 #include "troupe/api/train/learning_rate.hpp"
-#include "troupe/api/train/replicas_state.hpp"
+#include "troupe/api/train/replicas_copies_loop.hpp"
+#include "troupe/api/train/replicas_loop.hpp"
+#include "troupe/runtime/device/device_name.hpp"
+#include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +20,29 @@ using location = std::source_location;
 constexpr const char* function_name = "replicas";
 constexpr int64_t least_to_sparsify = 64; // elements
 
+// What all_reduce has to itself, and what it does not have.
+template <class Wrong>
+void check_copies(const replicas_options& how, const Wrong& wrong) {
+  if (how.worker_devices.empty())
+    wrong("all_reduce needs a device of each worker, such as cpu:0");
+  for (const auto& one : how.worker_devices) {
+    auto name = device_name::parse('/' + one);
+    if (!name || name->kind.empty() || name->ordinal < 0 || !name->job.empty())
+      wrong("worker_devices are devices of a task, such as gpu:1, got '", one, "'");
+    if (std::ranges::count(how.worker_devices, one) > 1)
+      wrong("worker_devices has ", one, " twice");
+  }
+  if (how.ps_tasks == 0 && how.workers != 1)
+    wrong("where all is in one task (ps_tasks = 0), there is one worker, got ", how.workers);
+  if (how.least_workers < 1 || (!how.elastic && how.least_workers > how.workers))
+    wrong("of ", how.workers, " workers, 1 to ", how.workers,
+          " may be needed, got least_workers = ", how.least_workers);
+  if (how.sent < 1)
+    wrong("all_reduce sends whole gradients, got sent = ", how.sent);
+  if (how.keep.all_state)
+    wrong("a checkpoint of all_reduce is that of one replica: keep.all_state cannot be");
+}
+
 void check(const replicas_options& how, location where) {
   auto wrong = [&](const auto&... parts) { reject(function_name, where, parts...); };
   if (how.workers < 1 || how.workers > replicas_limit)
@@ -28,6 +54,8 @@ void check(const replicas_options& how, location where) {
           how.backups);
   if (how.backups > 0 && how.mode != replica_mode::sync)
     wrong("backups need the mode sync, not ", to_string(how.mode));
+  if (how.mode == replica_mode::all_reduce)
+    check_copies(how, wrong);
   if (how.elastic && how.ps_tasks == 0)
     wrong("elastic needs ps tasks: replicas follow the tasks of a job of their own");
   if (how.max_lead < 0)
@@ -353,6 +381,7 @@ std::string_view to_string(replica_mode mode) noexcept {
     case replica_mode::async: return "async";
     case replica_mode::bounded: return "bounded";
     case replica_mode::sync: return "sync";
+    case replica_mode::all_reduce: return "all_reduce";
   }
   return "unknown";
 }
@@ -362,6 +391,16 @@ replicas::replicas(const builder& model, replicas_options options, location wher
   check(options, where);
   auto& mine = *state_;
   mine.options = std::move(options);
+  if (mine.options.mode == replica_mode::all_reduce) {
+    mine.build_copies = [&mine, model, where](int workers) {
+      return std::make_shared<replica_copies>(model, mine.options, workers, where);
+    };
+    auto first = mine.build_copies(mine.options.workers);
+    mine.chief.ends = first->ends(0);
+    mine.chief.global_step = first->counter(0);
+    mine.copies.push_back(std::move(first));
+    return;
+  }
   auto chief = std::make_shared<graph_maker>(mine.options, 0, true, where);
   chief->build(model);
   mine.build = [&mine, model, chief, where](int number) {
@@ -376,16 +415,24 @@ replicas::replicas(const builder& model, replicas_options options, location wher
   if (mine.options.checkpoints.empty())
     return;
   auto keep = mine.options.keep;
-  keep.on_warning = [&mine](const std::string& text) {
-    if (const auto& warn = mine.options.keep.on_warning)
-      warn(text);
-    mine.tell({.what = replica_event::kind::warning, .text = text});
-  };
+  keep.on_warning = [&mine](const std::string& text) { mine.warn_of_saving(text); };
   keep.exact_streams = false; // replicas compute beside the chief's steps
   mine.saves.emplace(*mine.chief.graph, mine.options.checkpoints, keep, where);
 }
 
 replicas::~replicas() = default;
+
+std::string replicas::state::newest() const {
+  checkpoint_folder of{real_files(), options.checkpoints};
+  auto latest = of.latest();
+  return latest ? of.path_of(*latest) : "";
+}
+
+replicas_report replicas::state::run(session& in, location where) {
+  if (options.mode == replica_mode::all_reduce)
+    return copies_loop{shared_from_this(), in, where}.run();
+  return loop{shared_from_this(), in, where}.run();
+}
 
 replicas_report replicas::run(session& in, location where) { return state_->run(in, where); }
 
@@ -395,12 +442,20 @@ void replicas::request_stop() noexcept {
   state_->changed.notify_all();
 }
 
-graph_builder& replicas::graph() noexcept { return *state_->chief.graph; }
+graph_builder& replicas::graph() noexcept {
+  return state_->copies.empty() ? *state_->chief.graph : state_->copies.front()->graph();
+}
 const replica_step& replicas::chief() const noexcept { return state_->chief.ends; }
 edge replicas::global_step() const noexcept { return state_->chief.global_step; }
 
 graph_builder& replicas::graph_of(int replica) {
   std::lock_guard guard{state_->mutex};
+  if (!state_->copies.empty()) {
+    auto& last = *state_->copies.back();
+    if (replica < 0 || static_cast<size_t>(replica) >= last.devices().size())
+      throw error{invalid("there is no replica ", replica, " of ", last.devices().size())};
+    return last.graph();
+  }
   auto it = state_->workers.find(replica);
   if (it == state_->workers.end())
     throw error{invalid("there is no replica ", replica, " of ", state_->workers.size())};

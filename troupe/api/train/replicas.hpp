@@ -17,7 +17,9 @@ namespace troupe {
 enum class replica_mode : uint8_t {
   async,   ///< as each comes, whatever the variables are by then (Downpour: Dean et al. 2012)
   bounded, ///< the same, but no replica is more than max_lead steps ahead of the slowest living one
-  sync     ///< by the mean of those of all; with backups, of those that come first
+  sync,    ///< by the mean of those of all; with backups, of those that come first
+  all_reduce ///< likewise, of all that are there; each worker has a copy of the variables, and no
+             ///< ps task any
 };
 
 TROUPE_API std::string_view to_string(replica_mode mode) noexcept; ///< "async"
@@ -69,7 +71,9 @@ struct replicas_options {
   /// task that the cluster has, 1024 at most. `workers` is then how many there should be at least,
   /// which only sync waits for.
   bool elastic = false;
-  int ps_tasks = 1; ///< that hold the variables. 0: all of it is in one task, such as a local one
+  /// That hold the variables, but with all_reduce. 0: all of it is in one task, such as a local
+  /// one.
+  int ps_tasks = 1;
   std::string worker_job = "worker";
   std::string ps_job = "ps";
   replica_devices_options::spread variables = replica_devices_options::spread::by_bytes;
@@ -78,6 +82,10 @@ struct replicas_options {
   /// n - backups, and no fewer than those.
   int backups = 0;
   int64_t max_lead = 4; ///< bounded: steps that a replica may be ahead of the slowest
+  /// all_reduce: the devices of each worker that have a replica each, all of one kind: {"gpu:0",
+  /// "gpu:1"}. Of k of them, replica r is on number r % k of worker r / k.
+  std::vector<std::string> worker_devices = {"cpu:0"};
+  int least_workers = 1; ///< all_reduce: no step is taken while fewer are there
 
   /// Makes the optimizer; required. It is given the counter of steps, for rates that change.
   std::function<std::unique_ptr<optimizer>(edge global_step)> make_optimizer = {};
@@ -93,7 +101,8 @@ struct replicas_options {
 
   /// The feeds of number n, on any thread; nothing ends the data. Replica r has, in step s of sync,
   /// the number s * workers + r; else, and where it is elastic, numbers are handed out as replicas
-  /// are ready. One that is run again gets the same.
+  /// are ready. One that is run again gets the same. With all_reduce, a step of n replicas has the
+  /// next n numbers, in their order.
   std::function<std::optional<std::vector<tensor>>(int64_t n)> batch = {};
 
   std::string checkpoints = {}; ///< the folder; empty: none are written
@@ -138,6 +147,12 @@ struct replicas_options {
 /// replica counts once in a step, however often it was restarted. Where a ps task has lost
 /// variables, all are restored from the newest checkpoint of the run, or begin anew where there is
 /// none.
+///
+/// With all_reduce, there is one graph, and a step is one of all replicas: their gradients are
+/// added up from worker to worker while the rest is computed. When one fails, those that live agree
+/// that they do (living_tasks), and go on as a smaller set; who is back, or new, gets the variables
+/// of one that has them, between two steps. A set of which none has kept its variables begins with
+/// the newest checkpoint.
 class TROUPE_API replicas {
 public:
   using location = std::source_location;

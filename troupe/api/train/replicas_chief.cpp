@@ -1,6 +1,5 @@
 // The chief: makes variables hold, takes the steps of sync, and writes checkpoints.
 #include "troupe/api/train/replicas_loop.hpp"
-#include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -56,10 +55,6 @@ error replicas::state::loop::without_progress() const {
   if (first_cause_)
     text += concat("; the first cause: ", first_cause_->what());
   return error{first_cause_ ? first_cause_->kind() : error_kind::deadline_exceeded, text};
-}
-
-std::chrono::steady_clock::duration replicas::state::loop::in_ticks(double of) {
-  return std::chrono::duration_cast<clock::duration>(seconds{std::clamp(of, 0.0, 1e6)});
 }
 
 // When something may be due that only time brings.
@@ -389,13 +384,7 @@ void replicas::state::loop::await_writer() {
   auto step = *std::exchange(writing_, std::nullopt);
   of_->saves->wait(where_);
   saves_ours_ = true;
-  of_->tell({.what = replica_event::kind::saved, .step = step, .text = newest()});
-}
-
-std::string replicas::state::loop::newest() const {
-  checkpoint_folder of{real_files(), options_.checkpoints};
-  auto latest = of.latest();
-  return latest ? of.path_of(*latest) : "";
+  of_->tell({.what = replica_event::kind::saved, .step = step, .text = of_->newest()});
 }
 
 replicas_report replicas::state::loop::finish() {
@@ -414,7 +403,7 @@ replicas_report replicas::state::loop::finish() {
   }
   if (why_ == training_end::not_a_number || !ready_ ||
       (done_ == saved_step_ && (saves_ours_ || restored_from_ >= 0))) {
-    made.checkpoint = newest();
+    made.checkpoint = of_->newest();
     return made;
   }
   made.checkpoint = of_->saves->save(in_, done_, where_);

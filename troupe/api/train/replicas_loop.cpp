@@ -5,24 +5,6 @@
 #include <thread>
 
 namespace troupe {
-namespace {
-
-constexpr std::chrono::duration<double> longest_retry_pause{5};
-
-double loss_in(const tensor& value) {
-  if (value.elements() != 1)
-    throw error{invalid("the loss must be one number, got shape ", value.dims())};
-  return *value_or_throw(converted(value, dtype::f64)).data<double>();
-}
-
-} // namespace
-
-// `cancelled` is what waits in a container that is reset.
-bool may_pass_for_replicas(const error& why) {
-  return why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted ||
-         why.kind() == error_kind::deadline_exceeded || why.kind() == error_kind::cancelled ||
-         why.kind() == error_kind::failed_precondition;
-}
 
 replicas::state::loop::loop(std::shared_ptr<state> of, session& in, location where)
     : of_(std::move(of)), options_(of_->options), in_(in), where_(where) {}
@@ -157,7 +139,7 @@ void replicas::state::loop::run_step(member& mine) {
   if (of_->is_sync())
     feeds.push_back(tensor::scalar(mine.label));
   if (auto fetched = await(mine, *start(*mine.prepared, std::move(feeds))))
-    note(mine, loss_in(fetched->front()), *fetched);
+    note(mine, number_in(fetched->front()), *fetched);
 }
 
 bool replicas::state::loop::prepare(member& mine) {
@@ -238,7 +220,7 @@ void replicas::state::loop::failed(member& mine, const error& why) {
     return;
   if (why.kind() == error_kind::out_of_range)
     return stop(training_end::data_ended);
-  if (!may_pass_for_replicas(why))
+  if (!may_pass_for_replicas(why, options_.elastic))
     return give_up(std::make_exception_ptr(why));
   // Else a step that is kept is registered again, without a thread that waits for its task.
   if (why.kind() == error_kind::aborted || why.kind() == error_kind::failed_precondition)
@@ -340,8 +322,7 @@ std::optional<std::vector<tensor>> replicas::state::loop::await(member& mine, co
 }
 
 void replicas::state::loop::pause(lock_of_all& lock, int attempts, const member* of) {
-  auto time = seconds{options_.retry_seconds} * std::pow(2.0, std::min(attempts, 30));
-  of_->changed.wait_for(lock, std::min<seconds>(time, longest_retry_pause),
+  of_->changed.wait_for(lock, retry_pause(options_.retry_seconds, attempts),
                         [&] { return stopped_ || of_->asked || (of && of->leaves); });
 }
 
@@ -397,14 +378,6 @@ void replicas::state::loop::release() {
                 {.timeout = release_timeout}, where_);
   } catch (const error&) { // where ps tasks are gone, steps of replicas fail, too
   }
-}
-
-std::chrono::milliseconds replicas::state::loop::in_milliseconds(double of) {
-  return milliseconds{static_cast<int64_t>(std::clamp(of, 0.0, 1e9) * 1000) + 1};
-}
-
-replicas_report replicas::state::run(session& in, location where) {
-  return loop{shared_from_this(), in, where}.run();
 }
 
 } // namespace troupe

@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/api/train/first_fill.hpp"
 #include "troupe/api/train/replicas_state.hpp"
+#include "troupe/api/train/training_values.hpp"
 
 #include <chrono>
 #include <exception>
@@ -11,9 +12,6 @@
 #include <thread>
 
 namespace troupe {
-
-/// Whether the cause of a failure may pass, so that it is worth to try again.
-bool may_pass_for_replicas(const error& why);
 
 // What several threads touch is guarded by the mutex of the state.
 class replicas::state::loop {
@@ -106,7 +104,6 @@ private:
   void save();
   void warn(int64_t step, const error& why);
   void await_writer();
-  std::string newest() const;
 
   // Both
   std::shared_ptr<outcome> start(step& what, std::vector<tensor> feeds);
@@ -118,8 +115,6 @@ private:
   void end_steps();
   void release();
   replicas_report finish();
-  static milliseconds in_milliseconds(double of);
-  static clock::duration in_ticks(double of);
 
   const std::shared_ptr<state> of_;
   const replicas_options& options_;

@@ -1,5 +1,6 @@
 // What replicas keep: their graphs, and what one run of them shares with its threads.
 #pragma once
+#include "troupe/api/train/replica_copies.hpp"
 #include "troupe/api/train/replicas.hpp"
 
 #include <condition_variable>
@@ -47,6 +48,10 @@ struct replicas::state : std::enable_shared_from_this<replicas::state> {
   chief_graph chief;
   std::map<int, replica_graph> workers = {};    // by number; guarded by the mutex
   std::function<replica_graph(int)> build = {}; // throws where the model is not that of the chief
+  // all_reduce: graphs, of which only the last is run: where replicas join that it does not have,
+  // there is another; guarded by the mutex.
+  std::vector<std::shared_ptr<replica_copies>> copies = {};
+  std::function<std::shared_ptr<replica_copies>(int workers)> build_copies = {};
   std::optional<saver> saves = {};
   std::mutex mutex = {}, telling = {};
   std::condition_variable changed = {};
@@ -65,7 +70,15 @@ struct replicas::state : std::enable_shared_from_this<replicas::state> {
     options.on_event(what);
   }
 
+  void warn_of_saving(const std::string& text) {
+    if (const auto& warn = options.keep.on_warning)
+      warn(text);
+    tell({.what = replica_event::kind::warning, .text = text});
+  }
+  std::string newest() const; // the path of the newest checkpoint; empty where there is none
+
   class loop;
+  class copies_loop;
   replicas_report run(session& in, location where);
 };
 

@@ -94,6 +94,7 @@ struct saver::state {
   std::function<std::map<std::string, std::string>()> notes;
   std::string digest, lost, not_kept; // of the graph
   uint64_t digested = 0;              // its version
+  run_options each = {};              // of its steps
   bool cleaned = false, shared = false, told = false;
   std::future<status> writing;
 
@@ -105,6 +106,15 @@ struct saver::state {
     if (auto part = slice_of(variable_handle{variable})) {
       made.name = part->of;
       made.slice = manifest_slice{part->full, extents_of(part->first)};
+    }
+    if (options.name_there) {
+      made.name = options.name_there(made.name);
+      auto is_taken = [&](const saved_variable& other) {
+        return other.name == made.name && !(other.slice && made.slice);
+      };
+      if (std::ranges::any_of(all, is_taken))
+        reject("saver", where, variable.node->description(), " would be saved as '", made.name,
+               "', as another is");
     }
     auto type = variable.node->attr<dtype>("dtype");
     made.value = to.placeholder(type, {}, {}, where);
@@ -146,7 +156,7 @@ struct saver::state {
     std::vector<edge> wanted = kept_edges();
     for (const auto& one : all)
       wanted.push_back(one.variable);
-    auto values = in.run({}, wanted, {}, {}, where);
+    auto values = in.run({}, wanted, {}, each, where);
     auto items = kept_items(values);
     for (size_t i = 0; i < all.size(); ++i)
       items.push_back({all[i].name, std::move(values[kept.size() + i]), all[i].slice});
@@ -334,7 +344,7 @@ struct saver::state {
     if (!how.partly && !(report.missing.empty() && report.unequal.empty()))
       fail(does_not_fit(report, "import_options.partly"));
     if (!targets.empty())
-      in.run(feeds, {}, targets, {}, where);
+      in.run(feeds, {}, targets, each, where);
     return report;
   }
 
@@ -403,7 +413,7 @@ struct saver::state {
     if (by_tasks)
       tasks->restore(in, from->path(), where);
     if (!targets.empty())
-      in.run(feeds, {}, targets, {}, where);
+      in.run(feeds, {}, targets, each, where);
     in.go_on_from(positions_of(manifest, stream_key), where);
     return report;
   }
@@ -436,6 +446,8 @@ saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string 
 void saver::also_note(std::function<std::map<std::string, std::string>()> now) {
   state_->notes = std::move(now);
 }
+
+void saver::limit_steps(std::chrono::milliseconds to) { state_->each.timeout = to; }
 
 void saver::also_keep(std::string name, edge value, edge placeholder, node* restored,
                       location where) {

@@ -4,6 +4,7 @@
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/export.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,6 +42,9 @@ struct saver_options {
   /// consistent cut with the variables only while no step runs, those of queue runners included
   /// (coordinator::while_suspended). Else elements that steps under way have taken come again.
   bool all_state = false;
+  /// What a variable is called in checkpoints, by its name in the graph: without the name of a
+  /// replica, say, so that another may read it. Nothing: the same.
+  std::function<std::string(const std::string&)> name_there = {};
   /// Told, on a thread that saves, what does not make a save fail: an older checkpoint that could
   /// not be removed, and once the state of the graph that checkpoints do not have. Nothing: that
   /// passes in silence.
@@ -100,6 +104,9 @@ public:
   /// Keeps texts, too, which are asked for whenever a checkpoint is read: restore_report::notes has
   /// them again.
   void also_note(std::function<std::map<std::string, std::string>()> now);
+
+  /// How long its steps, which read and assign, may take; 0: as long as the session says.
+  void limit_steps(std::chrono::milliseconds to);
 
   /// Saves all variables as of now, and returns when they will survive a crash: the path. All are
   /// read in one step: a consistent cut if no other step runs.

@@ -1,0 +1,105 @@
+// One run of replicas that keep copies of the variables: each step is one among all that are there.
+// A thread beside it looks who comes (back).
+#pragma once
+#include "troupe/api/train/living_tasks.hpp"
+#include "troupe/api/train/replica_copies.hpp"
+#include "troupe/api/train/replicas_state.hpp"
+#include "troupe/api/train/training_values.hpp"
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <thread>
+
+namespace troupe {
+
+// All but what the thread beside it looks at belongs to the thread that runs.
+class replicas::state::copies_loop {
+public:
+  copies_loop(std::shared_ptr<state> of, session& in, location where);
+  replicas_report run();
+
+private:
+  using clock = std::chrono::steady_clock;
+  using seconds = std::chrono::duration<double>;
+  using milliseconds = std::chrono::milliseconds;
+  using outcome = std::optional<result<std::vector<tensor>>>;
+
+  static constexpr std::chrono::seconds end_patience{5}; // of the step under way at the end
+  static constexpr milliseconds failed_save_interval{1000}, look_interval{250},
+      longest_look_interval{30'000}; // grows while who is there cannot be used
+
+  bool going_on();
+  void take_step();
+  std::optional<std::vector<tensor>> next_feeds();
+  outcome run_step(std::vector<tensor> feeds);
+  milliseconds patience(clock::duration longest) const;
+  void note(double loss);
+  void failed(const error& why);
+  void stop(training_end why);
+  error without_progress() const;
+
+  // The set of those that take part
+  void form();
+  live_set agree();
+  void note_set(const live_set& now);
+  void grow();
+  void begin(size_t source);
+  std::set<int> workers_there();
+  int worker_of(size_t replica) const;
+  int copies_of_worker() const { return static_cast<int>(options_.worker_devices.size()); }
+
+  // Who comes, on a thread of its own
+  void look();
+  bool is_news();
+
+  // Checkpoints, of the first of the set
+  bool saves() const { return !options_.checkpoints.empty(); }
+  bool save_is_due() const;
+  saver& saves_of(size_t replica);
+  void save();
+  void await_writer();
+  void warn(const error& why);
+  replicas_report finish();
+
+  const std::shared_ptr<state> of_;
+  const replicas_options& options_;
+  session& in_;
+  const location where_;
+  const clock::time_point begin_ = clock::now();
+  std::shared_ptr<replica_copies> copies_; // of the graph that steps are of
+  std::optional<living_tasks> tasks_;      // none where all is one task
+  std::set<std::string> asked_;            // devices that these know
+
+  std::vector<size_t> set_;      // who takes part, by number; empty: to be formed
+  std::vector<size_t> before_;   // the last set that was agreed on
+  std::set<std::string> filled_; // devices whose copies have values of this run
+  std::set<size_t> gone_;        // replicas that have taken part, and do not now
+  size_t source_ = 0;            // one of the set
+  std::optional<step> prepared_; // of the set
+  saver* writes_ = nullptr;      // what it writes is of step writing_
+  int64_t writing_ = -1;
+  int64_t done_ = 0, next_ = 0, saved_step_ = 0, restored_from_ = -1;
+  int64_t steps_ = 0; // of this run
+  bool began_ = false, saves_ours_ = false, left_ = false, stopped_ = false;
+  int attempts_ = 0;
+  int64_t in_doubt_ = 0; // how many took part in a step of which only the answer may be lost
+  double loss_ = 0;
+  // What has taken longest so far, by kind; 0: none of that has ended.
+  struct {
+    clock::duration step{}, first_step{}, giving{}, reading{};
+  } longest_;
+  bool is_first_step_ = false, was_late_ = false;
+  clock::time_point last_good_ = begin_, saved_at_ = begin_, save_again_at_ = begin_;
+  training_end why_ = training_end::asked;
+  std::optional<error> first_cause_; // of those since a step ended well
+  std::vector<replicas_report::counts> counts_;
+
+  // Guarded by the mutex of the state.
+  std::set<int> looked_for_ = {}; // workers that do not take part
+  uint64_t times_formed_ = 0;
+  bool news_ = false, ends_ = false;
+  milliseconds look_every_ = look_interval;
+};
+
+} // namespace troupe
