@@ -7,7 +7,9 @@
 #include "tests/support/watchdog.hpp"
 #include "troupe/actors/find_cluster.hpp"
 
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 #include <set>
 
 namespace troupe::test::all_reduce_replicas_test {
@@ -110,8 +112,8 @@ TEST_CASE("copies that add up their gradients take the very steps of one device"
   workers all{count};
   auto how = options_of(count);
   how.last_step = steps;
-  std::vector<double> losses;
-  how.on_step = [&](const training_progress& now) { losses.push_back(now.loss); };
+  std::map<size_t, std::vector<double>> losses_of;
+  how.on_step = [&](const training_progress& now) { losses_of[now.replica].push_back(now.loss); };
   replicas training{regression::build, how};
   auto report = training.run(all.s);
   CHECK(report.step == steps);
@@ -120,6 +122,9 @@ TEST_CASE("copies that add up their gradients take the very steps of one device"
   for (const auto& one : report.replicas)
     CHECK((one.steps == steps && one.failures == 0));
   alone one;
+  REQUIRE(losses_of.size() == count);
+  CHECK(losses_of[1] == losses_of[0]); // it is that of all
+  const auto& losses = losses_of[2];
   REQUIRE(losses.size() == steps);
   for (int i = 0; i < steps; ++i)
     CHECK(losses[static_cast<size_t>(i)] ==
@@ -192,6 +197,35 @@ TEST_CASE("a checkpoint of copies is that of a model: more copies, or none, go o
   REQUIRE(found);
   CHECK(found->step == 15);
   one.check_like(s, plain);
+}
+
+TEST_CASE("batches of copies are made side by side, and no more than a step ahead") {
+  watchdog watch;
+  workers all{3};
+  auto how = options_of(3);
+  how.last_step = 4;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int inside = 0;
+  int64_t ended = 0;
+  bool together = false, too_early = false;
+  how.batch = [&](int64_t n) {
+    std::unique_lock lock{mutex};
+    together |= ++inside == 3;
+    too_early |= n >= 3 * (ended + 2);
+    changed.notify_all();
+    if (n < 3)
+      changed.wait_for(lock, 10s, [&] { return together; });
+    --inside;
+    return regression::batch(n);
+  };
+  how.on_step = [&](const training_progress& now) {
+    std::unique_lock lock{mutex};
+    ended = now.step;
+  };
+  CHECK(replicas{regression::build, how}.run(all.s).step == 4);
+  CHECK(together);
+  CHECK(!too_early);
 }
 
 TEST_CASE("a run of copies ends with its data, on request, by its condition, or at a NaN") {

@@ -146,11 +146,12 @@ class OneWayPartition(Impairment):
 class PartitionBetween(Impairment):
     """Two tasks that the client reaches do not reach each other."""
 
-    kind = "partition between a worker and a ps"
+    kind = "partition between a worker and another task"
     shared = True
 
     def draw(self, dice):
-        return [dice.choice(WORKERS), dice.choice(SERVERS)]
+        worker = dice.choice(WORKERS)
+        return [worker, dice.choice([name for name in TASKS if name != worker])]
 
     def rules(self):
         a, b = self.targets

@@ -19,6 +19,7 @@ from cluster import CLIENT, TASKS, Cluster, memory_of
 from events import Deck, FullDisk, can_move_monotonic_clocks
 from network import Network, why_not
 
+MODES = ["sync", "async", "all_reduce"]
 WORKERS = sum(name.startswith("worker") for name in TASKS)
 WALL_CLOCK = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 REST_SECONDS = 2  # between events
@@ -88,11 +89,11 @@ class Run:
             self.cluster.start(name)
         threading.Thread(target=self.watch_memory, daemon=True).start()
         seconds = self.options.minutes * 60
-        for mode in "sync", "async":
+        for mode in MODES:
             self.train(mode, min(15, seconds / 4), undisturbed=True)
-        turns = 2 * max(1, round(seconds / 300))
+        turns = len(MODES) * max(1, round(seconds / 450))
         for turn in range(turns):
-            self.train(["sync", "async"][turn % 2], seconds / turns)
+            self.train(MODES[turn % len(MODES)], seconds / turns)
         self.over.set()
         self.problems += self.memory.problems()
 
@@ -170,7 +171,7 @@ class Run:
         self.outcomes.append(outcome)
         if not whole:
             outcome.problems.append(f"not all replicas train within {judge.WHOLE_SECONDS} s")
-        if event.spares_training() and outcome.pause > judge.PAUSE_SECONDS:
+        if event.spares_training() and outcome.pause > judge.PAUSE_SECONDS[self.mode]:
             outcome.problems.append(
                 f"no replica ended a step for {outcome.pause:.1f} s, though one worker was hit alone")
         outcome.problems += judge.bystanders(event, lines)

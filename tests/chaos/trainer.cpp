@@ -229,16 +229,19 @@ int run(const trainer_options& options, const sigset_t& stop) {
                           [&] { return static_cast<int64_t>(dice() % training.labels.size()); });
     return std::optional{training.at(rows)};
   };
+  auto mode = options.mode == "sync"         ? replica_mode::sync
+              : options.mode == "all_reduce" ? replica_mode::all_reduce
+                                             : replica_mode::async;
   replicas trained{
       [](graph_builder& g, int) { return build(g); },
-      {.mode = options.mode == "sync" ? replica_mode::sync : replica_mode::async,
+      {.mode = mode,
        .workers = options.workers,
        .ps_tasks = options.ps,
-       .backups = options.mode == "sync" ? options.backups : 0,
+       .backups = mode == replica_mode::sync ? options.backups : 0,
        // A mean of several gradients bears a larger step.
        .make_optimizer =
            [&](edge) {
-             return std::make_unique<gradient_descent>(options.mode == "sync" ? 0.2 : 0.05);
+             return std::make_unique<gradient_descent>(mode == replica_mode::async ? 0.05 : 0.2);
            },
        .batch = batch,
        .checkpoints = options.checkpoints,
@@ -289,7 +292,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Trains on a cluster and says what happens, for scripts/chaos"};
   app.add_option("--cluster", options.cluster)->required();
   app.add_option("--data", options.data, "CSV: 64 pixels from 0 to 16 and the digit")->required();
-  app.add_option("--mode", options.mode)->check(CLI::IsMember({"sync", "async"}));
+  app.add_option("--mode", options.mode)->check(CLI::IsMember({"sync", "async", "all_reduce"}));
   app.add_option("--workers", options.workers);
   app.add_option("--ps", options.ps);
   app.add_option("--backups", options.backups, "Of sync");

@@ -102,7 +102,7 @@ struct replicas_options {
   /// The feeds of number n, on any thread; nothing ends the data. Replica r has, in step s of sync,
   /// the number s * workers + r; else, and where it is elastic, numbers are handed out as replicas
   /// are ready. One that is run again gets the same. With all_reduce, a step of n replicas has the
-  /// next n numbers, in their order.
+  /// next n numbers, in their order, and those of the next step are made while one runs.
   std::function<std::optional<std::vector<tensor>>(int64_t n)> batch = {};
 
   std::string checkpoints = {}; ///< the folder; empty: none are written
@@ -122,7 +122,8 @@ struct replicas_options {
   double step_seconds = 60;     ///< that a step may take, with what it waits for
   double give_up_seconds = 120; ///< without a step that ends well: the run throws the first cause
 
-  /// After each step of a replica, on its thread; several at once.
+  /// After each step of a replica, on its thread; several at once. With all_reduce, for each that
+  /// took part, one after the other, before the next step; the loss is that of all.
   std::function<void(const training_progress&)> on_step = {};
   /// One call at a time. Must not throw, nor call the run.
   std::function<void(const replica_event&)> on_event = {};

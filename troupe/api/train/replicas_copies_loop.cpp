@@ -13,7 +13,10 @@ constexpr const char* next_batch_key = "next_batch"; // of a checkpoint's notes
 
 replicas::state::copies_loop::copies_loop(std::shared_ptr<state> of, session& in, location where)
     : of_(std::move(of)), options_(of_->options), in_(in), where_(where),
-      copies_(of_->copies.back()) {}
+      copies_(of_->copies.back()) {
+  if (options_.batch)
+    batches_.emplace(options_.batch, std::min(copies_->devices().size(), most_batch_threads));
+}
 
 replicas_report replicas::state::copies_loop::run() {
   {
@@ -104,14 +107,15 @@ void replicas::state::copies_loop::take_step() {
 // Of a batch for each of the set; nothing at the end of the data.
 std::optional<std::vector<tensor>> replicas::state::copies_loop::next_feeds() {
   std::vector<tensor> feeds;
-  if (!options_.batch)
+  if (!batches_)
     return feeds;
-  for (size_t i = 0; i < set_.size(); ++i) {
-    auto batch = options_.batch(next_ + static_cast<int64_t>(i));
+  const auto count = std::ssize(set_);
+  batches_->ask(next_, count);
+  for (auto n = next_; n < next_ + count; ++n) {
+    const auto& batch = batches_->get(n);
     if (!batch)
       return std::nullopt;
-    for (auto& one : *batch)
-      feeds.push_back(std::move(one));
+    feeds.insert(feeds.end(), batch->begin(), batch->end());
   }
   return feeds;
 }
@@ -138,6 +142,8 @@ replicas::state::copies_loop::run_step(std::vector<tensor> feeds) {
         of->changed.notify_all();
       },
       {.timeout = patience(is_first_step_ ? longest_.first_step : longest_.step)}, where_);
+  if (batches_)
+    batches_->ask(next_ + std::ssize(set_), std::ssize(set_));
   std::unique_lock lock{of_->mutex};
   of_->changed.wait(lock, [&] { return into->has_value() || of_->asked; });
   of_->changed.wait_for(lock, end_patience, [&] { return into->has_value(); });
@@ -165,8 +171,11 @@ void replicas::state::copies_loop::note(double loss) {
     stop(training_end::not_a_number);
   else if (options_.when && options_.when(news))
     stop(training_end::condition);
-  if (options_.on_step)
-    options_.on_step(news);
+  for (auto one : set_) {
+    news.replica = one;
+    if (options_.on_step)
+      options_.on_step(news);
+  }
 }
 
 // The set is formed anew, at once the first time: finding out who lives takes its time, too.

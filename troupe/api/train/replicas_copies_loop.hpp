@@ -1,6 +1,7 @@
 // One run of replicas that keep copies of the variables: each step is one among all that are there.
 // A thread beside it looks who comes (back).
 #pragma once
+#include "troupe/api/train/batches_ahead.hpp"
 #include "troupe/api/train/living_tasks.hpp"
 #include "troupe/api/train/replica_copies.hpp"
 #include "troupe/api/train/replicas_state.hpp"
@@ -26,6 +27,7 @@ private:
   using outcome = std::optional<result<std::vector<tensor>>>;
 
   static constexpr std::chrono::seconds end_patience{5}; // of the step under way at the end
+  static constexpr size_t most_batch_threads = 64;
   static constexpr milliseconds failed_save_interval{1000}, look_interval{250},
       longest_look_interval{30'000}; // grows while who is there cannot be used
 
@@ -68,6 +70,7 @@ private:
   const location where_;
   const clock::time_point begin_ = clock::now();
   std::shared_ptr<replica_copies> copies_; // of the graph that steps are of
+  std::optional<batches_ahead> batches_;   // none where nothing is fed
   std::optional<living_tasks> tasks_;      // none where all is one task
   std::set<std::string> asked_;            // devices that these know
 

@@ -1,0 +1,28 @@
+#include "troupe/api/train/batches_ahead.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <memory>
+
+namespace troupe {
+
+batches_ahead::batches_ahead(std::function<batch(int64_t n)> make, size_t threads)
+    : make_(std::move(make)), threads_(threads) {}
+
+batches_ahead::~batches_ahead() {
+  threads_.stop(); // what has not begun need not
+  threads_.join();
+}
+
+void batches_ahead::ask(int64_t from, int64_t count) {
+  std::erase_if(asked_, [&](const auto& one) { return one.first < from - count; });
+  for (auto n = from; n < from + count; ++n) {
+    if (asked_.contains(n))
+      continue;
+    auto made = std::make_shared<std::packaged_task<batch()>>([this, n] { return make_(n); });
+    asked_[n] = made->get_future().share();
+    boost::asio::post(threads_, [made] { (*made)(); });
+  }
+}
+
+} // namespace troupe
