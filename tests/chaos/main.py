@@ -89,11 +89,12 @@ class Run:
             self.cluster.start(name)
         threading.Thread(target=self.watch_memory, daemon=True).start()
         seconds = self.options.minutes * 60
-        for mode in MODES:
+        modes = self.options.mode or MODES
+        for mode in modes:
             self.train(mode, min(15, seconds / 4), undisturbed=True)
-        turns = len(MODES) * max(1, round(seconds / 450))
+        turns = len(modes) * max(1, round(seconds / 450))
         for turn in range(turns):
-            self.train(MODES[turn % len(MODES)], seconds / turns)
+            self.train(modes[turn % len(modes)], seconds / turns)
         self.over.set()
         self.problems += self.memory.problems()
 
@@ -216,6 +217,7 @@ def parse():
     parser = argparse.ArgumentParser(prog="scripts/chaos", description=__doc__)
     parser.add_argument("minutes", type=float, nargs="?", default=10, help="how long; default 10")
     parser.add_argument("--seed", type=int, default=1, help="draws all events; default 1")
+    parser.add_argument("--mode", choices=MODES, action="append", help="trains by this alone; may be given again")
     parser.add_argument("--loopback", action="store_true", help="no network of namespaces")
     parser.add_argument("--insecure", action="store_true", help="no TLS in the network of namespaces")
     parser.add_argument("--keep", action="store_true", help="leave the folder with the logs of processes")

@@ -1,17 +1,20 @@
 #include "troupe/api/train/batches_ahead.hpp"
 
 #include <boost/asio/post.hpp>
-
-#include <memory>
+#include <boost/asio/thread_pool.hpp>
 
 namespace troupe {
 
+struct batches_ahead::pool {
+  boost::asio::thread_pool threads;
+};
+
 batches_ahead::batches_ahead(std::function<batch(int64_t n)> make, size_t threads)
-    : make_(std::move(make)), threads_(threads) {}
+    : make_(std::move(make)), threads_(new pool{boost::asio::thread_pool{threads}}) {}
 
 batches_ahead::~batches_ahead() {
-  threads_.stop(); // what has not begun need not
-  threads_.join();
+  threads_->threads.stop(); // what has not begun need not
+  threads_->threads.join();
 }
 
 void batches_ahead::ask(int64_t from, int64_t count) {
@@ -21,7 +24,7 @@ void batches_ahead::ask(int64_t from, int64_t count) {
       continue;
     auto made = std::make_shared<std::packaged_task<batch()>>([this, n] { return make_(n); });
     asked_[n] = made->get_future().share();
-    boost::asio::post(threads_, [made] { (*made)(); });
+    boost::asio::post(threads_->threads, [made] { (*made)(); });
   }
 }
 

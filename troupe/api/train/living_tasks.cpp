@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 
 namespace troupe {
 namespace {
@@ -17,6 +18,7 @@ using location = std::source_location;
 using tasks = std::vector<task_name>;
 
 constexpr size_t most_at_once = 16, most_with_all = 32, neighbours = 8;
+constexpr std::chrono::milliseconds look_interval{20};
 
 // A step in which each task hears from all others, or from so many that all are connected.
 struct barrier_step {
@@ -82,18 +84,24 @@ struct living_tasks::state {
     return together->pass(in, epoch, options.patience, where);
   }
 
-  // Those that the cluster has: nothing is to be heard of others.
+  // Those that the cluster has: nothing is to be heard of others. At first it may not be known yet.
   tasks there(session& in, location where) {
-    std::set<std::string> known;
-    for (auto& one : in.tasks(where))
-      known.insert(std::move(one));
-    tasks found;
-    for (const auto& one : all)
-      if (known.contains(to_string(one)))
-        found.push_back(one);
-      else
-        why[one] = failure(error_kind::not_found, "the cluster does not have it");
-    return found;
+    auto until = std::chrono::steady_clock::now() + options.patience;
+    for (;;) {
+      auto known = in.tasks(where);
+      tasks found;
+      for (const auto& one : all)
+        if (std::ranges::find(known, to_string(one)) != known.end())
+          found.push_back(one);
+      if (found.size() >= std::max<size_t>(options.at_least, 1) ||
+          std::chrono::steady_clock::now() >= until) {
+        for (const auto& one : all)
+          if (std::ranges::find(found, one) == found.end())
+            why[one] = failure(error_kind::not_found, "the cluster does not have it");
+        return found;
+      }
+      std::this_thread::sleep_for(look_interval);
+    }
   }
 
   // Those that answer, all asked at once.
@@ -229,6 +237,7 @@ live_set living_tasks::agree(session& in, location where) {
           made.missing.push_back(mine.devices[i]);
       } else if (is_kept(mine.of[i]) == kept) {
         made.devices.push_back(mine.devices[i]);
+        made.incarnations.push_back(found.at(mine.of[i]));
         made.kept += kept;
       }
     }

@@ -18,8 +18,9 @@ struct live_set {
   /// First those of tasks that were in the set before and have not been restarted since, then the
   /// others; else in the order in which they were named.
   std::vector<std::string> devices = {};
-  size_t kept = 0;                       ///< how many of the first have kept their state
-  std::vector<std::string> missing = {}; ///< devices of tasks that are not in the set
+  std::vector<uint64_t> incarnations = {}; ///< of their tasks, in the same order; 0: not known
+  size_t kept = 0;                         ///< how many of the first have kept their state
+  std::vector<std::string> missing = {};   ///< devices of tasks that are not in the set
   bool changed = true; ///< another task, or another incarnation of one, than in the set before
 };
 

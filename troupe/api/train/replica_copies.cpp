@@ -54,6 +54,14 @@ replica_copies::replica_copies(const replicas::builder& model, const replicas_op
     return count_steps(updated, (*counters)[static_cast<size_t>(at.index())], where);
   };
   training_ = train_data_parallel(graph_, devices_, build, make_optimizer, options, where);
+  // What needs all of them is refused now, not when one is lost.
+  if (devices_.size() > 1 && (how.elastic || how.least_workers < workers))
+    try {
+      training_.among({devices_.front()}, where);
+    } catch (const error& why) {
+      reject("replicas", where, why.what(),
+             "; where all workers are needed, say so with least_workers");
+    }
   for (size_t i = 1; i < ends_.size(); ++i)
     if (ends_[i].feeds.size() != ends_.front().feeds.size())
       reject("replicas", where, "the model makes other feeds for replica ", i,

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -25,11 +26,12 @@ template <class Wrong>
 void check_copies(const replicas_options& how, const Wrong& wrong) {
   if (how.worker_devices.empty())
     wrong("all_reduce needs a device of each worker, such as cpu:0");
+  std::set<std::string> devices;
   for (const auto& one : how.worker_devices) {
     auto name = device_name::parse('/' + one);
-    if (!name || name->kind.empty() || name->ordinal < 0 || !name->job.empty())
+    if (!name || name->kind.empty() || name->ordinal < 0 || !name->job.empty() || name->task >= 0)
       wrong("worker_devices are devices of a task, such as gpu:1, got '", one, "'");
-    if (std::ranges::count(how.worker_devices, one) > 1)
+    if (!devices.insert(to_string(*name)).second)
       wrong("worker_devices has ", one, " twice");
   }
   if (how.ps_tasks == 0 && how.workers != 1)
@@ -443,6 +445,7 @@ void replicas::request_stop() noexcept {
 }
 
 graph_builder& replicas::graph() noexcept {
+  std::lock_guard guard{state_->mutex};
   return state_->copies.empty() ? *state_->chief.graph : state_->copies.front()->graph();
 }
 const replica_step& replicas::chief() const noexcept { return state_->chief.ends; }

@@ -85,12 +85,14 @@ struct replicas_options {
   /// all_reduce: the devices of each worker that have a replica each, all of one kind: {"gpu:0",
   /// "gpu:1"}. Of k of them, replica r is on number r % k of worker r / k.
   std::vector<std::string> worker_devices = {"cpu:0"};
-  int least_workers = 1; ///< all_reduce: no step is taken while fewer are there
+  /// all_reduce: no step is taken while fewer are there. All of them, where a model exchanges
+  /// tensors between replicas itself, such as for normalization over all of a batch.
+  int least_workers = 1;
 
   /// Makes the optimizer; required. It is given the counter of steps, for rates that change.
   std::function<std::unique_ptr<optimizer>(edge global_step)> make_optimizer = {};
   /// Changes gradients before they are applied, such as by clipping: each replica's, or with sync
-  /// their mean.
+  /// and all_reduce their mean; with all_reduce again for each set of workers that takes steps.
   std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
 
   /// The share of the elements of a dense gradient that a worker sends in a step, those of the
@@ -158,8 +160,9 @@ class TROUPE_API replicas {
 public:
   using location = std::source_location;
   /// Must build the same each time, but for what follows from the replica's number. Called once
-  /// more than there are replicas: at first for the chief, with number 0. For replicas that come
-  /// while training runs, on a thread of the run; one call at a time.
+  /// more than there are replicas: at first for the chief, with number 0; with all_reduce once for
+  /// each, and again for all where the numbers of those that join are beyond. For replicas that
+  /// come while training runs, on a thread of the run; one call at a time.
   using builder = std::function<replica_step(graph_builder& in, int replica)>;
 
   /// Throws troupe::error for options that make no sense, and where graphs differ.
@@ -175,10 +178,11 @@ public:
   /// says. Any thread may call.
   void request_stop() noexcept;
 
-  graph_builder& graph() noexcept;            ///< the chief's: for savers, summaries, evaluation
-  const replica_step& chief() const noexcept; ///< in that graph; its nodes run on ps tasks
-  graph_builder& graph_of(int replica);       ///< throws where that replica has not been built
-  edge global_step() const noexcept;          ///< in the chief's graph
+  graph_builder& graph() noexcept; ///< the chief's: for savers, summaries, evaluation
+  /// In that graph; its nodes run on ps tasks. With all_reduce replica 0, on its worker.
+  const replica_step& chief() const noexcept;
+  graph_builder& graph_of(int replica); ///< throws where that replica has not been built
+  edge global_step() const noexcept;    ///< in the chief's graph
 
 private:
   struct state;

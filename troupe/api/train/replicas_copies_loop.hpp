@@ -35,7 +35,8 @@ private:
   void take_step();
   std::optional<std::vector<tensor>> next_feeds();
   outcome run_step(std::vector<tensor> feeds);
-  milliseconds patience(clock::duration longest) const;
+  milliseconds patience(seconds usual) const;
+  static void learn(seconds& usual, clock::time_point since);
   void note(double loss);
   void failed(const error& why);
   void stop(training_end why);
@@ -44,6 +45,8 @@ private:
   // The set of those that take part
   void form();
   live_set agree();
+  size_t whole_first(live_set& living) const;
+  bool may_begin(const live_set& living);
   void note_set(const live_set& now);
   void grow();
   void begin(size_t source);
@@ -61,6 +64,7 @@ private:
   saver& saves_of(size_t replica);
   void save();
   void await_writer();
+  void settle_writer();
   void warn(const error& why);
   replicas_report finish();
 
@@ -74,13 +78,17 @@ private:
   std::optional<living_tasks> tasks_;      // none where all is one task
   std::set<std::string> asked_;            // devices that these know
 
-  std::vector<size_t> set_;      // who takes part, by number; empty: to be formed
-  std::vector<size_t> before_;   // the last set that was agreed on
-  std::set<std::string> filled_; // devices whose copies have values of this run
-  std::set<size_t> gone_;        // replicas that have taken part, and do not now
-  size_t source_ = 0;            // one of the set
-  std::optional<step> prepared_; // of the set
-  saver* writes_ = nullptr;      // what it writes is of step writing_
+  std::vector<size_t> set_;    // who takes part, by number; empty: to be formed
+  std::vector<size_t> before_; // the last set that was agreed on
+  // Devices whose copies had all variables when the last set was formed, with the incarnations of
+  // their tasks.
+  std::map<std::string, uint64_t> filled_;
+  std::optional<clock::time_point> without_whole_since_;
+  std::map<size_t, replica_event::kind> came_; // to be told when they have their copies
+  std::set<size_t> gone_;                      // replicas that have taken part, and do not now
+  size_t source_ = 0;                          // one of the set
+  std::optional<step> prepared_;               // of the set
+  saver* writes_ = nullptr;                    // what it writes is of step writing_
   int64_t writing_ = -1;
   int64_t done_ = 0, next_ = 0, saved_step_ = 0, restored_from_ = -1;
   int64_t steps_ = 0; // of this run
@@ -88,11 +96,11 @@ private:
   int attempts_ = 0;
   int64_t in_doubt_ = 0; // how many took part in a step of which only the answer may be lost
   double loss_ = 0;
-  // What has taken longest so far, by kind; 0: none of that has ended.
+  // What these take, of late more than before; 0: none has ended.
   struct {
-    clock::duration step{}, first_step{}, giving{}, reading{};
-  } longest_;
-  bool is_first_step_ = false, was_late_ = false;
+    seconds step{}, first_step{}, giving{}, reading{};
+  } usual_;
+  bool is_first_step_ = false, was_late_ = false, forms_for_news_ = false;
   clock::time_point last_good_ = begin_, saved_at_ = begin_, save_again_at_ = begin_;
   training_end why_ = training_end::asked;
   std::optional<error> first_cause_; // of those since a step ended well
@@ -100,6 +108,7 @@ private:
 
   // Guarded by the mutex of the state.
   std::set<int> looked_for_ = {}; // workers that do not take part
+  std::set<int> there_ = {};      // all that there were when the set was formed
   uint64_t times_formed_ = 0;
   bool news_ = false, ends_ = false;
   milliseconds look_every_ = look_interval;

@@ -133,7 +133,7 @@ struct saver::state {
   status check_shared(session& in, location where) {
     if (!tasks || shared)
       return {};
-    TROUPE_TRY(tasks->check_shared(in, folder.path(), where));
+    TROUPE_TRY(tasks->check_shared(in, folder.path(), each, where));
     shared = true;
     return {};
   }
@@ -232,7 +232,8 @@ struct saver::state {
       return folder.save(std::move(what), [&](const std::string& draft, checkpoint_manifest& to) {
         return tasks->write(
             in, draft, kept_edges(),
-            [&](std::vector<tensor> values) { return kept_items(std::move(values)); }, to, where);
+            [&](std::vector<tensor> values) { return kept_items(std::move(values)); }, to, each,
+            where);
       });
     });
   }
@@ -411,7 +412,7 @@ struct saver::state {
     if (!partly && (std::ssize(report.missing) > need_not_be_there || !report.unequal.empty()))
       fail(does_not_fit(report, "restore_partly()"));
     if (by_tasks)
-      tasks->restore(in, from->path(), where);
+      tasks->restore(in, from->path(), each, where);
     if (!targets.empty())
       in.run(feeds, {}, targets, each, where);
     in.go_on_from(positions_of(manifest, stream_key), where);

@@ -96,7 +96,8 @@ void task_saving::add_shard(graph_builder& to, const std::string& device,
   shards_.push_back(std::move(made));
 }
 
-status task_saving::check_shared(session& in, const std::string& folder, location where) const {
+status task_saving::check_shared(session& in, const std::string& folder, const run_options& each,
+                                 location where) const {
   auto& files = real_files();
   TROUPE_TRY(make_folder_durably(files, folder));
   auto id = unused_name();
@@ -115,7 +116,7 @@ status task_saving::check_shared(session& in, const std::string& folder, locatio
                        "a network's file system, or leave saver_options.by_tasks off");
       };
       try {
-        auto seen = in.run({{one.probe_path, one_text(mine)}}, {one.probe_read}, {}, {}, where);
+        auto seen = in.run({{one.probe_path, one_text(mine)}}, {one.probe_read}, {}, each, where);
         if (*seen.at(0).data<std::string>() != id)
           return not_shared("what this process writes is not what is seen by");
       } catch (const error& why) {
@@ -127,7 +128,7 @@ status task_saving::check_shared(session& in, const std::string& folder, locatio
       written.push_back(theirs);
       try {
         in.run({{one.probe_path, one_text(theirs)}, {one.probe_text, one_text(id)}}, {},
-               {one.probe_write}, {}, where);
+               {one.probe_write}, each, where);
       } catch (const error& why) {
         return as_status(why);
       }
@@ -146,7 +147,7 @@ status task_saving::check_shared(session& in, const std::string& folder, locatio
 
 status task_saving::write(session& in, const std::string& folder, const std::vector<edge>& more,
                           const item_maker& items, checkpoint_manifest& about,
-                          location where) const {
+                          const run_options& each, location where) const {
   std::vector<feed> feeds;
   std::vector<target> targets;
   std::vector<std::string> parts;
@@ -157,7 +158,7 @@ status task_saving::write(session& in, const std::string& folder, const std::vec
   }
   std::vector<tensor> values;
   try {
-    values = in.run(feeds, more, targets, {}, where);
+    values = in.run(feeds, more, targets, each, where);
   } catch (const error& why) {
     return as_status(why);
   }
@@ -176,11 +177,12 @@ status task_saving::write(session& in, const std::string& folder, const std::vec
   return {};
 }
 
-void task_saving::restore(session& in, const std::string& checkpoint, location where) const {
+void task_saving::restore(session& in, const std::string& checkpoint, const run_options& each,
+                          location where) const {
   std::vector<target> targets;
   for (const auto& one : shards_)
     targets.emplace_back(one.restore);
-  in.run({{restore_path_, one_text(path_in(checkpoint, bundle_name))}}, {}, targets, {}, where);
+  in.run({{restore_path_, one_text(path_in(checkpoint, bundle_name))}}, {}, targets, each, where);
 }
 
 } // namespace troupe

@@ -25,19 +25,24 @@ public:
   /// Adds the nodes: a SaveV2 and a RestoreV2 for each task that variables are put on.
   task_saving(graph_builder& to, const std::vector<variable>& all, location where);
 
+  // `each` says how long their steps may take.
+
   /// Fails, naming the task, unless each sees what this process writes to the folder, and the other
   /// way round. Writes small files and removes them.
-  status check_shared(session& in, const std::string& folder, location where) const;
+  status check_shared(session& in, const std::string& folder, const run_options& each,
+                      location where) const;
 
   /// Has all tasks write, in one step, which also gives what `more` fetches, and makes one
   /// checkpoint of their shards and of `items`, which that names. Says in the manifest what is in
   /// it.
   using item_maker = std::function<std::vector<checkpoint_item>(std::vector<tensor>)>;
   status write(session& in, const std::string& folder, const std::vector<edge>& more,
-               const item_maker& items, checkpoint_manifest& about, location where) const;
+               const item_maker& items, checkpoint_manifest& about, const run_options& each,
+               location where) const;
 
   /// Has all tasks read: assigns all variables from a checkpoint that has all of them.
-  void restore(session& in, const std::string& checkpoint, location where) const;
+  void restore(session& in, const std::string& checkpoint, const run_options& each,
+               location where) const;
 
 private:
   struct shard {
