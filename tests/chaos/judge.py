@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 CHECKPOINT_SECONDS = 2
 # Between a checkpoint's being due and its being on the disk, beside the training.
 SAVING_SECONDS = 5
-# That a worker's failure may hold up the others. A step of all_reduce ends with it, and who lives is asked then.
+# That a worker's failure may hold up the others. A step of all_reduce ends with it, when it is overdue, and who lives
+# is asked then, which takes some seconds where one is silent.
 PAUSE_SECONDS = {"sync": 1.5, "async": 1.5, "all_reduce": 8}
 WHOLE_SECONDS = 60  # after the end of an event, until all train again
 ACCURACY_MARGIN = 1.5  # in points, of the accuracy without events

@@ -211,7 +211,8 @@ void replicas::state::copies_loop::failed(const error& why) {
 bool replicas::state::copies_loop::save_is_due() const {
   auto by_steps = options_.checkpoint_steps;
   auto by_time = options_.checkpoint_seconds;
-  return saves() && !set_.empty() && !stopped_ && done_ > saved_step_ &&
+  // Not before the first step of a set: a save may wait for who has just fallen silent.
+  return saves() && !set_.empty() && !is_first_step_ && !stopped_ && done_ > saved_step_ &&
          clock::now() >= save_again_at_ &&
          ((by_steps > 0 && done_ - saved_step_ >= by_steps) ||
           (by_time > 0 && clock::now() >= saved_at_ + in_ticks(by_time)));
