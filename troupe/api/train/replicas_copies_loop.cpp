@@ -1,12 +1,9 @@
 #include "troupe/api/train/replicas_copies_loop.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace troupe {
-
-constexpr const char* next_batch_key = "next_batch"; // of a checkpoint's notes
 
 replicas::state::copies_loop::copies_loop(std::shared_ptr<state> of, session& in, location where)
     : of_(std::move(of)), options_(of_->options), in_(in), where_(where),
@@ -231,9 +228,8 @@ saver& replicas::state::copies_loop::saves_of(size_t replica) {
 
 // Values are read between two steps: a consistent cut. No step waits for the checkpoint before.
 void replicas::state::copies_loop::save() {
-  if (writes_ && !writes_->is_writing()) {
+  if (writes_ && !writes_->is_writing())
     settle_writer();
-  }
   if (writes_ || !save_is_due())
     return;
   try {
@@ -279,6 +275,15 @@ void replicas::state::copies_loop::warn(const error& why) {
 }
 
 replicas_report replicas::state::copies_loop::finish() {
+  if (saves())
+    settle_writer(); // that it failed does not cost the last one
+  if (saves() && set_.empty() && !filled_.empty() && !left_ &&
+      why_ != training_end::not_a_number) // some have what is to be saved
+    try {
+      form();
+    } catch (const error& why) {
+      warn(why);
+    }
   replicas_report made{.step = done_,
                        .why = why_,
                        .loss = loss_,
@@ -286,14 +291,6 @@ replicas_report replicas::state::copies_loop::finish() {
                        .replicas = counts_};
   if (!saves())
     return made;
-  settle_writer(); // that it failed does not cost the last one
-  if (set_.empty() && !filled_.empty() && !left_ &&
-      why_ != training_end::not_a_number) // some have what is to be saved
-    try {
-      form();
-    } catch (const error& why) {
-      warn(why);
-    }
   if (why_ == training_end::not_a_number || set_.empty() || left_ ||
       (done_ == saved_step_ && (saves_ours_ || restored_from_ >= 0))) {
     made.checkpoint = of_->newest();

@@ -28,6 +28,7 @@ private:
 
   static constexpr std::chrono::seconds end_patience{5}; // of the step under way at the end
   static constexpr size_t most_batch_threads = 64;
+  static constexpr const char* next_batch_key = "next_batch"; // of a checkpoint's notes
   static constexpr milliseconds failed_save_interval{1000}, look_interval{250},
       longest_look_interval{30'000}; // grows while who is there cannot be used
 
@@ -46,11 +47,10 @@ private:
   void form();
   live_set agree();
   size_t whole_first(live_set& living) const;
-  bool may_begin(const live_set& living);
+  void wait_for_whole(const live_set& living);
   void note_set(const live_set& now);
   void grow();
   void begin(size_t source);
-  std::set<int> workers_there();
   int worker_of(size_t replica) const;
   int copies_of_worker() const { return static_cast<int>(options_.worker_devices.size()); }
 

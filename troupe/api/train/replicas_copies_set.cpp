@@ -24,9 +24,8 @@ void replicas::state::copies_loop::form() {
     auto living = agree();
     auto whole = whole_first(living);
     note_set(living);
-    if (whole == 0 && !may_begin(living))
-      throw error{failure(error_kind::unavailable,
-                          "those that have the variables do not answer, and may do so soon")};
+    if (whole == 0)
+      wait_for_whole(living);
     const auto source = copies_->on(living.devices.front());
     auto step = copies_->among(living.devices);
     const run_options soon{.timeout = patience(usual_.giving)};
@@ -91,15 +90,21 @@ size_t replicas::state::copies_loop::whole_first(live_set& living) const {
   return count;
 }
 
-// Whether all have lost their variables, or those that have them are silent for so long that they
-// count as gone.
-bool replicas::state::copies_loop::may_begin(const live_set& living) {
-  auto is_silent = [&](const std::string& one) { return filled_.contains(one); };
-  if (std::ranges::none_of(living.missing, is_silent))
-    return true;
+// Fails where those that have the variables are silent, and not yet for so long that they count as
+// gone: what they have is newer than a checkpoint.
+void replicas::state::copies_loop::wait_for_whole(const live_set& living) {
+  std::string silent;
+  for (const auto& one : living.missing)
+    if (filled_.contains(one))
+      silent += concat(silent.empty() ? "" : ", ", one);
+  if (silent.empty())
+    return;
+  auto now = clock::now();
   if (!without_whole_since_)
-    without_whole_since_ = clock::now();
-  return clock::now() >= *without_whole_since_ + in_ticks(5 * options_.lost_seconds);
+    without_whole_since_ = now;
+  if (now < *without_whole_since_ + in_ticks(5 * options_.lost_seconds))
+    throw error{failure(error_kind::unavailable, "only ", silent,
+                        " had all variables, and did not answer; waiting for them")};
 }
 
 live_set replicas::state::copies_loop::agree() {
@@ -109,7 +114,7 @@ live_set replicas::state::copies_loop::agree() {
     return all;
   }
   std::vector<std::string> fresh;
-  auto there = options_.elastic ? workers_there() : std::set<int>{};
+  auto there = options_.elastic ? of_->workers_there(in_, where_) : std::set<int>{};
   for (size_t i = 0; i < copies_->devices().size(); ++i) {
     const auto& one = copies_->devices()[i];
     if ((!options_.elastic || there.contains(worker_of(i))) && asked_.insert(one).second)
@@ -130,7 +135,7 @@ live_set replicas::state::copies_loop::agree() {
 
 // elastic: a graph that has all workers that there are.
 void replicas::state::copies_loop::grow() {
-  auto there = workers_there();
+  auto there = of_->workers_there(in_, where_);
   if (there.empty() || *there.rbegin() < copies_->workers())
     return;
   // With room for more: each graph has all replicas.
@@ -150,7 +155,7 @@ void replicas::state::copies_loop::note_set(const live_set& now) {
   if (std::exchange(was_late_, false) && std::ranges::equal(here, before_))
     usual_ = {}; // it was only slow
   counts_.resize(std::max(counts_.size(), *here.rbegin() + 1));
-  auto there = options_.elastic ? workers_there() : std::set<int>{};
+  auto there = options_.elastic ? of_->workers_there(in_, where_) : std::set<int>{};
   using kind = replica_event::kind;
   auto tell = [&](kind what, size_t replica) {
     of_->tell({.what = what,
@@ -217,15 +222,6 @@ void replicas::state::copies_loop::begin(size_t source) {
              .text = found ? found->path : ""});
 }
 
-std::set<int> replicas::state::copies_loop::workers_there() {
-  std::set<int> found;
-  for (const auto& task : in_.tasks(where_))
-    if (auto name = device_name::parse(task);
-        name && name->job == options_.worker_job && name->task < replicas_limit)
-      found.insert(name->task);
-  return found;
-}
-
 int replicas::state::copies_loop::worker_of(size_t replica) const {
   return static_cast<int>(replica) / copies_of_worker();
 }
@@ -255,7 +251,7 @@ bool replicas::state::copies_loop::is_news() {
     known = there_;
   }
   try {
-    auto there = workers_there();
+    auto there = of_->workers_there(in_, where_);
     if (options_.elastic && there != known)
       return true; // others have come, or left
     for (auto worker : wanted) {

@@ -46,7 +46,7 @@ void replicas::state::loop::follow_tasks() {
     std::set<int> there;
     for (;;) {
       try {
-        there = numbers_there();
+        there = of_->workers_there(in_, where_);
       } catch (const error& why) { // the tasks are those that were there
         if (!may_pass_for_replicas(why))
           throw;
@@ -66,13 +66,13 @@ void replicas::state::loop::follow_tasks() {
   }
 }
 
-// Of the tasks of the job that the session knows. One that is unreachable is among them until the
-// cluster says that it is gone: its replica tries again meanwhile, as all do.
-std::set<int> replicas::state::loop::numbers_there() {
+// One that is unreachable is among them until the cluster says that it is gone: its replica tries
+// again meanwhile, as all do.
+std::set<int> replicas::state::workers_there(session& in, location where) const {
   std::set<int> found;
-  for (const auto& task : in_.tasks(where_))
+  for (const auto& task : in.tasks(where))
     if (auto name = device_name::parse(task);
-        name && name->job == options_.worker_job && name->task < replicas_limit)
+        name && name->job == options.worker_job && name->task < replicas_limit)
       found.insert(name->task);
   return found;
 }

@@ -75,7 +75,6 @@ private:
   void add(int number);
   void end(member& mine);
   void follow_tasks();
-  std::set<int> numbers_there();
 
   // The chief (replicas_chief.cpp)
   void lead();

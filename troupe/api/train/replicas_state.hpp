@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace troupe {
 
@@ -75,6 +76,8 @@ struct replicas::state : std::enable_shared_from_this<replicas::state> {
       warn(text);
     tell({.what = replica_event::kind::warning, .text = text});
   }
+  /// The numbers of the tasks of the worker job that the session knows.
+  std::set<int> workers_there(session& in, location where) const;
   std::string newest() const; // the path of the newest checkpoint; empty where there is none
 
   class loop;
