@@ -549,4 +549,28 @@ TEST_CASE("questions to a peer that has gone are answered, also later ones") {
   }
 }
 
+TEST_CASE("a peer that asks for more than it reads is refused, and the rest goes on") {
+  watchdog watch;
+  connected pair;
+  pair.introduce();
+  // Nobody here answers: the first wait, and of the others it is said that they are too many.
+  auto ask = encode(inspect_request{.request = 7, .ref = {}});
+  REQUIRE(ask);
+  auto header = header_for(frame_kind::message, 0, ask->bytes);
+  std::string frame{reinterpret_cast<const char*>(header.data()), header.size()};
+  frame.append(reinterpret_cast<const char*>(ask->bytes.data()), ask->bytes.size());
+  std::string all;
+  for (int i = 0; i < 70; ++i)
+    all += frame;
+  REQUIRE(pair.other->write(all));
+  bool closed = false;
+  auto said = pair.other->read_to_end(closed);
+  CHECK(!closed);
+  size_t refused = 0;
+  for (auto at = said.find("are not answered yet"); at != said.npos;
+       at = said.find("are not answered yet", at + 1))
+    ++refused;
+  CHECK(refused == 6);
+}
+
 } // namespace troupe::test::exchange_test

@@ -3,7 +3,10 @@
 #include "tests/support/plain_socket.hpp"
 #include "tests/support/secure_cluster.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/dial.hpp"
+#include "troupe/actors/half_open.hpp"
+#include "troupe/actors/io_loop.hpp"
 #include "troupe/actors/tls_stream.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 #include "troupe/serialization/tls/token.hpp"
@@ -263,6 +266,57 @@ TEST_CASE("a machine that calls again and again does not drive out others") {
   auto answer = answer_at(other.descriptor());
   INFO(answer);
   CHECK(answer.ok());
+}
+
+// One that a test wakes.
+struct woken_loop final : io_loop {
+  status add(int, socket_handler& what, std::chrono::milliseconds,
+             std::shared_ptr<void> keep) override {
+    handler = &what;
+    kept = std::move(keep);
+    return {};
+  }
+  void want_writable(int, bool) override {}
+  void remove(int) override { is_removed = true; }
+  allocator& memory() noexcept override { return *owner; }
+  void wake() {
+    std::array<std::byte, 8192> scratch;
+    handler->ready(true, false, scratch);
+  }
+  socket_handler* handler = nullptr;
+  std::shared_ptr<void> kept;
+  bool is_removed = false;
+  cpu_allocator::owner owner = cpu_allocator::make(0, 0);
+};
+
+TEST_CASE("who is heard of too early is waited for, and who has ended is not") {
+  auto ends = GENERATE(false, true);
+  int both[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, both) == 0);
+  plain_connection other{both[1]};
+  auto loop = std::make_shared<woken_loop>();
+  std::unique_ptr<byte_stream> taken;
+  auto waiting = half_open_connections::make(
+      loop,
+      {.tls = {}, .on_ready = [&](std::unique_ptr<byte_stream> one) { taken = std::move(one); }});
+  waiting->add(make_socket_stream(both[0]));
+  auto all = greeting();
+  REQUIRE(other.write(all.substr(0, 20)));
+  loop->wake();
+  CHECK(!loop->is_removed);
+  if (ends)
+    REQUIRE(::shutdown(other.descriptor(), SHUT_WR) == 0);
+  loop->wake(); // as where the system's memory is short
+  CHECK(loop->is_removed == ends);
+  if (!ends) {
+    REQUIRE(other.write(all.substr(20)));
+    loop->wake();
+    CHECK(loop->is_removed);
+  }
+  loop->handler->removed();
+  CHECK((taken != nullptr) != ends);
+  waiting->close();
+  loop->kept = nullptr;
 }
 
 TEST_CASE("a hello is read whatever portions it comes in, and with what follows it") {

@@ -111,12 +111,14 @@ struct remote_world : actor_world {
     REQUIRE((**box).ok());
     step = ***box;
   }
-  answer_box<step_outcome> start(uint64_t fill = 0, uint64_t knows = 0) {
+  answer_box<step_outcome> start(uint64_t fill = 0, uint64_t knows = 0,
+                                 const std::stop_token& stop = {}) {
     step_request request{.step = step,
                          .feeds = feeds_of(text.text.runs[0]),
                          .deadline = now() + 60s,
                          .knows = knows,
-                         .fill = fill};
+                         .fill = fill,
+                         .stop = stop};
     auto box = ask<step_outcome>(session, std::move(request));
     run();
     return box;
@@ -248,6 +250,79 @@ TEST_CASE("what a host that leaves has not begun runs at the next, and once") {
   CHECK(std::ranges::count_if(first.asked, [](const session_request& one) {
           return std::holds_alternative<session_run>(one.what);
         }) == 1);
+}
+
+TEST_CASE("a step that is stopped ends as its host says, or soon where that is silent") {
+  remote_world world;
+  std::stop_source one, two, three;
+  auto stopped = world.start(0, 0, one.get_token());
+  auto& host = world.host();
+  auto first = world.last<session_run>(host);
+  one.request_stop();
+  world.run();
+  world.last<session_stop>(host);
+  CHECK(std::get<session_stop>(host.asked.back().what).request == first);
+  CHECK(!*stopped);
+  world.answer(host, {.request = first, .outcome = failure(error_kind::cancelled, "by the host")});
+  CHECK_THAT(outcome_of(stopped).message(), Contains("by the host"));
+
+  auto ended = world.start(0, 0, two.get_token());
+  auto second = world.last<session_run>(host);
+  two.request_stop();
+  world.run();
+  world.answer(host, ran(second)); // before it heard of that
+  CHECK(outcome_of(ended).ok());
+
+  auto silent = world.start(0, 0, three.get_token());
+  three.request_stop();
+  world.run();
+  world.pass(2s);
+  CHECK(!*silent);
+  world.pass(1s);
+  CHECK(outcome_of(silent).kind() == error_kind::cancelled);
+  CHECK_THAT(outcome_of(silent).message(), Contains("has not said so yet"));
+}
+
+TEST_CASE("a step that is stopped is not taken to the next host") {
+  remote_world world;
+  std::stop_source stop;
+  auto step = world.start(0, 0, stop.get_token());
+  auto& first = world.host();
+  auto request = world.last<session_run>(first);
+  stop.request_stop();
+  world.run();
+  world.answer(first, {.request = request,
+                       .outcome = failure(error_kind::unavailable, "drains"),
+                       .leaving = true,
+                       .not_begun = true});
+  CHECK(outcome_of(step).kind() == error_kind::cancelled);
+  // One that waits for a host is stopped at once.
+  std::stop_source other;
+  auto waiting = world.start(0, 0, other.get_token());
+  CHECK(!*waiting);
+  other.request_stop();
+  world.run();
+  CHECK(outcome_of(waiting).kind() == error_kind::cancelled);
+}
+
+TEST_CASE("a step whose preparation is stopped is forgotten where it was prepared") {
+  remote_world world;
+  std::stop_source stop;
+  auto request = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
+                                        world.now() + 60s);
+  request.stop = stop.get_token();
+  auto box = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
+  world.run();
+  auto& host = world.host();
+  auto asked = world.last<session_prepare>(host);
+  stop.request_stop();
+  world.run();
+  CHECK(std::get<session_stop>(host.asked.back().what).request == asked);
+  REQUIRE(*box);
+  CHECK((**box).status().kind() == error_kind::cancelled);
+  world.answer(host, {.request = asked, .what = prepared_handle{77}}); // it was ready by then
+  world.last<session_forget>(host);
+  CHECK(std::get<session_forget>(host.asked.back().what).handle == 77);
 }
 
 } // namespace troupe::test::remote_session_test

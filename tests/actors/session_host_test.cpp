@@ -523,6 +523,50 @@ TEST_CASE("what makes no sense is refused with a sentence, and the session goes 
   CHECK_THAT(said(session_run{.handle = handle}), Contains("the session has no step"));
 }
 
+TEST_CASE("what a client has stopped is answered soon, also where that came first") {
+  watchdog watch;
+  one_host here;
+  raw_client by{here.cluster};
+  CHECK(by.ask(session_open{}).outcome.ok()); // 1
+  auto handle = std::get<prepared_handle>(by.ask(wire_of(waits)).what).handle;
+  auto is_stopped = [&](uint64_t request) {
+    auto got = by.answer();
+    return got.request == request && got.outcome.kind() == error_kind::cancelled;
+  };
+  by.tell(session_run{.handle = handle}); // 3
+  by.tell(session_stop{3});
+  CHECK(is_stopped(3));
+  by.tell(session_stop{3}); // has been answered
+  by.tell(session_stop{8});
+  by.tell(session_stop{9});
+  by.tell(session_run{.handle = handle}); // 8
+  CHECK(is_stopped(8));
+  by.tell(wire_of(waits)); // 9
+  CHECK(is_stopped(9));
+  // Others are not.
+  by.tell(session_run{.handle = handle}); // 10
+  auto other = here.connect();
+  CHECK(run_all(*other, puts).empty());
+  auto got = by.answer();
+  CHECK((got.request == 10 && got.outcome.ok()));
+}
+
+TEST_CASE("what a client has stopped leaves the line") {
+  watchdog watch;
+  one_host here{{.steps_at_once = 1}};
+  raw_client by{here.cluster};
+  CHECK(by.ask(session_open{}).outcome.ok()); // 1
+  auto handle = std::get<prepared_handle>(by.ask(wire_of(waits)).what).handle;
+  constexpr uint64_t first = 3, steps = 200; // of which one more is let in now and then
+  for (auto i = first; i < first + steps; ++i)
+    by.tell(session_run{.handle = handle});
+  for (auto i = first; i < first + steps; ++i)
+    by.tell(session_stop{i});
+  for (size_t i = 0; i < steps; ++i)
+    CHECK(by.answer().outcome.kind() == error_kind::cancelled);
+  CHECK(by.ask(session_known_devices{}).outcome.ok());
+}
+
 TEST_CASE("the access list of the host says what clients may have its sessions do") {
   watchdog watch;
   secure_cluster here{R"({"clients": {"alice": {"may": ["register", "run", "reset"]},

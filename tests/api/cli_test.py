@@ -107,14 +107,15 @@ class Cluster:
 
     count = itertools.count()
 
-    def __init__(self, tasks, *options):
+    def __init__(self, tasks, *options, stderr=None):
         self.addresses = [f"127.0.0.1:{free_port()}" for _ in range(tasks)]
         self.file = write(f"cluster{tasks}.json", json.dumps({"worker": self.addresses}))
         self.log = write(f"log{next(Cluster.count)}.txt", "")
         with open(self.log, "a", encoding="utf-8") as log:
             self.processes = [
                 subprocess.Popen([TROUPE, "worker", "--job", "worker", "--task", str(i), "--cluster",
-                                  self.file, *options], stdout=subprocess.PIPE, stderr=log, text=True)
+                                  self.file, *options], stdout=subprocess.PIPE, stderr=stderr or log,
+                                 text=True)
                 for i in range(tasks)]
 
     def __enter__(self):
@@ -413,6 +414,35 @@ class CommandTest(unittest.TestCase):
                              f"listening on {cluster.addresses[0]} as /job:worker/task:0\n")
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(timeout=20), 0)
+
+    def test_a_worker_lives_on_where_nobody_reads_its_log(self):
+        for gone in True, False:
+            reads, writes = os.pipe()
+            if not gone: # there is no room for a line
+                os.set_blocking(writes, False)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        os.write(writes, b"x" * 65536)
+                os.set_blocking(writes, True)
+            with Cluster(1, "--log-level", "debug", stderr=writes) as cluster:
+                os.close(writes)
+                if gone:
+                    os.close(reads)
+                process = cluster.processes[0]
+                process.stdout.readline()
+                host, port = cluster.addresses[0].split(":")
+                for _ in range(3):
+                    with socket.create_connection((host, int(port)), timeout=10) as stranger:
+                        stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                        with contextlib.suppress(ConnectionError):
+                            stranger.recv(1000)
+                self.assertIn("/job:worker/task:0",
+                              troupe("devices", "--cluster", cluster.file).stdout)
+                self.assertIsNone(process.poll())
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(timeout=20), 0)
+            if not gone:
+                os.close(reads)
 
     def test_a_worker_serves_http_and_drains_at_sigterm(self):
         with Cluster(1, "--http", "127.0.0.1:0", "--drain", "30") as cluster:

@@ -124,7 +124,7 @@ TEST_CASE("what says that state is lost is retried only where it is restored") {
     attempts = 0;
     recovery of{std::move(how)};
     auto outcome = of.run(
-        false, step_clock::now() + 10s,
+        false, step_clock::now() + 10s, {},
         [&] {
           ++attempts;
           return failure(error_kind::aborted, "it is gone").of_lost_state();
@@ -147,7 +147,7 @@ TEST_CASE("an attempt knows whether its error reaches the caller") {
       retried.push_back(recovery::tries_again_here());
       return failure(error_kind::unavailable, "gone");
     };
-    CHECK(!of.run(has_effects, step_clock::now() + 10s, attempt, [] {}));
+    CHECK(!of.run(has_effects, step_clock::now() + 10s, {}, attempt, [] {}));
     CHECK(!recovery::tries_again_here());
   };
   run(false, {.retries = 2, .wait = 1ms});
@@ -171,7 +171,7 @@ TEST_CASE("each retry is a line with the task, its incarnation, the first cause 
                                : failure(error_kind::aborted, "it is still not there");
     return why;
   };
-  CHECK(!of.run(false, step_clock::now() + 10s, attempt, [] {}));
+  CHECK(!of.run(false, step_clock::now() + 10s, {}, attempt, [] {}));
   const std::string who = "/job:ps/task:1 (incarnation 77): ",
                     why = ": unavailable: /job:ps/task:1 was lost";
   REQUIRE(events.size() == 3);
@@ -284,9 +284,9 @@ TEST_CASE("who follows another that fills a task is told at once, and does not w
   };
   auto until = step_clock::now() + 10s;
   CHECK(!of.run(
-      false, until, attempt, [] {}, [] { return true; }));
+      false, until, {}, attempt, [] {}, [] { return true; }));
   CHECK(attempts == 1);
-  CHECK(!of.run(false, until, attempt, [] {}));
+  CHECK(!of.run(false, until, {}, attempt, [] {}));
   CHECK(attempts == 7);
 }
 
@@ -297,7 +297,7 @@ TEST_CASE("what restores names all tasks, and whatever it throws, others go on")
                .on_event = [&](const recovery_event& one) { events.push_back(one); }}};
   auto run = [&] {
     return of.run(
-        false, step_clock::now() + 10s, [] { return status{}; },
+        false, step_clock::now() + 10s, {}, [] { return status{}; },
         [&] {
           CHECK(of.awaits("/job:ps/task:1"));
           if (how_it_fails == 1)
@@ -332,12 +332,12 @@ TEST_CASE("what restores one session may use another, which is restored first") 
   recovery first{how}, second{how};
   first.lose("/job:ps/task:0");
   second.lose("/job:ps/task:0");
-  auto outcome = first.run(false, until, nothing, [&] {
+  auto outcome = first.run(false, until, {}, nothing, [&] {
     CHECK(first.restores_here());
     CHECK(!second.restores_here());
-    auto inner = second.run(false, until, nothing, [&] {
+    auto inner = second.run(false, until, {}, nothing, [&] {
       CHECK(first.restores_here());
-      CHECK(first.run(false, until, nothing, [] { FAIL("it restores already"); }).ok());
+      CHECK(first.run(false, until, {}, nothing, [] { FAIL("it restores already"); }).ok());
       order.push_back("second");
     });
     CHECK(inner.ok());

@@ -98,7 +98,9 @@ struct printer {
   void operator()(const device_list_request& m) { all(m.request); }
   void operator()(const device_list_reply& m) { all(m.request, m.devices); }
   void operator()(const state_list_request& m) { all(m.request); }
-  void operator()(const state_list_reply& m) { all(m.request, m.list.entries, m.list.left_out); }
+  void operator()(const state_list_reply& m) {
+    all(m.request, m.list.entries, m.list.left_out, m.outcome);
+  }
   void operator()(const inspect_request& m) { all(m.request, m.ref, m.depth, m.only); }
   void operator()(const inspect_reply& m) { all(m.request, m.outcome, m.tree); }
   void operator()(const drain_request& m) { all(m.request); }
@@ -147,6 +149,7 @@ struct printer {
   void one(const session_state_of& value) { all(value.task); }
   void one(const session_devices&) { out << "devices"; }
   void one(const session_known_devices&) { out << "known devices"; }
+  void one(const session_stop& value) { all(value.request); }
   void one(const session_positions& value) { all(value.go_on_from); }
   void one(const session_fill_end& value) { all(value.fill, value.done); }
   void one(const state_loss& value) { all(value.task, value.number); }

@@ -46,7 +46,9 @@ TEST_CASE("all that sessions ask of their host, and its answers, come back as th
 }
 
 TEST_CASE("an envelope says how its message is delivered, and which payloads travel beside it") {
-  for (const auto& example : testing::example_messages()) {
+  auto examples = testing::example_messages();
+  std::ranges::move(testing::example_session_messages(), std::back_inserter(examples));
+  for (const auto& example : examples) {
     INFO(name_of(example));
     auto encoded = encode(example);
     REQUIRE(encoded);

@@ -151,6 +151,33 @@ TEST_CASE("two ends of one authority believe each other, and bytes arrive as the
   CHECK(ends.caller->read({&one, 1}) == 0);
 }
 
+TEST_CASE("keys change between what is sent, and not without it for ever") {
+  usual_ends here;
+  auto& ends = here.ends;
+  ends.shake_hands();
+  REQUIRE(ends.of_called);
+  for (int i = 0; i < 1000; ++i) {
+    REQUIRE(ends.caller->change_keys());
+    REQUIRE(write(*ends.caller, "data"));
+    ends.move(*ends.caller, ends.to_called);
+    REQUIRE(ends.called->change_keys());
+    REQUIRE(write(*ends.called, "answer"));
+    ends.move(*ends.called, ends.to_caller);
+    REQUIRE(read_all(*ends.called) == "data");
+    REQUIRE(read_all(*ends.caller) == "answer");
+  }
+  for (int i = 0; i < 20'000; ++i)
+    REQUIRE(ends.caller->change_keys());
+  ends.move(*ends.caller, ends.to_called);
+  auto much = ends.to_called.bytes.size();
+  std::byte one{};
+  CHECK(ends.called->read({&one, 1}) == -1);
+  CHECK(errno == EPROTO);
+  CHECK(ends.called->failed().kind() == error_kind::data_loss);
+  CHECK_THAT(ends.called->failed().message(), Contains("changes keys again and again"));
+  CHECK(ends.to_called.bytes.size() > much / 2); // of the rest nothing was made
+}
+
 TEST_CASE("a handshake goes on whatever portions its bytes come in") {
   usual_ends here;
   here.ends.to_caller.most = here.ends.to_called.most = 1;

@@ -39,7 +39,8 @@ client_host::client_host(core& of, network& in, ledger& book, const cluster_spec
                          std::vector<std::unique_ptr<task_host>>& tasks)
     : core_(of), network_(in), ledger_(book), cluster_(cluster), layout_(lay), number_(number),
       tasks_(tasks), chance_(of.with.seed, concat("client ", number)),
-      program_chance_(of.with.seed, concat("programs of client ", number)) {
+      program_chance_(of.with.seed, concat("programs of client ", number)),
+      stop_chance_(of.with.seed, concat("stops of client ", number)) {
   int64_t factor = 2 + number * 100;
   for (int server = 0; server < lay.servers; ++server) {
     auto worker = static_cast<int>(chance_.below(static_cast<uint64_t>(lay.workers)));
@@ -219,48 +220,55 @@ void client_host::lane(uint64_t generation) {
 }
 
 void client_host::run(size_t which, time_point deadline, on_end then, uint64_t number) {
+  auto may_stop =
+      number == 0 ? draw_stop(concat(to_string(steps_[which].kind), " #", which)) : nullptr;
   if (prepared_.contains(which))
-    return start_run(which, deadline, std::move(then), number);
+    return start_run(which, deadline, std::move(then), number, may_stop);
   auto generation = generation_;
-  prepare(which, deadline, [=, this](const status& why) {
+  auto go_on = [=, this](const status& why) {
     if (why.ok() && generation == generation_)
-      start_run(which, deadline, then, number);
+      start_run(which, deadline, then, number, may_stop);
     else
       then(why);
-  });
+  };
+  prepare(which, deadline, go_on, may_stop);
 }
 
-void client_host::prepare(size_t which, time_point deadline, on_end then) {
+void client_host::prepare(size_t which, time_point deadline, on_end then,
+                          const stopping_ptr& may_stop) {
   const auto& step = steps_[which];
+  auto keep = [=, this](const status& why, std::shared_ptr<prepared_step> made) {
+    if (made)
+      prepared_[which] = std::move(made);
+    then(why);
+  };
   ask_prepare(*step.text.nodes, test::signature_of(step.text.text.runs[0]),
-              concat(to_string(step.kind), " #", which), step.processes, deadline,
-              [=, this](const status& why, std::shared_ptr<prepared_step> made) {
-                if (made)
-                  prepared_[which] = std::move(made);
-                then(why);
-              });
+              concat(to_string(step.kind), " #", which), step.processes, deadline, keep, may_stop);
 }
 
 void client_host::ask_prepare(
     const graph& of, const step_signature& signature, const std::string& step,
     const std::vector<int>& processes, time_point deadline,
-    std::function<void(const status&, std::shared_ptr<prepared_step>)> then) {
+    std::function<void(const status&, std::shared_ptr<prepared_step>)> then,
+    const stopping_ptr& may_stop) {
   auto what = concat("prepare ", step);
   auto wait = expect(what, deadline + prepare_slack);
   core_.tell(name(), "asks", what);
   auto issued = core_.now;
   auto question = prepare_request::make(of, signature, deadline);
+  question->stop = token_of(may_stop, wait);
   ask<std::shared_ptr<prepared_step>>(
       *question, [=, this](const status& why, const std::shared_ptr<prepared_step>& made) {
         core_.tell(name(), "hears", what, ": ", why.ok() ? "ok" : first_line(why));
         answered(wait);
-        if (!why.ok())
+        if (!why.ok() && !was_stopped(may_stop, why))
           check_error(why, processes, issued, deadline, what, false);
         then(why, why.ok() && !closing_ ? made : nullptr);
       });
 }
 
-void client_host::start_run(size_t which, time_point deadline, on_end then, uint64_t again) {
+void client_host::start_run(size_t which, time_point deadline, on_end then, uint64_t again,
+                            const stopping_ptr& may_stop) {
   const auto& step = steps_[which];
   run_record* record = nullptr;
   if (again != 0)
@@ -278,23 +286,30 @@ void client_host::start_run(size_t which, time_point deadline, on_end then, uint
   if (!step.text.text.runs[0].feeds.empty())
     feeds.push_back(tensor::scalar(static_cast<int64_t>(record->number)));
   auto generation = generation_;
-  ask_run(*record, prepared_.at(which), std::move(feeds),
-          [=, this](const status& why, const std::vector<tensor>& fetches) {
-            ended(which, *record, why, fetches);
-            if (repeats_updates && why.kind() == error_kind::unavailable &&
-                generation == generation_ && again == 0)
-              return run(which, core_.now + 5s, then, record->number);
-            then(why);
-          });
+  auto told = [=, this](const status& why, const std::vector<tensor>& fetches) {
+    if (was_stopped(may_stop, why))
+      note_end(*record, why);
+    else
+      ended(which, *record, why, fetches);
+    if (repeats_updates && why.kind() == error_kind::unavailable && generation == generation_ &&
+        again == 0)
+      return run(which, core_.now + 5s, then, record->number);
+    then(why);
+  };
+  ask_run(*record, prepared_.at(which), std::move(feeds), told, may_stop);
 }
 
 void client_host::ask_run(const run_record& record, const std::shared_ptr<prepared_step>& step,
                           std::vector<tensor> feeds,
-                          std::function<void(const status&, const std::vector<tensor>&)> then) {
+                          std::function<void(const status&, const std::vector<tensor>&)> then,
+                          const stopping_ptr& may_stop) {
   auto what = concat(to_string(record.kind), ' ', record.number);
   auto wait = expect(what, std::max(record.deadline, core_.now) + slack);
   core_.tell(name(), "asks", what);
-  ask<step_outcome>(step_request{step, std::move(feeds), record.deadline},
+  ask<step_outcome>(step_request{.step = step,
+                                 .feeds = std::move(feeds),
+                                 .deadline = record.deadline,
+                                 .stop = token_of(may_stop, wait)},
                     [=, this](status why, const step_outcome& outcome) {
                       if (why.ok())
                         why = outcome.outcome;

@@ -40,10 +40,20 @@ private:
   };
   using on_end = std::function<void(const status&)>;
 
+  struct stopping;
+  using stopping_ptr = std::shared_ptr<stopping>;
+  /// Draws whether what is asked for is stopped soon; nothing where it is not.
+  stopping_ptr draw_stop(const std::string& what);
+  void stop(const std::string& what, const stopping_ptr& which, uint64_t generation);
+  static std::stop_token token_of(const stopping_ptr& which, uint64_t wait);
+  static bool was_stopped(const stopping_ptr& which, const status& why);
+
   void lane(uint64_t generation);
   void run(size_t which, time_point deadline, on_end then, uint64_t again = 0);
-  void start_run(size_t which, time_point deadline, on_end then, uint64_t again);
-  void prepare(size_t which, time_point deadline, on_end then);
+  void start_run(size_t which, time_point deadline, on_end then, uint64_t again,
+                 const stopping_ptr& may_stop);
+  void prepare(size_t which, time_point deadline, on_end then,
+               const stopping_ptr& may_stop = nullptr);
   void reset(on_end then);
 
   struct program_run;
@@ -68,10 +78,12 @@ private:
   /// Asks the session, which must answer in time, for a reason that was injected if it fails.
   void ask_prepare(const graph& of, const step_signature& signature, const std::string& what,
                    const std::vector<int>& processes, time_point deadline,
-                   std::function<void(const status&, std::shared_ptr<prepared_step>)> then);
+                   std::function<void(const status&, std::shared_ptr<prepared_step>)> then,
+                   const stopping_ptr& may_stop = nullptr);
   void ask_run(const run_record& record, const std::shared_ptr<prepared_step>& step,
                std::vector<tensor> feeds,
-               std::function<void(const status&, const std::vector<tensor>&)> then);
+               std::function<void(const status&, const std::vector<tensor>&)> then,
+               const stopping_ptr& may_stop = nullptr);
   void note_end(run_record& run, const status& why);
   void check_state(const run_record& run);
   void list_devices(on_end then);
@@ -100,7 +112,7 @@ private:
   const layout layout_;
   int number_;
   std::vector<std::unique_ptr<task_host>>& tasks_;
-  dice chance_, program_chance_;
+  dice chance_, program_chance_, stop_chance_;
   std::vector<server_kinds> kinds_; // of each server
   std::vector<step_text> steps_;
   std::unique_ptr<process> process_;

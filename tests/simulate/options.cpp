@@ -42,6 +42,7 @@ constexpr option_entry entries[] = {
     {"joined", &options::joined, 0, "addresses known of a cluster that tasks join; 0: all"},
     {"programs", &options::programs, 0, "permille of steps, a random program's instead"},
     {"replicas", &options::replicas, 0, "of a model that the first client trains"},
+    {"stops", &options::stops, 0, "permille of steps that their caller stops soon"},
     {"moves", &options::moves, 0, "permille of starts of tasks that join, at another address"},
 };
 
@@ -91,6 +92,7 @@ options options::draw(uint64_t seed) {
   made.moves = made.joined && chance.permille(500) ? chance.between(1, 600) : 0;
   made.programs = chance.permille(250) ? chance.between(20, 300) : 0;
   made.replicas = chance.permille(250) ? chance.between(2, 5) : 0;
+  made.stops = sometimes(200);
   return made;
 }
 

@@ -44,6 +44,7 @@ struct options {
   int64_t joined = 0;          ///< addresses that are known of the cluster, which the others join
   int64_t programs = 0;        ///< permille of the steps that are random programs instead
   int64_t replicas = 0;        ///< of a model that a client trains, beside its other steps
+  int64_t stops = 0;           ///< permille of the steps that their caller stops
   int64_t moves = 0;           ///< permille of the starts of a task that are at another address
   std::vector<scripted_fault> script = {}; ///< the only faults
 

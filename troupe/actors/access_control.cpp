@@ -222,6 +222,10 @@ std::optional<message> answer_of_refused(const message& what, status why) {
     return reply{one->request, std::move(why)};
   if (auto* one = std::get_if<session_request>(&what))
     return session_reply{one->request, std::move(why)};
+  if (auto* one = std::get_if<inspect_request>(&what))
+    return inspect_reply{one->request, std::move(why)};
+  if (auto* one = std::get_if<state_list_request>(&what))
+    return state_list_reply{one->request, {}, std::move(why)};
   if (auto* one = std::get_if<drain_request>(&what))
     return reply{one->request, std::move(why)};
   if (std::holds_alternative<number_claim>(what))

@@ -8,6 +8,7 @@
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/remote_session.hpp"
 #include "troupe/actors/session.hpp"
+#include "troupe/actors/stop_request.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/types/guarded.hpp"
@@ -32,12 +33,18 @@ public:
     let_in_ = true;
     changed_.notify_one();
   }
-  bool enter(step_gate& gate, step_clock::time_point deadline) {
+  bool enter(step_gate& gate, step_clock::time_point deadline, const std::stop_token& stop) {
     if (gate.enter(*this))
       return true;
+    std::stop_callback leaves{stop, [this] {
+                                std::lock_guard guard{mutex_};
+                                leaves_ = true;
+                                changed_.notify_one();
+                              }};
     {
       std::unique_lock lock{mutex_};
-      if (changed_.wait_until(lock, deadline, [&] { return let_in_; }))
+      changed_.wait_until(lock, deadline, [&] { return let_in_ || leaves_; });
+      if (let_in_)
         return true;
     }
     return !gate.withdraw(*this); // it may have come in the last moment
@@ -70,7 +77,7 @@ public:
 private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool ended_ = false, let_in_ = false;
+  bool ended_ = false, let_in_ = false, leaves_ = false;
   caf::execution_unit* unit_ = nullptr;
   bool ended_here_ = false;
 };
@@ -183,10 +190,12 @@ public:
   }
 
   result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
-                                                 step_clock::time_point deadline) override {
+                                                 step_clock::time_point deadline,
+                                                 const std::stop_token& stop) override {
     TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
     request.knows = known_losses();
     request.retried = is_retried();
+    request.stop = stop;
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
   }
 
@@ -209,12 +218,16 @@ public:
     if (fetches.size() != step.outside.fetches)
       return invalid("the step has ", step.outside.fetches, " fetches, got room for ",
                      fetches.size());
+    if (insight.stop.stop_requested())
+      return stopped_by_caller();
     auto wanted = measure(step, insight);
     // Who traces many steps into one place pays for its memory once.
     auto found = wanted.to ? std::move(*wanted.to) : step_statistics{};
     found.step = 0;
-    auto outcome = step.local ? drive(step, feeds, fetches, deadline, wanted.watch, found)
-                              : ask_session(step, feeds, fetches, deadline, wanted.watch, found);
+    auto run = [&](auto by) {
+      return (this->*by)(step, feeds, fetches, {deadline, insight.stop, wanted.watch}, found);
+    };
+    auto outcome = step.local ? run(&actor_client::drive) : run(&actor_client::ask_session);
     if (found.step == 0) // it never began
       found.tasks.clear();
     if (wanted.sampled && outcome.ok())
@@ -229,6 +242,7 @@ public:
     // It fills nothing: it may end when that has ended.
     errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch, known_losses()},
                 std::make_shared<callback>(std::move(done), options().on_warning)};
+    what.request.stop = insight.stop;
     if (wanted.watch.times)
       what.tell = [times = times_, links = links_, wanted](step_outcome& ended) {
         if (wanted.sampled && ended.outcome.ok())
@@ -358,12 +372,24 @@ private:
       *wanted.to = std::move(found);
   }
 
+  // When one run ends at the latest, and what it watches for.
+  struct bounds {
+    step_clock::time_point deadline;
+    const std::stop_token& stop;
+    profile_options watch;
+  };
+
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
-                     step_clock::time_point deadline, profile_options watch,
-                     step_statistics& found) {
+                     const bounds& of, step_statistics& found) {
     auto* here = filling::of(*this);
-    step_request request{step.shared_from_this(), {feeds.begin(), feeds.end()}, deadline,    watch,
-                         known_losses(),          here ? here->number() : 0,    is_retried()};
+    step_request request{.step = step.shared_from_this(),
+                         .feeds = {feeds.begin(), feeds.end()},
+                         .deadline = of.deadline,
+                         .watch = of.watch,
+                         .knows = known_losses(),
+                         .fill = here ? here->number() : 0,
+                         .retried = is_retried(),
+                         .stop = of.stop};
     // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
     // actor with it, until the deadline though the answer has come.
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));
@@ -377,35 +403,40 @@ private:
   }
 
   status drive(prepared_step& what, std::span<const tensor> feeds, std::span<tensor> fetches,
-               step_clock::time_point deadline, profile_options watch, step_statistics& found) {
+               const bounds& of, step_statistics& found) {
     TROUPE_TRY(what.outside.check(feeds));
     TROUPE_TRY(what.local->check_state());
     driver end;
-    if (!end.enter(what.gate, deadline))
-      return waited_in_line(what.gate);
-    auto outcome = drive(*what.local, end, feeds, fetches, deadline, watch, found);
+    if (!end.enter(what.gate, of.deadline, of.stop))
+      return of.stop.stop_requested() ? stopped_by_caller() : waited_in_line(what.gate);
+    auto outcome = drive_in_turn(*what.local, end, feeds, fetches, of, found);
     what.gate.leave();
     return outcome;
   }
 
-  status drive(task_program& program, driver& end, std::span<const tensor> feeds,
-               std::span<tensor> fetches, step_clock::time_point deadline, profile_options watch,
-               step_statistics& found) {
+  status drive_in_turn(task_program& program, driver& end, std::span<const tensor> feeds,
+                       std::span<tensor> fetches, const bounds& of, step_statistics& found) {
     auto in = program.check_out();
-    if (watch.any())
-      in->watch(watch);
+    if (of.watch.any())
+      in->watch(of.watch);
     in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     auto& conductor = in->conductor();
     auto step = next_local_step();
     caller_unit unit{system_};
     end.drives(unit);
-    conductor.begin(step, end, &unit, deadline);
-    unit.drain(conductor.stop());
-    if (!end.wait_until(deadline)) {
-      conductor.abort(step, overdue(step), &unit);
-      end.wait_for_stop();
+    conductor.begin(step, end, &unit, of.deadline);
+    {
+      std::stop_callback asked{of.stop, [&conductor, step] {
+                                 auto why = stopped_by_caller().within(concat("step ", step));
+                                 conductor.abort(step, std::move(why), nullptr);
+                               }};
+      unit.drain(conductor.stop());
+      if (!end.wait_until(of.deadline)) {
+        conductor.abort(step, overdue(step), &unit);
+        end.wait_for_stop();
+      }
     }
-    if (watch.times) {
+    if (of.watch.times) {
       found.step = step;
       found.tasks.resize(1);
       in->collect(found.tasks.front());

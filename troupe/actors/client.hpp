@@ -23,6 +23,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -89,7 +90,13 @@ struct run_insight {
   step_statistics* statistics =
       nullptr;                 ///< filled in before the run's end is told, also of a run that fails
   bool check_numerics = false; ///< fail at the first node that makes a NaN or an infinity
+  std::stop_token stop = {};   ///< asked to, it ends with `cancelled` soon
 };
+
+/// The error of a run whose stop token was asked.
+inline status stopped_by_caller() {
+  return failure(error_kind::cancelled, "the run was stopped, as its caller wanted");
+}
 
 /// A kind of step, compiled once by prepare() and run many times.
 class prepared_step;
@@ -106,8 +113,11 @@ public:
 
   virtual ~client() = default;
 
-  virtual result<std::shared_ptr<prepared_step>>
-  prepare(const graph& of, const step_signature& signature, step_clock::time_point deadline) = 0;
+  /// Fails with `cancelled` soon after `stop` is asked to.
+  virtual result<std::shared_ptr<prepared_step>> prepare(const graph& of,
+                                                         const step_signature& signature,
+                                                         step_clock::time_point deadline,
+                                                         const std::stop_token& stop = {}) = 0;
 
   /// Where its nodes would run and why, as prepare() would decide now; nothing is registered.
   virtual result<placement_report> explain(const graph& of, const step_signature& signature,

@@ -81,6 +81,9 @@ status resolve(const address& what, int flags, addresses& found) {
 class resolution {
 public:
   explicit resolution(const address& what) : shared_(std::make_shared<shared>()) {
+    shared_->done = resolve(what, AI_NUMERICHOST, shared_->found).ok();
+    if (shared_->done)
+      return; // no name server is asked
     std::thread{[what, to = shared_] {
       auto outcome = resolve(what, 0, to->found);
       std::lock_guard guard{to->mutex};

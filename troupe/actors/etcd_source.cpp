@@ -2,6 +2,7 @@
 
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/http_client.hpp"
+#include "troupe/runtime/types/guarded.hpp"
 #include "troupe/serialization/discovery/etcd_messages.hpp"
 #include "troupe/serialization/files/address_text.hpp"
 
@@ -108,7 +109,9 @@ public:
     if (keeper_.joinable())
       keeper_.join();
     if (lease_ != 0)
-      (void)service_->ask("/v3/lease/revoke", etcd_revoke(lease_)).ok();
+      (void)guarded("giving up a lease", [&] {
+        return service_->ask("/v3/lease/revoke", etcd_revoke(lease_)).status();
+      }).ok();
   }
 
   const number_grant& granted() const override { return granted_; }
@@ -117,10 +120,9 @@ public:
     auto end = step_clock::now() + what_.patience;
     for (;;) {
       auto outcome = try_once();
-      if (outcome) {
-        keeper_ = std::thread{[this] { keep(); }};
-        return outcome;
-      }
+      if (outcome)
+        return guarded("keeping the task announced",
+                       [&] { keeper_ = std::thread{[this] { keep(); }}; });
       if (outcome.kind() != error_kind::unavailable || step_clock::now() > end)
         return outcome;
       if (what_.give_up && what_.give_up())
@@ -198,7 +200,7 @@ private:
     std::unique_lock lock{mutex_};
     while (!changed_.wait_for(lock, time_to_live_ / 3.0, [&] { return stop_; })) {
       lock.unlock();
-      auto outcome = renew();
+      auto outcome = guarded("renewing a lease", [&] { return renew(); });
       lock.lock();
       if (!outcome && outcome.kind() == error_kind::failed_precondition) {
         if (what_.on_lost)

@@ -10,6 +10,7 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/near_memory.hpp"
 #include "troupe/actors/outlet.hpp"
+#include "troupe/actors/question.hpp"
 #include "troupe/actors/question_to_wire.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/run_to_wire.hpp"
@@ -47,20 +48,12 @@ constexpr uint64_t least_borrowed = 256 * 1024;
 constexpr size_t most_borrowed = 2 * 1024 * 1024;
 // What is larger would not stay in the cache of the loop's memory.
 constexpr uint64_t max_cached = uint64_t{256} << 20;
+// Questions of a peer of what there is to see, which may be much; and bytes of answers to these and
+// others that it has not taken yet, until it is answered no more of them.
+constexpr size_t most_questions = 64;
+constexpr uint64_t most_unread = 64 * 1024 * 1024;
 // Payloads of a client, as long as all that could bring some is refused when it has come.
 constexpr uint64_t most_without_rights = 1024 * 1024;
-
-// A question of another actor, to be answered once.
-struct question {
-  caf::strong_actor_ptr from;
-  caf::message_id id;
-
-  template <class Answer>
-  void answer(Answer&& what, caf::execution_unit* unit = nullptr) const {
-    if (from)
-      from->enqueue(nullptr, id.response_id(), caf::make_message(std::forward<Answer>(what)), unit);
-  }
-};
 
 class exchange_actor final : public inline_actor, public socket_handler {
 public:
@@ -88,6 +81,12 @@ public:
     auto holds_input = stream_->holds_input();
     auto watched = loop_->add(id, *this, options_.peer_timeout / ticks_per_timeout,
                               std::make_shared<caf::actor>(as_actor()));
+    {
+      std::lock_guard guard{mutex_};
+      is_known_ = true;
+      if (is_over_) // who it belongs to had ended already
+        return loop_->remove(id);
+    }
     if (!watched)
       return end(std::move(watched));
     if (holds_input) // of which the socket does not tell
@@ -288,6 +287,9 @@ private:
   }
 
   void send(const message& what) {
+    if (std::holds_alternative<inspect_reply>(what) ||
+        std::holds_alternative<state_list_reply>(what))
+      from_->questions.fetch_sub(1, std::memory_order_relaxed);
     auto sent = link_.send(what);
     if (sent.ok())
       outlet_.write_some();
@@ -369,7 +371,10 @@ private:
       from.answer(to_caf(lost_));
     // A refusal may still have to leave; who asks later is told why the peer is gone (003).
     outlet_.finish();
-    loop_->remove(stream_->id());
+    lock.lock();
+    is_over_ = true;
+    if (is_known_)
+      loop_->remove(stream_->id());
   }
 
   void say_goodbye() {
@@ -447,6 +452,15 @@ private:
   }
 
   status allowed(const message& what) const {
+    if (std::holds_alternative<inspect_request>(what) ||
+        std::holds_alternative<state_list_request>(what)) {
+      if (from_->questions.fetch_add(1, std::memory_order_relaxed) >= most_questions)
+        return failure(error_kind::resource_exhausted, peer(), " has asked ", most_questions,
+                       " things that are not answered yet, as many as may be");
+      if (link_.waiting().payloads > most_unread)
+        return failure(error_kind::resource_exhausted, peer(), " has not read ", most_unread,
+                       " bytes of answers yet");
+    }
     if (const auto* proven = stream_->names())
       TROUPE_TRY(may_say(*proven, what, options_.self.cluster));
     if (from_->account)
@@ -467,44 +481,9 @@ private:
     }
     if (options_.server && options_.server->serve(what, from_, as_actor(), unit_)) {
       // It belonged to a running step.
-    } else if (auto* done = std::get_if<register_reply>(&what)) {
-      settle(done->request, [&](const question& from) {
-        if (done->outcome)
-          from.answer(registered{done->handle, nullptr});
-        else
-          from.answer(to_caf(done->outcome));
-      });
-    } else if (auto* step = std::get_if<step_done>(&what)) {
-      settle(step->request, [&](const question& from) {
-        step_result result{
-            std::move(step->outcome), std::move(step->fetches), {}, step->holds, step->fill};
-        if (!step->statistics.empty())
-          if (auto read = read_statistics(bytes_of(step->statistics)))
-            result.statistics = *std::move(read);
-        from.answer(std::move(result), unit_);
-      });
-    } else if (auto* answer = std::get_if<reply>(&what)) {
-      settle(answer->request, [&](const question& from) { from.answer(answer->outcome); });
-    } else if (auto* list = std::get_if<device_list_reply>(&what)) {
-      settle(list->request, [&](const question& from) { from.answer(std::move(list->devices)); });
-    } else if (auto* state = std::get_if<state_list_reply>(&what)) {
-      settle(state->request, [&](const question& from) { from.answer(std::move(state->list)); });
-    } else if (auto* seen = std::get_if<inspect_reply>(&what)) {
-      settle(seen->request, [&](const question& from) {
-        auto tree =
-            seen->outcome.ok() ? parse_inspection(seen->tree) : result<inspection>{seen->outcome};
-        if (tree)
-          from.answer(*std::move(tree));
-        else
-          from.answer(to_caf(tree.status()));
-      });
-    } else if (auto* where = std::get_if<positions_reply>(&what)) {
-      settle(where->request, [&](const question& from) {
-        if (where->outcome)
-          from.answer(task_positions{{}, where->incarnation, std::move(where->at)});
-        else
-          from.answer(to_caf(where->outcome));
-      });
+    } else if (give_answer(what, unit_,
+                           [&](uint64_t request, auto give) { settle(request, give); })) {
+      // Somebody has waited for it.
     } else if (std::holds_alternative<goodbye>(what)) {
       end(failure(error_kind::unavailable, "it has shut down"), true);
     } else if (is_for_membership(what)) {
@@ -573,6 +552,7 @@ private:
   uint64_t next_request_ = 1;
   std::map<uint64_t, question> asked_;
   bool ending_ = false, gone_ = false;
+  bool is_known_ = false, is_over_ = false; // to the loop, which removes it once; end() is done
   status lost_;
 
   const std::shared_ptr<lending_token> lends_;

@@ -18,6 +18,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace troupe {
@@ -197,6 +198,12 @@ size_t missing_of_hello(std::span<const std::byte> come) {
   return size > longest_hello ? 0 : enough(frame_header_bytes + size);
 }
 
+// The other end writes no more.
+bool has_ended(int socket) {
+  pollfd look{socket, POLLRDHUP, 0};
+  return ::poll(&look, 1, 0) != 0;
+}
+
 // What lies in the socket, which stays there.
 result<std::span<const std::byte>> waiting_connection::look(std::span<std::byte> scratch) {
   auto came = ::recv(id_, scratch.data(), scratch.size(), MSG_PEEK | MSG_DONTWAIT);
@@ -221,8 +228,9 @@ result<handshake_state> waiting_connection::wait_for_hello(std::span<std::byte> 
   if (!begins_as_frame(come))
     return failure(error_kind::invalid_argument, "it does not speak Troupe's protocol");
   auto needed = missing_of_hello(come);
-  // The system wakes us again when there are so many, or no more to come.
-  if (needed > 0 && needed == wanted_)
+  // The system wakes us again when there are so many, or no more to come; or sooner, where its
+  // memory is short.
+  if (needed > 0 && needed == wanted_ && has_ended(id_))
     return failure(error_kind::unavailable, "it ended before its hello");
   wanted_ = needed;
   int low = static_cast<int>(std::max<size_t>(needed, 1));

@@ -7,12 +7,14 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/gather_positions.hpp"
 #include "troupe/actors/membership.hpp"
+#include "troupe/actors/pending_answer.hpp"
 #include "troupe/actors/preparation.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/registrar.hpp"
 #include "troupe/actors/step_runner.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/placement/frame_choice.hpp"
+#include "troupe/runtime/simulation.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -27,13 +29,6 @@ namespace troupe {
 namespace {
 
 using step_ptr = std::shared_ptr<prepared_step>;
-
-// Somebody who waits for an answer that needs the answers of others.
-class unanswered {
-public:
-  virtual ~unanswered() = default;
-  virtual void fail(const status& why) = 0;
-};
 
 struct master_state {
   explicit master_state() {}
@@ -67,25 +62,6 @@ caf::timespan until(master_self self, step_clock::time_point deadline) {
 }
 
 // -- tasks ---------------------------------------------------------------------------------------
-
-// Answers once: all together, or the first error.
-template <class Result>
-class pending_answer final : public unanswered {
-public:
-  explicit pending_answer(caf::typed_response_promise<Result> reply) : reply_(std::move(reply)) {}
-  void deliver(Result what) {
-    if (!std::exchange(answered_, true))
-      reply_.deliver(std::move(what));
-  }
-  void fail(const status& why) override {
-    if (!std::exchange(answered_, true))
-      reply_.deliver(to_caf(why));
-  }
-
-private:
-  bool answered_ = false;
-  caf::typed_response_promise<Result> reply_;
-};
 
 template <class Result>
 std::shared_ptr<pending_answer<Result>> owe(master_self self,
@@ -345,10 +321,20 @@ void place_again(master_self self, const step_ptr& step, step_clock::time_point 
 
 caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
   auto answer = owe(self, self->make_response_promise<step_ptr>());
+  auto compiling = std::make_shared<std::weak_ptr<preparation>>();
+  answer->keep(stop_request::watch(self, what.stop, [=] {
+    TROUPE_REACHED("what prepares a step is stopped");
+    if (auto work = compiling->lock())
+      work->stop.raise();
+    answer->fail(stopped_by_caller());
+  }));
   learn_devices(self, what, [=](const status& silent) {
+    if (answer->is_answered())
+      return;
     if (!silent.ok() && self->state.options.devices.empty())
       return answer->fail(silent);
     auto how = prepare_by(self, what);
+    *compiling = how;
     leave_to(
         self, self->state.clerk,
         [=] { return guarded("compiling the step", [&] { return make_step(*how); }); },
@@ -357,6 +343,8 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
             return answer->fail(status{made.status()}.followed_by(concat("; ", silent.message())));
           if (!made)
             return answer->fail(made.status());
+          if (answer->is_answered())
+            return;
           tell_moved(self, how->made);
           auto step = *made;
           watch_links(self, step);
@@ -568,6 +556,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const prepare_request& what) { return prepare(self, what); },
       [=](const explain_request& what) { return explain(self, what); },
       [=](const turn_came& what) { self->state.runs->enter(what); },
+      [=](const stop_wanted& what) { what.act(); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& what) { link_was_lost(self, what); },
       [=](const part_lost& what) { part_was_lost(self, what); },

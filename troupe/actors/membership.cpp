@@ -536,14 +536,6 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
   };
 }
 
-void read_on_a_thread(caf::actor_system& system, std::shared_ptr<address_source> source,
-                      const caf::actor& reply) {
-  spawn_control(system, [=](caf::event_based_actor* reader) {
-    reader->send(
-        reply, source_read{guarded("reading where the tasks are", [&] { return source->read(); })});
-  });
-}
-
 } // namespace
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {

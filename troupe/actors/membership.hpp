@@ -56,10 +56,14 @@ struct membership_ways {
       dial;
   /// Makes a connection an exchange.
   std::function<caf::actor(caf::actor_system&, dialed&, exchange_options)> open;
-  /// Reads the source; sends `source_read` to the membership. By default on a thread of its own.
-  std::function<void(caf::actor_system&, std::shared_ptr<address_source>, const caf::actor& reply)>
+  /// Reads the source; sends `source_read` to the membership. None: read_on_a_thread.
+  std::function<void(caf::actor_system&, const std::shared_ptr<address_source>&,
+                     const caf::actor& reply)>
       read = {};
 };
+
+void read_on_a_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
+                      const caf::actor& reply);
 
 /// How the ends of connections trust each other.
 struct connection_trust {

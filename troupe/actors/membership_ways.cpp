@@ -4,15 +4,20 @@
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/exchange.hpp"
 #include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/system.hpp"
 #include "troupe/actors/tls_stream.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 
 #include <caf/actor_system.hpp>
-#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 
 namespace troupe {
 namespace {
+
+status no_thread() {
+  return failure(error_kind::unavailable, "the system gives this process no more threads");
+}
 
 // On a thread of its own.
 status reach(dialed& call, const std::string& text, const connection_trust& trust,
@@ -41,20 +46,35 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
 
 } // namespace
 
+void read_on_a_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
+                      const caf::actor& reply) {
+  auto begun = run_on_a_thread(system, [=] {
+    auto found = guarded("reading where the tasks are", [&] { return source->read(); });
+    caf::anon_send(reply, source_read{std::move(found)});
+  });
+  if (!begun)
+    caf::anon_send(reply, source_read{no_thread()});
+}
+
 membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust) {
   return {.dial =
               [trust = std::move(trust), warned = std::make_shared<std::atomic<bool>>(false)](
                   caf::actor_system& system, dialed call, const std::string& text,
                   const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
-                system.spawn<caf::detached>([=](caf::event_based_actor* dialer) {
-                  auto news = call;
-                  auto outcome = guarded("connecting",
-                                         [&] { return reach(news, text, trust, *stop, *warned); });
+                auto tell = [=](dialed news, status outcome) {
                   if (!outcome)
                     news.outcome =
                         std::move(outcome).within(news.to.job.empty() ? text : to_string(news.to));
-                  dialer->send(reply, std::move(news));
+                  caf::anon_send(reply, std::move(news));
+                };
+                auto begun = run_on_a_thread(system, [=] {
+                  auto news = call;
+                  auto outcome = guarded("connecting",
+                                         [&] { return reach(news, text, trust, *stop, *warned); });
+                  tell(std::move(news), std::move(outcome));
                 });
+                if (!begun)
+                  tell(std::move(call), no_thread());
               },
           .open =
               [loop = std::move(loop)](caf::actor_system& system, dialed& what,
@@ -63,7 +83,8 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust
                 return what.stream
                            ? spawn_exchange(system, std::move(*what.stream), std::move(options))
                            : spawn_exchange(system, what.socket->release(), std::move(options));
-              }};
+              },
+          .read = read_on_a_thread};
 }
 
 } // namespace troupe

@@ -17,25 +17,26 @@
 
 namespace troupe {
 
-/// Steps that were cancelled before they came: the latest ones. Any thread may call.
+/// What was cancelled before it came, steps or requests: the latest ones. Any thread may call.
+template <class Key>
 class early_cancels {
 public:
   static constexpr size_t most = 1024;
-  void add(step_id step) {
+  void add(const Key& one) {
     std::lock_guard guard{mutex_};
-    if (steps_.size() >= most)
-      steps_.pop_front();
-    steps_.push_back(step);
+    if (all_.size() >= most)
+      all_.pop_front();
+    all_.push_back(one);
   }
   /// Says whether it was one of them, which is then forgotten.
-  bool take(step_id step) {
+  bool take(const Key& one) {
     std::lock_guard guard{mutex_};
-    return std::erase(steps_, step) > 0;
+    return std::erase(all_, one) > 0;
   }
 
 private:
   std::mutex mutex_;
-  std::deque<step_id> steps_;
+  std::deque<Key> all_;
 };
 
 /// What comes by a connection belongs to it, and goes with it: two connections of one peer, before
@@ -47,13 +48,14 @@ struct peer_connection {
   std::atomic<bool> gone{false};
   std::atomic<size_t> registering{0}; ///< graphs that wait to be compiled
   std::atomic<size_t> running{0};     ///< steps
+  std::atomic<size_t> questions{0};   ///< of what there is to see, that are not answered
   std::atomic<uint64_t> fed{0};       ///< bytes that its running steps were fed with
   std::atomic<bool> near{false};      ///< its memory can be read from here
   std::atomic<uint64_t> received{0};  ///< bytes, those read out of its memory among them
   std::atomic<uint64_t> sent{0};
   std::atomic<int64_t> heard_ns{steady_ns()}; ///< when the peer was last heard, by steady_ns()
   std::shared_ptr<peer_account> account = {}; ///< of a client that is on an access list
-  early_cancels cancelled = {};               ///< of such a client
+  early_cancels<step_id> cancelled = {};      ///< of such a client
 
   /// So many bytes have come from the peer.
   void hear(size_t bytes) noexcept {

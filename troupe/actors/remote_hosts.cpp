@@ -135,8 +135,8 @@ step_clock::time_point later(step_clock::time_point when, std::chrono::milliseco
   return when < step_clock::time_point::max() - by ? when + by : when;
 }
 
-void ask(remote_self self, const host_ptr& host, session_request what, step_clock::time_point until,
-         std::function<void(session_reply&)> then) {
+uint64_t ask(remote_self self, const host_ptr& host, session_request what,
+             step_clock::time_point until, std::function<void(session_reply&)> then) {
   auto number = self->state.next_number++;
   what.request = number;
   auto left =
@@ -155,6 +155,11 @@ void ask(remote_self self, const host_ptr& host, session_request what, step_cloc
   });
   host->asked.emplace(number, asked_host{std::move(then), due});
   self->send(host->exchange, outgoing{std::move(what)});
+  return number;
+}
+
+void stop(remote_self self, const host_ptr& host, uint64_t request) {
+  self->send(host->exchange, outgoing{session_request{.what = session_stop{request}}});
 }
 
 namespace {

@@ -59,6 +59,7 @@ struct remote_step {
   std::vector<bool> needs; // which feeds
   uint64_t host = 0, handle = 0;
   uint64_t asking_at = 0;          // the host that prepares it; 0: none does
+  uint64_t asking = 0;             // by which request
   std::set<std::string> uses = {}; // tasks on which it uses state
   std::list<waiting_for_step> waiting;
 };
@@ -99,9 +100,12 @@ using remote_self = caf::stateful_actor<remote_state>*;
 
 /// Calls back when a task has the session, or with an error by the deadline.
 void with_host(remote_self self, step_clock::time_point until, std::function<void(status)> then);
-/// The host answers, or is lost, or is silent: `then` is called once.
-void ask(remote_self self, const host_ptr& host, session_request what, step_clock::time_point until,
-         std::function<void(session_reply&)> then);
+/// The host answers, or is lost, or is silent: `then` is called once, and later. Gives the number
+/// of the request.
+uint64_t ask(remote_self self, const host_ptr& host, session_request what,
+             step_clock::time_point until, std::function<void(session_reply&)> then);
+/// The host shall answer that request soon.
+void stop(remote_self self, const host_ptr& host, uint64_t request);
 /// Somebody is to restore what was lost; false: nobody does.
 bool note_loss(remote_state& state, const state_loss& what);
 step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by);

@@ -7,6 +7,7 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/remote_hosts.hpp"
+#include "troupe/actors/stop_request.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/serialization/files/statistics.hpp"
@@ -35,6 +36,9 @@ void deliver(Promise promise, session_reply& from) {
   else
     promise.deliver(to_caf(failure(error_kind::data_loss, "the host answers something else")));
 }
+
+// A host gives the tasks of a step that is stopped two seconds, and is given a little more.
+constexpr std::chrono::milliseconds stop_margin{2500};
 
 step_clock::time_point soon(remote_self self) {
   return self->clock().now() +
@@ -169,6 +173,12 @@ bool is_ready(const remote_state& state, const remote_step& step) {
   return state.current && state.current->is_open && step.host == state.current->number;
 }
 
+void forget_at_host(remote_self self, const remote_step& step) {
+  if (is_ready(self->state, step))
+    self->send(self->state.current->exchange,
+               outgoing{session_request{.what = session_forget{step.handle}}});
+}
+
 void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
               const session_reply& done) {
   if (step->asking_at != host->number)
@@ -222,9 +232,15 @@ void ensure(remote_self self, const remote_ptr& step, step_clock::time_point unt
       return;
     auto what = step->what;
     what.retried = retried;
-    ask(self, host, {.what = std::move(what)}, until,
-        [=](session_reply& done) { prepared(self, step, host, done); });
+    step->asking = ask(self, host, {.what = std::move(what)}, until,
+                       [=](session_reply& done) { prepared(self, step, host, done); });
   });
+}
+
+// Who asked has had enough.
+void stop_preparing(remote_self self, const remote_step& step) {
+  if (const auto& host = self->state.current; host && host->number == step.asking_at)
+    stop(self, host, step.asking);
 }
 
 caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prepare_request& what) {
@@ -235,7 +251,23 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prep
   auto step = std::make_shared<remote_step>();
   step->what = *std::move(made);
   step->needs = needed_feeds(what);
+  struct progress {
+    bool is_answered = false;
+    std::shared_ptr<stop_request> stop;
+  };
+  auto open = std::make_shared<progress>();
+  open->stop = stop_request::watch(self, what.stop, [=]() mutable {
+    open->is_answered = true;
+    stop_preparing(self, *step);
+    promise.deliver(to_caf(stopped_by_caller()));
+  });
   auto then = [=, outside = what.outside](const status& ready) mutable {
+    open->stop = nullptr;
+    if (open->is_answered) {
+      if (ready) // it is known to nobody
+        forget_at_host(self, *step);
+      return;
+    }
     if (!ready) {
       promise.deliver(to_caf(ready));
       return;
@@ -271,48 +303,88 @@ void read_statistics_into(step_statistics& to, const session_ran& from, int64_t 
     }
 }
 
-using run_promise = caf::typed_response_promise<step_outcome>;
+// A run, until its caller is answered, which may be before the host answers.
+struct remote_run {
+  step_request request;
+  remote_ptr step; // kept
+  caf::typed_response_promise<step_outcome> reply;
+  host_ptr host = {};   // that was asked last
+  uint64_t asking = 0;  // by which request; 0: none is open
+  deadlines::key due{}; // of a host that does not say that it has stopped
+  bool is_answered = false;
+  std::shared_ptr<stop_request> stop = {};
+};
 
-void run_at_host(remote_self self, const remote_ptr& step,
-                 const std::shared_ptr<step_request>& request, run_promise promise) {
-  ensure(self, step, request->deadline, request->retried, [=](status ready) mutable {
-    if (!ready) {
-      promise.deliver(step_outcome{std::move(ready), {}});
+using run_ptr = std::shared_ptr<remote_run>;
+
+void finish(remote_self self, const run_ptr& run, step_outcome what) {
+  if (std::exchange(run->is_answered, true))
+    return;
+  run->stop = nullptr;
+  self->state.due.remove(run->due);
+  run->reply.deliver(std::move(what));
+}
+
+void run_at_host(remote_self self, const run_ptr& run);
+
+void ran_at_host(remote_self self, const run_ptr& run, session_reply& done, int64_t asked_ns) {
+  const auto& request = run->request;
+  run->asking = 0;
+  if (is_for_another(done))
+    return request.stop.stop_requested() ? finish(self, run, {stopped_by_caller(), {}})
+                                         : run_at_host(self, run);
+  note_fill(self->state, request.fill, run->host, done);
+  learn_holders(self->state, run->host, done);
+  step_outcome ended{
+      .outcome = std::move(done.outcome), .fetches = {}, .fills = std::move(done.fills)};
+  auto* ran = std::get_if<session_ran>(&done.what);
+  if (ended.outcome && (!ran || ran->fetches.size() != request.step->outside.fetches))
+    ended.outcome = failure(error_kind::data_loss, "the host answers something else");
+  if (ran && request.watch.times)
+    read_statistics_into(ended.statistics, *ran, asked_ns);
+  if (ended.outcome)
+    ended.fetches = std::move(ran->fetches);
+  finish(self, run, std::move(ended));
+}
+
+void run_at_host(remote_self self, const run_ptr& run) {
+  const auto& request = run->request;
+  ensure(self, run->step, request.deadline, request.retried, [=, &request](status ready) {
+    if (run->is_answered)
       return;
-    }
-    auto host = self->state.current;
-    if (request->knows != all_losses)
-      if (auto may = unrestored(self->state, *step); !may) {
-        promise.deliver(step_outcome{std::move(may), {}});
-        return;
-      }
-    session_run asked{.handle = step->handle,
-                      .times = request->watch.times,
-                      .check_numerics = request->watch.check_numerics,
-                      .fill = request->fill,
-                      .knows = std::max(request->knows, host->knows),
-                      .retried = request->retried};
-    asked.feeds.resize(request->feeds.size());
+    if (!ready)
+      return finish(self, run, {std::move(ready), {}});
+    run->host = self->state.current;
+    if (request.knows != all_losses)
+      if (auto may = unrestored(self->state, *run->step); !may)
+        return finish(self, run, {std::move(may), {}});
+    session_run asked{.handle = run->step->handle,
+                      .times = request.watch.times,
+                      .check_numerics = request.watch.check_numerics,
+                      .fill = request.fill,
+                      .knows = std::max(request.knows, run->host->knows),
+                      .retried = request.retried};
+    asked.feeds.resize(request.feeds.size());
     for (size_t i = 0; i < asked.feeds.size(); ++i)
-      if (step->needs[i])
-        asked.feeds[i] = request->feeds[i];
-    ask(self, host, {.what = std::move(asked)}, request->deadline,
-        [=, asked_ns = steady_ns()](session_reply& done) mutable {
-          if (is_for_another(done))
-            return run_at_host(self, step, request, promise);
-          note_fill(self->state, request->fill, host, done);
-          learn_holders(self->state, host, done);
-          step_outcome ended{
-              .outcome = std::move(done.outcome), .fetches = {}, .fills = std::move(done.fills)};
-          auto* ran = std::get_if<session_ran>(&done.what);
-          if (ended.outcome && (!ran || ran->fetches.size() != request->step->outside.fetches))
-            ended.outcome = failure(error_kind::data_loss, "the host answers something else");
-          if (ran && request->watch.times)
-            read_statistics_into(ended.statistics, *ran, asked_ns);
-          if (ended.outcome)
-            ended.fetches = std::move(ran->fetches);
-          promise.deliver(std::move(ended));
-        });
+      if (run->step->needs[i])
+        asked.feeds[i] = request.feeds[i];
+    run->asking = ask(self, run->host, {.what = std::move(asked)}, request.deadline,
+                      [=, asked_ns = steady_ns()](session_reply& done) {
+                        ran_at_host(self, run, done, asked_ns);
+                      });
+  });
+}
+
+// Its caller has had enough. The host answers soon; where it does not, nobody waits for it.
+void stop_run(remote_self self, const run_ptr& run) {
+  if (run->asking == 0)
+    return finish(self, run, {stopped_by_caller(), {}});
+  stop(self, run->host, run->asking);
+  run->due = self->state.due.add(self, later(self->clock().now(), stop_margin), [=] {
+    finish(self, run,
+           {stopped_by_caller().followed_by(
+                concat("; ", run->host->name, ", which hosts the session, has not said so yet")),
+            {}});
   });
 }
 
@@ -322,11 +394,13 @@ caf::result<step_outcome> run(remote_self self, step_request& what) {
   auto found = self->state.steps.find(what.step->participants.front().handle);
   if (found == self->state.steps.end())
     return step_outcome{failure(error_kind::internal, "the step is not this session's"), {}};
-  auto promise = self->make_response_promise<step_outcome>();
-  auto step = found->second;
-  // It keeps the step.
-  run_at_host(self, step, std::make_shared<step_request>(std::move(what)), promise);
-  return promise;
+  if (what.stop.stop_requested())
+    return step_outcome{stopped_by_caller(), {}};
+  auto run = std::make_shared<remote_run>(
+      remote_run{std::move(what), found->second, self->make_response_promise<step_outcome>()});
+  run->stop = stop_request::watch(self, run->request.stop, [=] { stop_run(self, run); });
+  run_at_host(self, run);
+  return run->reply;
 }
 
 void forget(remote_self self, uint64_t which) {
@@ -334,10 +408,7 @@ void forget(remote_self self, uint64_t which) {
   auto it = state.steps.find(which);
   if (it == state.steps.end())
     return;
-  const auto& step = *it->second;
-  if (state.current && state.current->is_open && step.host == state.current->number)
-    self->send(state.current->exchange,
-               outgoing{session_request{.what = session_forget{step.handle}}});
+  forget_at_host(self, *it->second);
   state.steps.erase(it);
 }
 
@@ -379,6 +450,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
         return ask_for<std::vector<device_info>>(self, session_known_devices{}, soon(self));
       },
       [=](const forget_program& what) { forget(self, what.handle); },
+      [=](const stop_wanted& what) { what.act(); },
       [=](dialed& what) { called(self, what); },
       [=](const peer_ready& what) { met(self, what); },
       [=](const peer_gone& what) { gone(self, what); },

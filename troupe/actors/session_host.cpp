@@ -1,29 +1,21 @@
 #include "troupe/actors/session_host.hpp"
 
 #include "troupe/actors/clerk.hpp"
-#include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/errors.hpp"
-#include "troupe/actors/hosted_accounts.hpp"
+#include "troupe/actors/hosted_request.hpp"
 #include "troupe/actors/hosted_step.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/random_id.hpp"
-#include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
-#include "troupe/runtime/cluster/turns.hpp"
-#include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
 #include <caf/actor_system.hpp>
-#include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
-#include <caf/stateful_actor.hpp>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
-namespace troupe {
+namespace troupe::hosting {
 namespace {
 
 // Later deadlines are none: a century.
@@ -33,132 +25,7 @@ constexpr size_t max_warnings = 16, longest_warning = 4096;
 // So long somebody waits for a turn while nobody leaves, until one more is let in.
 constexpr std::chrono::milliseconds patience_in_line{50};
 
-// What the session's master says beside its answers, on its threads, until the next answer.
-struct session_news {
-  std::mutex mutex;
-  std::vector<std::string> warnings;
-  std::vector<state_loss> losses;
-};
-
-struct kept_step {
-  std::shared_ptr<prepared_step> step;
-  uint64_t bytes = 0;
-};
-
-struct hosted_session {
-  connection_ptr owner;
-  caf::actor to; // the exchange
-  caf::actor session;
-  std::shared_ptr<hosted_account> of;
-  listed_session_ptr listed;
-  std::shared_ptr<session_news> news = std::make_shared<session_news>();
-  std::map<uint64_t, kept_step> steps;
-  std::map<uint64_t, deadlines::key> in_line; // steps that wait for their turn
-  uint64_t next_handle = 1;
-  std::shared_ptr<std::atomic<bool>> closed = std::make_shared<std::atomic<bool>>(false);
-};
-
-using session_ptr = std::shared_ptr<hosted_session>;
-
-struct host_state {
-  explicit host_state() {}
-  static inline const char* name = "troupe.session_host";
-  std::shared_ptr<const hosting_options> options;
-  session_maker make;
-  std::shared_ptr<std::atomic<size_t>> in_flight;
-  std::string task;
-  caf::actor clerk;
-  deadlines due;
-  std::unique_ptr<turns> lets_in;
-  turns reads{1};                                  // one graph of each client after the other
-  bool watches_line = false;                       // looks again soon whether anybody has left
-  std::map<caf::actor_addr, session_ptr> sessions; // by exchange
-  hosted_accounts accounts;
-  uint64_t next_number = 1;
-};
-
-using host_self = caf::stateful_actor<host_state>*;
-
 // -- answers -------------------------------------------------------------------------------------
-
-// A request, until it is answered: it counts as one of the client's.
-class open_request {
-public:
-  open_request(host_self self, session_ptr from, uint64_t number, bool is_step = false)
-      : self_(self), in_flight_(self->state.in_flight), from_(std::move(from)), number_(number),
-        is_step_(is_step) {
-    ++from_->of->steps;
-    ++from_->listed->requests;
-    ++*in_flight_;
-  }
-  open_request(const open_request&) = delete;
-  open_request& operator=(const open_request&) = delete;
-  ~open_request() {
-    --from_->of->steps;
-    --from_->listed->requests;
-    from_->of->bytes -= bytes_;
-    from_->listed->bytes -= bytes_;
-    --*in_flight_;
-  }
-  void hold(uint64_t bytes) {
-    bytes_ += bytes;
-    from_->of->bytes += bytes;
-    from_->listed->bytes += bytes;
-  }
-  template <class Answer>
-  void answer(status outcome, Answer what, std::vector<known_peer> held = {},
-              std::vector<task_fill> fills = {}) {
-    session_reply reply{
-        .outcome = std::move(outcome), .held = std::move(held), .fills = std::move(fills)};
-    reply.what = std::move(what);
-    send(std::move(reply));
-  }
-  void answer(status outcome) { answer(std::move(outcome), std::monostate{}); }
-  /// It has not begun: the client may ask another.
-  void turn_away(status why) {
-    send({.outcome = std::move(why).on_task(self_->state.task), .not_begun = true});
-  }
-  /// It has not begun, and another would not begin it either.
-  void refuse(status why) {
-    if (std::exchange(is_step_, false))
-      self_->state.options->server->hosted().steps.refused(why.kind());
-    answer(std::move(why));
-  }
-  hosted_session& session() const { return *from_; }
-
-private:
-  void count(const session_reply& reply) {
-    if (!std::exchange(is_step_, false))
-      return;
-    auto& all = self_->state.options->server->hosted().steps;
-    if (reply.not_begun)
-      return all.refused(reply.outcome.kind());
-    all.ended(reply.outcome.kind(), std::chrono::nanoseconds{steady_ns() - began_ns_});
-    ++from_->listed->ended;
-    from_->listed->failed += !reply.outcome.ok();
-  }
-  void send(session_reply reply) {
-    count(reply);
-    if (*from_->closed)
-      return;
-    reply.request = number_;
-    reply.leaving = self_->state.options->server->draining();
-    std::lock_guard guard{from_->news->mutex};
-    reply.warnings.swap(from_->news->warnings);
-    reply.losses.swap(from_->news->losses);
-    self_->send(from_->to, outgoing{std::move(reply)});
-  }
-
-  host_self self_; // may have ended where this does
-  std::shared_ptr<std::atomic<size_t>> in_flight_;
-  session_ptr from_;
-  uint64_t number_;
-  uint64_t bytes_ = 0;
-  bool is_step_; // that is not counted yet
-  const int64_t began_ns_ = steady_ns();
-};
-
-using request_ptr = std::shared_ptr<open_request>;
 
 // What cannot be answered does not end the sessions of others.
 template <class Act>
@@ -259,9 +126,9 @@ void close(host_self self, const session_ptr& which) {
   which->steps.clear();
   auto& server = *self->state.options->server;
   server.hosted().remove(*which->listed);
-  for (const auto& [number, due] : which->in_line) {
+  for (const auto& [number, place] : which->in_line) {
     self->state.lets_in->withdraw(which->of->number, number);
-    self->state.due.remove(due);
+    self->state.due.remove(place.due);
   }
   which->in_line.clear();
   server.log().write(log_level::info, "session_closed", {{"client", which->owner->peer}});
@@ -343,10 +210,10 @@ void prepare(host_self self, const request_ptr& request, session_prepare& what, 
         [=](result<prepare_request> made) {
           self->state.reads.leave(who);
           carefully(request, [&] {
-            if (made)
-              compile(self, request, explain, *std::move(made), bytes, counted);
-            else
-              request->answer(std::move(made.status()));
+            if (!made)
+              return request->answer(std::move(made.status()));
+            made->stop = request->stop();
+            compile(self, request, explain, *std::move(made), bytes, counted);
           });
         });
   };
@@ -435,7 +302,10 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
                      {.times = what.times, .check_numerics = what.check_numerics},
                      what.knows,
                      what.fill,
-                     what.retried};
+                     what.retried,
+                     request->stop()};
+  if (asked.stop.stop_requested())
+    return request->refuse(stopped_by_caller());
   auto who = session.of->number;
   auto number = self->state.next_number++;
   auto step = std::make_shared<step_request>(std::move(asked));
@@ -444,7 +314,7 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
     auto waited = of.in_line.find(number);
     auto has_waited = waited != of.in_line.end();
     if (has_waited) {
-      self->state.due.remove(waited->second);
+      self->state.due.remove(waited->second.due);
       of.in_line.erase(waited);
       of.listed->leave_line(number);
     }
@@ -452,17 +322,22 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
   };
   if (self->state.lets_in->enter(who, number, std::move(go)))
     return;
-  session.in_line[number] = self->state.due.add(self, until, [=] {
+  auto leave_line = [=](auto why) {
     auto& line = *self->state.lets_in;
     line.withdraw(who, number);
-    request->session().in_line.erase(number);
+    if (auto left = request->session().in_line.extract(number))
+      self->state.due.remove(left.mapped().due);
     request->session().listed->leave_line(number);
-    carefully(request, [&] {
-      request->refuse(failure(error_kind::deadline_exceeded,
-                              "the step was not let in in time: ", line.running(), " run on ",
-                              self->state.task, ", and ", line.waiting(), " wait in line"));
-    });
-  });
+    carefully(request, [&] { request->refuse(why(line)); });
+  };
+  auto late = [task = self->state.task](const turns& line) {
+    return failure(error_kind::deadline_exceeded,
+                   "the step was not let in in time: ", line.running(), " run on ", task, ", and ",
+                   line.waiting(), " wait in line");
+  };
+  auto stopped = [](const turns&) { return stopped_by_caller(); };
+  session.in_line[number] = {self->state.due.add(self, until, [=] { leave_line(late); }),
+                             stop_request::watch(self, step->stop, [=] { leave_line(stopped); })};
   session.listed->wait_in_line(number, steady_ns());
   watch_line(self);
 }
@@ -480,6 +355,14 @@ void forget(const session_ptr& session, uint64_t handle) {
   --session->of->programs;
   --session->listed->programs;
   session->steps.erase(found);
+}
+
+// It is asked while the host does something else: whoever is told acts in a later turn.
+void stop(const session_ptr& session, uint64_t request) {
+  if (auto found = session->stops.find(request); found != session->stops.end())
+    found->second.request_stop();
+  else
+    session->early_stops.add(request);
 }
 
 // What is answered where there is no session to answer for.
@@ -515,6 +398,8 @@ void serve(host_self self, incoming& what) {
   auto session = known->second;
   if (auto* unused = std::get_if<session_forget>(&asked->what))
     return forget(session, unused->handle);
+  if (auto* unwanted = std::get_if<session_stop>(&asked->what))
+    return stop(session, unwanted->request);
   auto* step = std::get_if<session_run>(&asked->what);
   auto turn_away = [&](status why) {
     if (step)
@@ -576,16 +461,21 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
         if (auto done = guarded("serving a client", [&] { serve(self, what); }); !done)
           refuse(self, what, asked ? asked->request : 0, std::move(done), false);
       },
+      [=](const stop_wanted& what) { what.act(); },
       [=](wake_atom) { self->state.due.wake(self); },
   };
 }
 
 } // namespace
+} // namespace troupe::hosting
+
+namespace troupe {
 
 caf::actor spawn_session_host(caf::actor_system& system,
                               std::shared_ptr<const hosting_options> options, session_maker make,
                               std::shared_ptr<std::atomic<size_t>> in_flight) {
-  return system.spawn(host_behavior, std::move(options), std::move(make), std::move(in_flight));
+  return system.spawn(hosting::host_behavior, std::move(options), std::move(make),
+                      std::move(in_flight));
 }
 
 } // namespace troupe

@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,8 @@ struct TROUPE_API prepare_request {
   std::vector<node_time> costs = {};
   /// It is asked for again where it fails because of a task: its error may never be read.
   bool retried = false;
+  /// Asked to stop, it is answered with `cancelled` soon.
+  std::stop_token stop = {};
 
   /// Copies that part of the graph, on the caller's thread: a master that answers too late, and the
   /// step, read nothing of the caller's. Fails as extract() does.
@@ -82,7 +85,8 @@ struct step_request {
   /// Not 0: the number of what it is part of, which restores or initialises: tasks that wait to be
   /// filled run it.
   uint64_t fill = 0;
-  bool retried = false; ///< as in prepare_request
+  bool retried = false;      ///< as in prepare_request
+  std::stop_token stop = {}; ///< asked to, it ends with `cancelled`, as soon as its tasks can
 };
 
 /// Client -> session -> master -> those workers that the steps of this number have filled, or

@@ -3,6 +3,7 @@
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/flight_report.hpp"
 #include "troupe/actors/master.hpp"
+#include "troupe/actors/stop_request.hpp"
 #include "troupe/runtime/cluster/distributed_step.hpp"
 #include "troupe/runtime/simulation.hpp"
 
@@ -32,6 +33,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
       caf::anon_send(to, turn_came{shared_from_this()});
   }
   const participant& part(size_t i) const { return request.step->participants[i]; }
+  bool has_begun() const noexcept { return id.sequence != 0; }
 
   step_request request;
   const std::shared_ptr<prepared_step> entered; // by its gate
@@ -41,6 +43,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   step_id id;
   uint64_t number = 0; // among all that came
   deadlines::key due;
+  std::shared_ptr<stop_request> stop;
   std::vector<int64_t> asked_ns; // per participant
   std::vector<tensor> fetches;
   step_statistics statistics;
@@ -98,10 +101,13 @@ status overdue_step(const running_step& run) {
 caf::result<step_outcome> step_runner::run(const step_request& what) {
   if (auto fits = what.step->outside.check(what.feeds); !fits)
     return step_outcome{std::move(fits), {}};
+  if (what.stop.stop_requested())
+    return step_outcome{stopped_by_caller(), {}};
   auto promise = self_->make_response_promise<step_outcome>();
   auto run = std::make_shared<running_step>(what, promise, self_);
   run->number = came_++;
   running_.emplace(run->number, run);
+  run->stop = stop_request::watch(self_, what.stop, [=, this] { stop(run); });
   if (what.step->gate.enter(*run)) {
     register_and_start(run);
     return promise;
@@ -257,6 +263,18 @@ void step_runner::be_overdue(const running_ptr& run) {
   });
 }
 
+// Its caller has had enough. What has run to its end is told as that.
+void step_runner::stop(const running_ptr& run) {
+  if (run->done)
+    return;
+  if (!run->has_begun()) {
+    TROUPE_REACHED("a step is stopped before it begins");
+    return finish(run, stopped_by_caller());
+  }
+  TROUPE_REACHED("a step is stopped while it runs");
+  follow(run, run->state.fail(stopped_by_caller().within(concat("step ", run->id))));
+}
+
 void step_runner::cancel(const running_ptr& run) {
   due_.remove(run->due);
   for (size_t i = 0; i < run->state.tasks(); ++i)
@@ -275,6 +293,7 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   if (std::exchange(run->done, true))
     return;
   due_.remove(run->due);
+  run->stop = nullptr;
   running_.erase(run->number);
   auto& gate = run->entered->gate;
   if (!run->in_line || !gate.withdraw(*run))

@@ -51,6 +51,7 @@ private:
   void cancel(const running_ptr& run);
   void settle(const running_ptr& run);
   void take_back(const running_ptr& run);
+  void stop(const running_ptr& run);
   void be_overdue(const running_ptr& run);
   void finish(const running_ptr& run, status outcome);
   void note_told(const running_step& run, const status& outcome);

@@ -5,9 +5,11 @@
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/atom.hpp>
+#include <caf/event_based_actor.hpp>
 #include <caf/scheduled_actor.hpp>
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 namespace troupe {
@@ -26,6 +28,25 @@ system_config::system_config(size_t threads, bool networked) {
 bool has_threads(caf::actor_system& system) {
   constexpr auto testing = caf::atom("testing");
   return caf::get_or(system.config(), "scheduler.policy", caf::atom("")) != testing;
+}
+
+bool run_on_a_thread(caf::actor_system& system, std::function<void()> act) {
+  if (!has_threads(system)) {
+    system.spawn([act = std::move(act)](caf::event_based_actor*) { act(); });
+    return true;
+  }
+  system.inc_detached_threads();
+  try {
+    std::thread{[&system, act = std::move(act)]() mutable {
+      act();
+      act = nullptr; // it may hold actors
+      system.dec_detached_threads();
+    }}.detach();
+    return true;
+  } catch (const std::system_error&) {
+    system.dec_detached_threads();
+    return false;
+  }
 }
 
 caf::error exception_as_error(std::exception_ptr& what) {

@@ -29,6 +29,11 @@ caf::actor spawn_control(caf::actor_system& system, Function behavior, Args&&...
   return system.spawn(behavior, std::forward<Args>(args)...);
 }
 
+/// Has it done on a thread of its own, which the actor system waits for when it ends; where that
+/// has no threads, by an actor. `act` throws nothing. False: there is no thread to be had. (CAF
+/// counts an actor before it makes the thread for it, and would wait for it for ever.)
+bool run_on_a_thread(caf::actor_system& system, std::function<void()> act);
+
 /// What an actor's handler has thrown.
 caf::error exception_as_error(std::exception_ptr& what);
 /// Has what an actor's handlers throw end it with an error that says what it was.

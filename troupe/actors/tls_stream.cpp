@@ -248,6 +248,9 @@ private:
 
 // Nobody may have to wait longer for us to notice that we should stop.
 constexpr std::chrono::milliseconds longest_slice{200};
+// Something may accept a call and never answer it, as a proxy whose other side is dead: then the
+// next call may come through.
+constexpr std::chrono::seconds longest_handshake{5};
 
 status finish_handshake(tls_stream& with, step_clock::time_point deadline,
                         const std::atomic<bool>& stop) {
@@ -295,7 +298,8 @@ result<std::unique_ptr<byte_stream>> dial_over_tls(const address& to,
   for (auto pause = std::chrono::milliseconds{20};;) {
     TROUPE_ASSIGN(auto socket, dial(to, deadline, stop, once));
     auto stream = call_over_tls(make_socket_stream(socket.release()), as, expected);
-    auto outcome = finish_handshake(*stream, deadline, stop);
+    auto outcome =
+        finish_handshake(*stream, std::min(deadline, step_clock::now() + longest_handshake), stop);
     if (outcome)
       return std::unique_ptr<byte_stream>{std::move(stream)};
     stream->end_writing();

@@ -1,5 +1,6 @@
 #include "troupe/api/recovery.hpp"
 
+#include "troupe/actors/client.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/session.hpp"
@@ -7,7 +8,6 @@
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <unordered_set>
 
 namespace troupe {
@@ -46,6 +46,15 @@ recovery_event about(const status& first, recovery_event::kind what, int retry,
           .retry = retry,
           .text = concat(who, who.empty() ? "" : ": ", done, ": ", first),
           .incarnation = of.incarnation};
+}
+
+// False: it was asked to stop.
+bool sleep_unless_stopped(std::chrono::milliseconds wait, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any nothing;
+  std::unique_lock lock{mutex};
+  nothing.wait_for(lock, stop, wait, [] { return false; });
+  return !stop.stop_requested();
 }
 
 } // namespace
@@ -87,11 +96,12 @@ void recovery::unfilled(const std::string& task) {
 }
 
 // Whoever comes first restores, the others wait for that.
-status recovery::prepare(step_clock::time_point deadline, const std::function<void()>& restore) {
+status recovery::prepare(step_clock::time_point deadline, const std::stop_token& stop,
+                         const std::function<void()>& restore) {
   std::unique_lock lock{mutex_};
-  if (!changed_.wait_until(lock, deadline, [&] { return under_restore_.empty(); }))
-    return failure(error_kind::deadline_exceeded, "the session still restores what ",
-                   joined(under_restore_), " had");
+  if (!changed_.wait_until(lock, stop, deadline, [&] { return under_restore_.empty(); }))
+    return failure(stop.stop_requested() ? error_kind::cancelled : error_kind::deadline_exceeded,
+                   "the session still restores what ", joined(under_restore_), " had");
   if (lost_tasks_.empty())
     return {};
   under_restore_.swap(lost_tasks_);
@@ -146,7 +156,7 @@ bool recovery::may_pass(const status& why, uint64_t restored_before) const {
   return why.kind() == error_kind::failed_precondition && (restored_ != restored_before || lost_);
 }
 
-status recovery::run(bool has_effects, step_clock::time_point deadline,
+status recovery::run(bool has_effects, step_clock::time_point deadline, const std::stop_token& stop,
                      const std::function<status()>& attempt, const std::function<void()>& restore,
                      const std::function<bool()>& follows) {
   if (restores_here())
@@ -156,7 +166,7 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
   for (int retry = 1;; ++retry) {
     auto restored = restored_.load();
     auto began = false; // what has not begun has no effects
-    auto outcome = how_.restore ? prepare(deadline, restore) : status{};
+    auto outcome = how_.restore ? prepare(deadline, stop, restore) : status{};
     if (outcome) {
       began = true;
       struct attempting {
@@ -183,7 +193,8 @@ status recovery::run(bool has_effects, step_clock::time_point deadline,
     }
     tell(about(first, recovery_event::kind::retrying, retry,
                concat("retry ", retry, " of ", how_.retries, " in ", wait.count(), " ms")));
-    std::this_thread::sleep_for(wait);
+    if (!sleep_unless_stopped(wait, stop))
+      return stopped_by_caller().followed_by(concat("; it was to be tried again: ", first));
     wait = std::min(wait * 2, longest_wait);
   }
 }

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
 
 namespace troupe {
@@ -28,16 +29,18 @@ public:
 
   /// `attempt` runs the step once; `restore` calls restore() with the session. Where another
   /// session fills what this one was about to fill, as `follows` says, the caller is to be told.
+  /// Asked to `stop`, nothing is waited for or tried again.
   status run(
-      bool has_effects, step_clock::time_point deadline, const std::function<status()>& attempt,
-      const std::function<void()>& restore,
+      bool has_effects, step_clock::time_point deadline, const std::stop_token& stop,
+      const std::function<status()>& attempt, const std::function<void()>& restore,
       const std::function<bool()>& follows = [] { return false; });
 
   /// Calls recovery_options::restore.
   void restore(session& in) const;
 
 private:
-  status prepare(step_clock::time_point deadline, const std::function<void()>& restore);
+  status prepare(step_clock::time_point deadline, const std::stop_token& stop,
+                 const std::function<void()>& restore);
   bool may_pass(const status& why, uint64_t restored_before) const;
   void tell(recovery_event what) const;
 
@@ -46,7 +49,7 @@ private:
   const recovery_options how_;
   std::atomic<bool> lost_{false}; // something that is to be restored
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_; // which a stop token can wake
   task_set lost_tasks_, under_restore_; // the latter are not empty while somebody restores
   task_set followed_;                   // lost, and filled by another session, when last heard
   std::atomic<uint64_t> restored_{0};   // how often

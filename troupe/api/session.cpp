@@ -32,7 +32,9 @@ T unwrap(result<T> outcome, const char* function, const std::source_location& wh
 }
 
 run_insight insight_of(const run_options& options) {
-  return {.statistics = options.statistics, .check_numerics = options.check_numerics};
+  return {.statistics = options.statistics,
+          .check_numerics = options.check_numerics,
+          .stop = options.stop};
 }
 
 struct signature_key {
@@ -199,12 +201,13 @@ struct session::state {
 
   // `try_again` calls what it is given, as often as recovery_options want.
   template <class TryAgain>
-  std::shared_ptr<step::state>
-  compile(const graph& of, const step_signature& signature, step_clock::time_point until,
-          const char* function, const std::source_location& where, const TryAgain& try_again) {
+  std::shared_ptr<step::state> compile(const graph& of, const step_signature& signature,
+                                       step_clock::time_point until, const std::stop_token& stop,
+                                       const char* function, const std::source_location& where,
+                                       const TryAgain& try_again) {
     auto made = std::make_shared<step::state>();
-    made->prepared =
-        unwrap(try_again([&] { return client->prepare(of, signature, until); }), function, where);
+    made->prepared = unwrap(try_again([&] { return client->prepare(of, signature, until, stop); }),
+                            function, where);
     made->effects = recovers && has_effects(signature);
     std::lock_guard guard{mutex};
     std::erase_if(compiled, [](const auto& one) { return one.expired(); });
@@ -213,10 +216,10 @@ struct session::state {
   }
 
   template <class TryAgain>
-  std::shared_ptr<step::state> find_or_compile(const step_signature& signature,
-                                               step_clock::time_point until, const char* function,
-                                               const std::source_location& where,
-                                               const TryAgain& try_again) {
+  std::shared_ptr<step::state>
+  find_or_compile(const step_signature& signature, step_clock::time_point until,
+                  const std::stop_token& stop, const char* function,
+                  const std::source_location& where, const TryAgain& try_again) {
     const auto& of = graph_of(signature, function, where);
     auto key = key_of(of, signature);
     {
@@ -224,7 +227,7 @@ struct session::state {
       if (auto it = steps.find(key); it != steps.end())
         return it->second;
     }
-    auto made = compile(of, signature, until, function, where, try_again);
+    auto made = compile(of, signature, until, stop, function, where, try_again);
     std::lock_guard guard{mutex};
     std::erase_if(steps, [&](const auto& entry) {
       return entry.first.of == &of && entry.first.version != key.version;
@@ -265,13 +268,14 @@ struct session::shared_state {
 // Runs a step as the session's recovery_options want it.
 template <class Run>
 auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effects,
-                         step_clock::time_point until, const Run& run) -> decltype(run()) {
+                         step_clock::time_point until, const std::stop_token& stop, const Run& run)
+    -> decltype(run()) {
   auto* recovers = in->state->recovers.get();
   if (!recovers)
     return run();
   decltype(run()) outcome{status{error_kind::internal, "it did not run"}};
   auto ended = recovers->run(
-      has_effects, until,
+      has_effects, until, stop,
       [&]() -> status {
         outcome = run();
         if constexpr (std::is_same_v<decltype(run()), status>)
@@ -324,7 +328,7 @@ std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& 
                               location where) {
   use in{*this, "step::run", where};
   auto until = in->deadline(options);
-  return unwrap(session::recovering(state_->of, state_->effects, until,
+  return unwrap(session::recovering(state_->of, state_->effects, until, options.stop,
                                     [&] {
                                       return in->client->run(*state_->prepared, feeds, until,
                                                              insight_of(options));
@@ -382,7 +386,7 @@ void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
                     const run_options& options, location where) {
   use in{*this, "step::run_into", where};
   auto until = in->deadline(options);
-  auto outcome = session::recovering(state_->of, state_->effects, until, [&] {
+  auto outcome = session::recovering(state_->of, state_->effects, until, options.stop, [&] {
     return in->client->run_into(*state_->prepared, feeds, fetches, until, insight_of(options));
   });
   if (!outcome)
@@ -442,11 +446,11 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
     signature.targets.push_back(one.run);
   auto& in = *shared_->state;
   auto until = in.deadline(options);
-  auto found =
-      in.find_or_compile(signature, until, "session::run", where, [&](const auto& prepare) {
-        return recovering(shared_, false, until, prepare);
-      });
-  auto outcome = recovering(shared_, found->effects, until, [&] {
+  auto found = in.find_or_compile(signature, until, options.stop, "session::run", where,
+                                  [&](const auto& prepare) {
+                                    return recovering(shared_, false, until, options.stop, prepare);
+                                  });
+  auto outcome = recovering(shared_, found->effects, until, options.stop, [&] {
     return in.client->run(*found->prepared, values, until, insight_of(options));
   });
   if (outcome.status().kind() == error_kind::aborted) // as if the session had been reset elsewhere
@@ -469,9 +473,10 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
   const auto& of = state::graph_of(signature, "session::prepare", where);
   auto& in = *shared_->state;
   auto until = in.deadline({});
-  auto made = in.compile(of, signature, until, "session::prepare", where, [&](const auto& prepare) {
-    return recovering(shared_, false, until, prepare);
-  });
+  auto made =
+      in.compile(of, signature, until, {}, "session::prepare", where, [&](const auto& prepare) {
+        return recovering(shared_, false, until, {}, prepare);
+      });
   made->of = shared_;
   for (const auto& one : feeds)
     made->feeds.push_back(one.name());

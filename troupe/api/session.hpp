@@ -196,8 +196,8 @@ private:
   explicit session(std::shared_ptr<shared_state> of);
   template <class Run>
   static auto recovering(const std::shared_ptr<shared_state>& in, bool has_effects,
-                         std::chrono::steady_clock::time_point until, const Run& run)
-      -> decltype(run());
+                         std::chrono::steady_clock::time_point until, const std::stop_token& stop,
+                         const Run& run) -> decltype(run());
   void close() noexcept;
   std::shared_ptr<shared_state> shared_; // with the steps
 };

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,11 @@ struct run_options {
   step_statistics* statistics = nullptr;
   /// Fails at the first node that makes a NaN or an infinity, and tells its inputs. On processors.
   bool check_numerics = false;
+  /// Asked to stop, from any thread, the run fails with `cancelled`, also one that waits for tasks,
+  /// for its turn or to be retried: at once in this process, where kernels leave off, and within
+  /// two seconds where tasks take part. What it took out of queues goes back; what it has changed
+  /// stays. A run that has ended well meanwhile returns its fetches.
+  std::stop_token stop = {};
 };
 
 } // namespace troupe

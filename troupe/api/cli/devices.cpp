@@ -37,7 +37,7 @@ void add_devices(CLI::App& to) {
   };
   auto chosen = std::make_shared<options>();
   auto* command = to.add_subcommand("devices", "List the devices of this machine, or of a cluster");
-  command->add_option("--cluster", chosen->cluster, cluster_help);
+  command->add_option("--cluster", chosen->cluster, session_help);
   command->add_option("--timeout", chosen->timeout, "Seconds")->capture_default_str();
   add_security(*command, chosen->security);
   command->callback([chosen] { list(chosen->cluster, chosen->timeout, chosen->security); });

@@ -8,6 +8,10 @@ namespace troupe::cli {
 /// "text", "json", or "none", which gives no hook.
 log_hook log_to_stderr(const std::string& form, const std::string& least_level);
 
+/// Writes a line to standard error, whole, and waits for nobody: where there is no room, as in a
+/// pipe that is not read, it is lost, and a line says later how many were. Any thread may call.
+void write_line(const std::string& text);
+
 /// {"time": "...", "level": "info", "task": "/job:ps/task:0", "event": "link_lost", "peer": ...}
 std::string to_json_line(const log_event& what);
 

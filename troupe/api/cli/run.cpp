@@ -233,7 +233,7 @@ void add_run(CLI::App& to, int& exit_code) {
                       "The graph of a SavedModel, such as serve,gpu; by default the only one");
   command->add_option("--out", chosen->what.out, "Folder to save all results in, as NAME.npy");
   command->add_option("--cluster", chosen->cluster,
-                      std::string{"By default here. "} + cluster_help);
+                      std::string{"By default here. "} + session_help);
   add_security(*command, chosen->security);
   command->add_option("--timeout", chosen->timeout, "Seconds for each run")->capture_default_str();
   command->add_option("--gpus", chosen->gpus, "Run on the first so many GPUs of here; -1: all")

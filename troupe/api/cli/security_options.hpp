@@ -11,8 +11,12 @@ namespace troupe::cli {
 /// What --cluster takes in all subcommands.
 inline constexpr auto cluster_help =
     "Where the tasks are (docs/clusters.md): a file with the addresses of all, such text itself, "
-    "or "
-    "file:PATH, join:HOST:PORT, dns:..., slurm:..., kubernetes:..., etcd:...";
+    "or file:PATH, join:HOST:PORT, dns:..., slurm:..., kubernetes:..., etcd:...";
+/// The same where a session of a task will do.
+inline constexpr auto session_help =
+    "Where the tasks are (docs/clusters.md): a file with the addresses of all, such text itself, "
+    "or file:PATH, join:HOST:PORT, dns:..., slurm:..., kubernetes:..., etcd:..., "
+    "master:HOST:PORT";
 
 struct security_options {
   tls_files tls = {};

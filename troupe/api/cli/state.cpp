@@ -46,7 +46,7 @@ void add_state(CLI::App& to) {
   command->require_subcommand(1);
   auto add = [&](const char* name, const char* doc, const char* container) {
     auto* one = command->add_subcommand(name, doc);
-    one->add_option("--cluster", chosen->cluster, cluster_help)->required();
+    one->add_option("--cluster", chosen->cluster, session_help)->required();
     one->add_option("--container", chosen->container, container);
     one->add_option("--timeout", chosen->timeout, "Seconds")->capture_default_str();
     add_security(*one, chosen->security);

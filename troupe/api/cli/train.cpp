@@ -191,7 +191,7 @@ void add_train(CLI::App& to) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--cluster", chosen->cluster,
-                      std::string{"By default here. "} + cluster_help);
+                      std::string{"By default here. "} + session_help);
   add_security(*command, chosen->security);
   command->add_option("--timeout", chosen->timeout, "Seconds for each step")->capture_default_str();
   command->callback([chosen] { train(*chosen); });

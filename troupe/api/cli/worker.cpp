@@ -44,7 +44,7 @@ std::string host_of(const std::string& address) { return address.substr(0, addre
 std::function<void(const std::string&)> warnings_of(const std::string& log) {
   if (log != "none")
     return {};
-  return [](const std::string& text) { std::cerr << concat("troupe: ", text, '\n'); };
+  return [](const std::string& text) { write_line(concat("troupe: ", text)); };
 }
 
 // Steps that have begun may end; another signal ends the wait.
@@ -93,6 +93,7 @@ void serve(const worker_options& options) {
   auto cluster = value_or_throw(
       find_cluster(options.join.empty() ? options.cluster : concat("join:", options.join)));
   auto self = value_or_throw(self_in(cluster, options.job, options.task));
+  ::signal(SIGPIPE, SIG_IGN); // whoever reads what we write may go
   auto stop = block_stop_signals();
   auto address = own_address(options, cluster, self, stop);
   if (!address)
@@ -156,8 +157,8 @@ void add_worker(CLI::App& to) {
   command
       ->add_option(
           "--task", options->task,
-          "Its number within the job; by default what the environment says, or 0; with --join, one "
-          "that is free")
+          "Its number within the job; by default what the environment says, or 0; with --join or "
+          "etcd, one that is free")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--cluster", options->cluster,
                       "Where the tasks are (docs/clusters.md): a file with the addresses of all, "

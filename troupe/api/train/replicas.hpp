@@ -71,8 +71,8 @@ struct replicas_options {
   /// task that the cluster has, 1024 at most. `workers` is then how many there should be at least,
   /// which only sync waits for.
   bool elastic = false;
-  /// That hold the variables, but with all_reduce. 0: all of it is in one task, such as a local
-  /// one.
+  /// Tasks that hold the variables; all_reduce uses none, and only asks whether this is 0. 0: all
+  /// of it is in one task, such as a local one, also with all_reduce.
   int ps_tasks = 1;
   std::string worker_job = "worker";
   std::string ps_job = "ps";
@@ -98,7 +98,7 @@ struct replicas_options {
   /// The share of the elements of a dense gradient that a worker sends in a step, those of the
   /// greatest magnitude; it adds the rest to the gradient of its next step (SparsifyTopK). Small
   /// gradients, of less than 64 elements, are sent whole, and so are all where it is 1. What a
-  /// worker keeps is lost with it.
+  /// worker keeps is lost with it. Not with all_reduce.
   double sent = 1;
 
   /// The feeds of number n, on any thread; nothing ends the data. Replica r has, in step s of sync,
@@ -107,8 +107,8 @@ struct replicas_options {
   /// next n numbers, in their order, and those of the next step are made while one runs.
   std::function<std::optional<std::vector<tensor>>(int64_t n)> batch = {};
 
-  std::string checkpoints = {}; ///< the folder; empty: none are written
-  saver_options keep = {};
+  std::string checkpoints = {};  ///< the folder; empty: none are written
+  saver_options keep = {};       ///< without keep_best; with all_reduce without all_state
   bool resume = true;            ///< begins with the newest checkpoint, if there is one
   int64_t checkpoint_steps = 0;  ///< between two; 0: does not count
   double checkpoint_seconds = 0; ///< between two; 0: does not count

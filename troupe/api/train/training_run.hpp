@@ -52,7 +52,7 @@ enum class training_end : uint8_t {
   last_step,   ///< training_options::last_step were done
   time_over,   ///< training_options::time_limit
   asked,       ///< request_stop()
-  condition,   ///< training_options::stop_when
+  condition,   ///< training_options::when
   data_ended,  ///< a batch of nothing, or out_of_range from a queue
   not_a_number ///< the loss is NaN. Nothing was saved since
 };

@@ -218,6 +218,13 @@ result<std::shared_ptr<SSL_CTX>> read_files(const tls_options& options) {
 
 BIO_METHOD* carrier();
 
+// Of a handshake, and of what changes keys after it, before data comes.
+constexpr size_t most_messages = 64;
+// That has not left: what we write is less, and the rest is answers.
+constexpr size_t most_output = 256 * 1024;
+// Of AES-GCM; a third of what RFC 8446 (5.5) allows.
+constexpr uint64_t records_per_key = uint64_t{1} << 23;
+
 class openssl_session final : public tls_session {
 public:
   openssl_session(const std::shared_ptr<SSL_CTX>& context,
@@ -233,6 +240,8 @@ public:
     BIO_set_data(bio, this);
     SSL_set_bio(ssl_.get(), bio, bio); // owns it
     SSL_set_app_data(ssl_.get(), this);
+    SSL_set_msg_callback(ssl_.get(), on_message);
+    SSL_set_msg_callback_arg(ssl_.get(), this);
     if (options_->now)
       X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl_.get()),
                                  std::chrono::system_clock::to_time_t(options_->now()));
@@ -265,18 +274,23 @@ public:
     size_t got = 0;
     if (failed_.ok() && !ended_) {
       ERR_clear_error();
-      if (SSL_read_ex(ssl_.get(), to.data(), to.size(), &got) == 1)
+      if (SSL_read_ex(ssl_.get(), to.data(), to.size(), &got) == 1) {
+        messages_ = 0;
         return static_cast<ssize_t>(got);
+      }
       auto error = SSL_get_error(ssl_.get(), 0);
       if (error == SSL_ERROR_WANT_READ) {
         errno = EAGAIN;
         return -1;
       }
-      if (source_error_ != 0) {
+      if (source_error_ != 0 && !brings_nothing()) {
         errno = source_error_;
         return -1;
       }
-      if (error != SSL_ERROR_ZERO_RETURN && !ended_)
+      if (brings_nothing())
+        failed_ = failure(error_kind::data_loss, "TLS: it changes keys again and again, and brings "
+                                                 "nothing, or does not read what is answered");
+      else if (error != SSL_ERROR_ZERO_RETURN && !ended_)
         failed_ = why_broken();
     }
     if (failed_.ok())
@@ -293,6 +307,9 @@ public:
     constexpr size_t of_a_record = 64, record = 16 * 1024;
     if (!failed_.ok())
       return false;
+    written_ += from.size() / record + 1;
+    if (written_ > records_per_key && !change_keys())
+      return false;
     output_.reserve(output_.size() + from.size() + (from.size() / record + 1) * of_a_record);
     ERR_clear_error();
     size_t taken = 0;
@@ -303,13 +320,28 @@ public:
     return false;
   }
 
+  bool change_keys() override {
+    written_ = 0;
+    ERR_clear_error();
+    if (failed_.ok() && SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1 &&
+        SSL_do_handshake(ssl_.get()) == 1)
+      return true;
+    if (failed_.ok())
+      failed_ = why_broken();
+    return false;
+  }
+
   std::vector<std::byte>& output() noexcept override { return output_; }
   const status& failed() const noexcept override { return failed_; }
 
   // -- what OpenSSL calls
 
   ssize_t fetch(std::span<std::byte> to) noexcept {
-    source_error_ = 0;
+    source_error_ = brings_nothing() ? EPROTO : 0;
+    if (source_error_ != 0) {
+      errno = source_error_;
+      return -1;
+    }
     ssize_t came = -1;
     try {
       came = from_(to);
@@ -364,6 +396,17 @@ public:
   }
 
 private:
+  // A call of OpenSSL's returns when there is data: whoever sends messages without any, which cost
+  // us more than they cost it, would keep the thread for ever, and answers in our memory.
+  bool brings_nothing() const noexcept {
+    return messages_ > most_messages || output_.size() > most_output;
+  }
+
+  static void on_message(int sent, int, int type, const void*, size_t, SSL*, void* me) noexcept {
+    if (sent == 0 && type == SSL3_RT_HANDSHAKE)
+      ++static_cast<openssl_session*>(me)->messages_;
+  }
+
   status why_no_handshake() const {
     if (!refused_.empty())
       return failure(error_kind::failed_precondition, refused_);
@@ -411,7 +454,9 @@ private:
   status failed_;
   bool ended_ = false;
   int source_error_ = 0;
-  ssl_ptr ssl_; // last: what it calls is there as long as it
+  size_t messages_ = 0;  // of handshakes, since data came
+  uint64_t written_ = 0; // records, with one key
+  ssl_ptr ssl_;          // last: what it calls is there as long as it
 };
 
 int verify_peer(int fine, X509_STORE_CTX* chain) {

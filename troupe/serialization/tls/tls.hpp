@@ -48,6 +48,9 @@ public:
   virtual size_t pending() const noexcept = 0;
   /// Encrypts all of it, at the end of output(); false where failed() says why not.
   virtual bool write(std::span<const std::byte> from) = 0;
+  /// What is written from now on has another key, which the other end is told. write() does so by
+  /// itself where a key has served long enough. False where failed() says why not.
+  virtual bool change_keys() = 0;
   /// What is to be sent. The caller takes bytes from it; read() may add some, too.
   virtual std::vector<std::byte>& output() noexcept = 0;
   /// Why it is of no use any more.

@@ -2,20 +2,11 @@
 #include "troupe/serialization/wire/capnp_text.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 #include "troupe/serialization/wire/payload.hpp"
+#include "troupe/serialization/wire/read_root.hpp"
 #include "troupe/serialization/wire/session_settings.hpp"
-#include "troupe/serialization/wire/wire.capnp.h"
-
-#include <capnp/message.h>
-#include <capnp/serialize.h>
-#include <kj/exception.h>
 
 namespace troupe {
 namespace {
-
-template <class... Ts>
-status damaged_message(const Ts&... parts) {
-  return failure(error_kind::data_loss, "damaged message: ", parts...);
-}
 
 status status_of(wire::Status::Reader from) {
   auto kind = static_cast<error_kind>(from.getKind());
@@ -27,33 +18,6 @@ status status_of(wire::Status::Reader from) {
   read = std::move(read).about(text_of(from.getOp()), text_of(from.getNode()));
   read = std::move(read).on_task(text_of(from.getTask())).of_incarnation(from.getIncarnation());
   return from.getStateLost() ? std::move(read).of_lost_state() : read;
-}
-
-// Calls `read` with the envelope. Cap'n Proto checks every pointer as it is followed, and throws.
-template <class Result, class Read>
-Result read_root(std::span<const std::byte> bytes, Read read) {
-  if (bytes.size() % sizeof(capnp::word) != 0)
-    return damaged_message("its length is no multiple of 8");
-  kj::Array<capnp::word> aligned;
-  auto words = kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()),
-                            bytes.size() / sizeof(capnp::word));
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(capnp::word) != 0) {
-    aligned = kj::heapArray<capnp::word>(words.size());
-    std::memcpy(static_cast<void*>(aligned.begin()), bytes.data(), bytes.size());
-    words = aligned.asPtr();
-  }
-  capnp::ReaderOptions limits;
-  // Pointers may lead to the same bytes many times; an honest message is read about twice.
-  limits.traversalLimitInWords = 4 * words.size() + 1024;
-  limits.nestingLimit = 16;
-  try {
-    capnp::FlatArrayMessageReader reader{words, limits};
-    if (reader.getEnd() != words.end())
-      return damaged_message("bytes follow its end");
-    return read(reader.getRoot<wire::Envelope>());
-  } catch (const kj::Exception& thrown) {
-    return damaged_message(thrown.getDescription().cStr());
-  }
 }
 
 class reader {
@@ -305,7 +269,7 @@ private:
 
   result<message> read(wire::StateListReply::Reader in) {
     TROUPE_ASSIGN(auto list, read_state(in));
-    return message{state_list_reply{in.getRequest(), std::move(list)}};
+    return message{state_list_reply{in.getRequest(), std::move(list), status_of(in.getOutcome())}};
   }
 
   result<state_list> read_state(wire::StateListReply::Reader in) {
@@ -375,6 +339,7 @@ private:
         break;
       case wire::SessionRequest::DEVICES: made.what = session_devices{}; break;
       case wire::SessionRequest::KNOWN_DEVICES: made.what = session_known_devices{}; break;
+      case wire::SessionRequest::STOP: made.what = session_stop{in.getStop()}; break;
       case wire::SessionRequest::POSITIONS: {
         TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
         made.what = session_positions{std::move(positions)};
@@ -546,51 +511,6 @@ private:
 };
 
 } // namespace
-
-result<envelope> read_envelope(std::span<const std::byte> bytes) {
-  return read_root<result<envelope>>(bytes, [](wire::Envelope::Reader from) -> result<envelope> {
-    envelope made;
-    switch (from.which()) {
-      case wire::Envelope::DEREGISTER_GRAPH:
-      case wire::Envelope::CONTAINER_RESET:
-      case wire::Envelope::GOODBYE: made.order = delivery::ordered; break;
-      case wire::Envelope::HELLO:
-      case wire::Envelope::REFUSAL:
-      case wire::Envelope::CANCEL_STEP:
-      case wire::Envelope::PULL:
-      case wire::Envelope::UNWANTED:
-      case wire::Envelope::WITHDRAWN:
-      case wire::Envelope::BORROW:
-      case wire::Envelope::LENT:
-      case wire::Envelope::RETURNED:
-      case wire::Envelope::PING:
-      case wire::Envelope::PONG: made.order = delivery::urgent; break;
-      case wire::Envelope::TENSOR_PUSH:
-        made.step = step_id{from.getTensorPush().getSession(), from.getTensorPush().getStep()};
-        made.order = delivery::free;
-        break;
-      case wire::Envelope::REGISTER_REPLY:
-      case wire::Envelope::SETTLE_STEP:
-      case wire::Envelope::REPLY:
-      case wire::Envelope::DEVICE_LIST_REQUEST:
-      case wire::Envelope::DEVICE_LIST_REPLY:
-      case wire::Envelope::STATE_LIST_REQUEST:
-      case wire::Envelope::NUMBER_CLAIM:
-      case wire::Envelope::NUMBER_GRANT:
-      case wire::Envelope::INSPECT_REQUEST:
-      case wire::Envelope::DRAIN_REQUEST:
-      case wire::Envelope::FILL_END:
-      case wire::Envelope::PROGRAM_LOST:
-        if (from.getOutside().size() > 0) // before it is pulled
-          return damaged_message("a message of a kind that brings no tensors announces payloads");
-        [[fallthrough]];
-      default: made.order = delivery::free; break;
-    }
-    for (auto size : from.getOutside())
-      made.outside.push_back(size);
-    return made;
-  });
-}
 
 result<message> decode(std::span<const std::byte> bytes, std::span<const tensor> outside) {
   return read_root<result<message>>(

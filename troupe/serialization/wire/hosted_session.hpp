@@ -85,13 +85,19 @@ struct session_fill_end {
   bool done = false;
 };
 
-/// Client -> task. Answered by session_reply, but for session_forget.
+/// What a request that is not answered asks for is not wanted any more: it is answered soon, with
+/// `cancelled` unless it has ended. May come before that request. No answer of its own.
+struct session_stop {
+  uint64_t request = 0;
+};
+
+/// Client -> task. Answered by session_reply, but for session_forget and session_stop.
 struct session_request {
   uint64_t request = 0;
   uint64_t deadline_ms = 0; ///< from the moment of receipt; of what can take long
   std::variant<session_open, session_prepare, session_run, session_forget, session_reset,
                session_state_of, session_devices, session_positions, session_fill_end,
-               session_known_devices>
+               session_known_devices, session_stop>
       what = {};
 };
 

@@ -66,6 +66,8 @@ bool is_for_host(const message& what) noexcept {
 }
 
 delivery delivery_of(const message& what) noexcept {
+  if (const auto* asked = std::get_if<session_request>(&what))
+    return std::holds_alternative<session_stop>(asked->what) ? delivery::urgent : delivery::free;
   if (std::holds_alternative<deregister_graph>(what) || std::holds_alternative<goodbye>(what) ||
       std::holds_alternative<container_reset>(what))
     return delivery::ordered;

@@ -159,6 +159,7 @@ public:
     auto to = to_.initStateListReply();
     to.setRequest(what.request);
     write_state(to, what.list);
+    write(to.initOutcome(), what.outcome);
   }
   void operator()(const inspect_request& what) {
     auto to = to_.initInspectRequest();
@@ -318,6 +319,7 @@ private:
   }
   static void write(request_builder in, const session_devices&) { in.setDevices(); }
   static void write(request_builder in, const session_known_devices&) { in.setKnownDevices(); }
+  static void write(request_builder in, const session_stop& what) { in.setStop(what.request); }
   void write(request_builder in, const session_positions& what) {
     in.initPositions();
     write_positions([&] { return in.getPositions(); }, what.go_on_from);

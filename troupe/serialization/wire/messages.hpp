@@ -235,6 +235,7 @@ struct state_list_request {
 struct state_list_reply {
   uint64_t request = 0;
   state_list list;
+  status outcome = {};
 };
 
 /// Answered by positions_reply.

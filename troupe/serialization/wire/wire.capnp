@@ -269,6 +269,7 @@ struct StateListReply {
   texts @1 :Tensor;            # strings [n, 6]: task, container, kind, name, holds, content
   bytes @2 :Tensor;            # u64 [n]
   leftOut @3 :UInt64;          # that the task did not list
+  outcome @4 :Status;
 }
 
 struct PositionsRequest {
@@ -415,6 +416,7 @@ struct SessionRequest {
     positions @9 :Tensor;      # strings [n, 2], as in PositionsRequest
     fillEnd @10 :SessionFillEnd;
     knownDevices @11 :Void;
+    stop @12 :UInt64;          # the number of a request that is to end
   }
 }
 

@@ -1,0 +1,55 @@
+// What the receiver of a message must know of it before it takes memory for its payloads.
+#include "troupe/serialization/wire/messages.hpp"
+#include "troupe/serialization/wire/read_root.hpp"
+
+namespace troupe {
+
+result<envelope> read_envelope(std::span<const std::byte> bytes) {
+  return read_root<result<envelope>>(bytes, [](wire::Envelope::Reader from) -> result<envelope> {
+    envelope made;
+    switch (from.which()) {
+      case wire::Envelope::DEREGISTER_GRAPH:
+      case wire::Envelope::CONTAINER_RESET:
+      case wire::Envelope::GOODBYE: made.order = delivery::ordered; break;
+      case wire::Envelope::HELLO:
+      case wire::Envelope::REFUSAL:
+      case wire::Envelope::CANCEL_STEP:
+      case wire::Envelope::PULL:
+      case wire::Envelope::UNWANTED:
+      case wire::Envelope::WITHDRAWN:
+      case wire::Envelope::BORROW:
+      case wire::Envelope::LENT:
+      case wire::Envelope::RETURNED:
+      case wire::Envelope::PING:
+      case wire::Envelope::PONG: made.order = delivery::urgent; break;
+      case wire::Envelope::TENSOR_PUSH:
+        made.step = step_id{from.getTensorPush().getSession(), from.getTensorPush().getStep()};
+        made.order = delivery::free;
+        break;
+      case wire::Envelope::SESSION_REQUEST:
+        made.order = from.getSessionRequest().isStop() ? delivery::urgent : delivery::free;
+        break;
+      case wire::Envelope::REGISTER_REPLY:
+      case wire::Envelope::SETTLE_STEP:
+      case wire::Envelope::REPLY:
+      case wire::Envelope::DEVICE_LIST_REQUEST:
+      case wire::Envelope::DEVICE_LIST_REPLY:
+      case wire::Envelope::STATE_LIST_REQUEST:
+      case wire::Envelope::NUMBER_CLAIM:
+      case wire::Envelope::NUMBER_GRANT:
+      case wire::Envelope::INSPECT_REQUEST:
+      case wire::Envelope::DRAIN_REQUEST:
+      case wire::Envelope::FILL_END:
+      case wire::Envelope::PROGRAM_LOST:
+        if (from.getOutside().size() > 0) // before it is pulled
+          return damaged_message("a message of a kind that brings no tensors announces payloads");
+        [[fallthrough]];
+      default: made.order = delivery::free; break;
+    }
+    for (auto size : from.getOutside())
+      made.outside.push_back(size);
+    return made;
+  });
+}
+
+} // namespace troupe
