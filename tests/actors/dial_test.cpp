@@ -2,7 +2,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
-#include "tests/support/thread_shortage.hpp"
+#include "tests/support/replaced_functions.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/actors/byte_stream.hpp"
 #include "troupe/actors/errors.hpp"
@@ -114,7 +114,7 @@ TEST_CASE("who accepts a call and is silent is called anew, and then comes throu
 }
 
 TEST_CASE("where the system gives no threads, calls and sources fail, and the next ones do not") {
-  if (!thread_shortage::works)
+  if (!functions_are_replaced)
     return;
   watchdog watch;
   struct nowhere final : address_source {

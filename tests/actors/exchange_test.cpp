@@ -57,6 +57,15 @@ std::string greeting(hello as = {}) {
   return {bytes.begin(), bytes.end()};
 }
 
+// As it goes over a connection.
+std::string framed(const message& what) {
+  auto body = encode(what);
+  REQUIRE(body);
+  auto header = header_for(frame_kind::message, 0, body->bytes);
+  std::string frame{reinterpret_cast<const char*>(header.data()), header.size()};
+  return frame.append(reinterpret_cast<const char*>(body->bytes.data()), body->bytes.size());
+}
+
 // An exchange, and the other end of its connection.
 struct connected {
   explicit connected(std::shared_ptr<step_server> server = nullptr) {
@@ -549,19 +558,34 @@ TEST_CASE("questions to a peer that has gone are answered, also later ones") {
   }
 }
 
+TEST_CASE("who does not read answers is given no more, and tensors do not count as such") {
+  watchdog watch;
+  auto of_answers = GENERATE(true, false);
+  connected pair;
+  pair.introduce();
+  REQUIRE(pair.other->write(framed(inspect_request{.request = 1, .ref = {}})));
+  auto large = tensor::make(dtype::u8, shape{80'000'000});
+  std::this_thread::sleep_for(20ms);
+  if (of_answers)
+    caf::anon_send(pair.exchange, outgoing{inspect_reply{1, {}, *large}});
+  else
+    caf::anon_send(pair.exchange, outgoing{step_done{1, {}, {{0, *large}}}});
+  std::this_thread::sleep_for(20ms);
+  REQUIRE(pair.other->write(framed(state_list_request{7})));
+  bool closed = false;
+  auto said = pair.other->read_to_end(closed);
+  CHECK((said.find("has not read") != said.npos) == of_answers);
+  CHECK(!closed);
+}
+
 TEST_CASE("a peer that asks for more than it reads is refused, and the rest goes on") {
   watchdog watch;
   connected pair;
   pair.introduce();
   // Nobody here answers: the first wait, and of the others it is said that they are too many.
-  auto ask = encode(inspect_request{.request = 7, .ref = {}});
-  REQUIRE(ask);
-  auto header = header_for(frame_kind::message, 0, ask->bytes);
-  std::string frame{reinterpret_cast<const char*>(header.data()), header.size()};
-  frame.append(reinterpret_cast<const char*>(ask->bytes.data()), ask->bytes.size());
   std::string all;
   for (int i = 0; i < 70; ++i)
-    all += frame;
+    all += framed(inspect_request{.request = 7, .ref = {}});
   REQUIRE(pair.other->write(all));
   bool closed = false;
   auto said = pair.other->read_to_end(closed);

@@ -37,7 +37,7 @@ fetch x
 )"};
   std::vector<std::shared_ptr<prepared_step>> steps;
 
-  restarting_world() {
+  explicit restarting_world(bool restores = true) {
     exchange = system().spawn(fake_behavior, &server);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
       return {[](watch_atom) {}, [](const deed& what) { what.act(); },
@@ -58,9 +58,9 @@ fetch x
          .membership = membership,
          .lost_state = {
              .lose =
-                 [this](const state_loss& what) {
+                 [this, restores](const state_loss& what) {
                    CHECK(what.number == static_cast<uint64_t>(++losses));
-                   return unrestored.insert(what.task).second;
+                   return restores && unrestored.insert(what.task).second;
                  },
              .awaits = [this](const std::string& task) { return unrestored.contains(task); },
          }});
@@ -87,8 +87,11 @@ fetch x
     caf::anon_send(master, link_lost{{"ps", 0}, failure(error_kind::unavailable, "gone")});
     run();
   }
-  answer_box<step_outcome> start(size_t which, uint64_t knows = 0) {
-    auto box = ask<step_outcome>(master, step_request{steps[which], {}, now() + 10s, {}, knows});
+  answer_box<step_outcome> start(size_t which, uint64_t knows = 0,
+                                 const std::stop_token& stop = {}) {
+    step_request what{steps[which], {}, now() + 10s, {}, knows};
+    what.stop = stop;
+    auto box = ask<step_outcome>(master, std::move(what));
     run();
     return box;
   }
@@ -277,6 +280,44 @@ TEST_CASE("steps that wait for a task that comes back empty do not begin when on
   CHECK(world.end_of(third) == error_kind::ok);
   CHECK(world.end_of(restoring) == error_kind::ok);
   CHECK(world.losses == 1);
+}
+
+TEST_CASE("who wants a step no more does not take the news that a task has lost its state") {
+  auto comes_back = GENERATE(true, false);
+  auto prepares = GENERATE(true, false);
+  restarting_world world{false};
+  CHECK(world.outcome(1) == error_kind::ok);
+  world.is_there = false;
+  world.restart();
+  std::stop_source stop;
+  answer_box<step_outcome> first;
+  answer_box<std::shared_ptr<prepared_step>> other;
+  if (prepares) {
+    auto what = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[1]),
+                                       world.now() + 10s);
+    what.stop = stop.get_token();
+    other = world.ask<std::shared_ptr<prepared_step>>(world.master, std::move(what));
+    world.run();
+  } else {
+    first = world.start(1, 0, stop.get_token());
+  }
+  REQUIRE(world.looking.size() == 1);
+  stop.request_stop();
+  world.run();
+  auto answer = prepares ? (**other).status() : outcome_of(first);
+  CHECK(answer.kind() == error_kind::cancelled);
+  for (auto& [task, promise] : std::exchange(world.looking, {})) {
+    caf::anon_send(world.membership, deed{[&, task = task, promise = promise]() mutable {
+                     if (comes_back)
+                       promise.deliver(peer_link{task, world.incarnation, world.exchange});
+                     else
+                       promise.deliver(to_caf(failure(error_kind::unavailable, "it is away")));
+                   }});
+    world.run();
+  }
+  world.is_there = true;
+  CHECK(world.outcome(1) == error_kind::aborted);
+  CHECK(world.outcome(1) == error_kind::ok);
 }
 
 } // namespace troupe::test::lost_state_test

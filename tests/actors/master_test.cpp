@@ -9,6 +9,7 @@
 
 namespace troupe::test::master_test {
 
+using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 
 namespace {
@@ -52,9 +53,11 @@ fetch z
     return box;
   }
   void prepare() { step = ***begin_prepare(); }
-  answer_box<step_outcome> start(std::chrono::milliseconds timeout = 1s) {
-    auto box =
-        ask<step_outcome>(master, step_request{step, {tensor::scalar(1.0f)}, now() + timeout});
+  answer_box<step_outcome> start(std::chrono::milliseconds timeout = 1s,
+                                 const std::stop_token& stop = {}) {
+    step_request what{step, {tensor::scalar(1.0f)}, now() + timeout};
+    what.stop = stop;
+    auto box = ask<step_outcome>(master, std::move(what));
     run();
     return box;
   }
@@ -389,6 +392,71 @@ TEST_CASE("a step without a deadline is not overdue, and a failure of it ends it
   world.answer(world.zero, fails(error_kind::internal, "cause"));
   world.pass(3s);
   CHECK(outcome_of(box).message().find("cause") != std::string::npos);
+}
+
+TEST_CASE("a step that is stopped ends when its tasks have stopped, or two seconds later") {
+  master_world world;
+  world.prepare();
+  auto answers = GENERATE(true, false);
+  std::stop_source stop;
+  auto box = world.start(1h, stop.get_token());
+  world.answer(world.zero, {{}, {{0, tensor::scalar(3.0f)}}});
+  stop.request_stop();
+  world.run();
+  CHECK(world.zero.cancels.empty());
+  REQUIRE(world.one.cancels.size() == 1);
+  CHECK(!*box);
+  if (answers) {
+    world.answer(world.one, fails(error_kind::cancelled, "stopped"));
+  } else {
+    world.pass(1900ms);
+    CHECK(!*box);
+    world.pass(200ms);
+  }
+  CHECK(outcome_of(box).kind() == error_kind::cancelled);
+  CHECK_THAT(outcome_of(box).message(), Contains("stopped, as its caller wanted"));
+}
+
+TEST_CASE("a step that has run to its end is not stopped, nor waited for longer than others") {
+  master_world world;
+  world.prepare();
+  auto answers = GENERATE(true, false);
+  std::stop_source stop;
+  auto box = world.start(1h, stop.get_token());
+  world.answer(world.zero, {{}, {{0, tensor::scalar(3.0f)}}});
+  world.answer(world.one, {{}, {{1, tensor::scalar(2.0f)}}, {}, true});
+  REQUIRE(world.one.settling.size() == 1);
+  stop.request_stop();
+  world.run();
+  CHECK(world.one.cancels.empty());
+  CHECK(!*box);
+  if (answers) {
+    world.act(world.one, [&] { world.one.settling.back().deliver(status{}); });
+    CHECK(outcome_of(box).ok());
+  } else {
+    world.pass(2100ms);
+    CHECK(outcome_of(box).kind() == error_kind::cancelled);
+    CHECK_THAT(outcome_of(box).message(), Contains("may be spent"));
+  }
+}
+
+TEST_CASE("steps that were stopped leave nothing behind, however late their deadlines are") {
+  master_world world;
+  world.prepare();
+  auto before = world.timers();
+  std::weak_ptr<prepared_step> kept = world.step;
+  for (int i = 0; i < 100; ++i) {
+    std::stop_source stop;
+    auto box = world.start(1h, stop.get_token());
+    stop.request_stop();
+    world.run();
+    world.answer(world.zero, {});
+    world.answer(world.one, {});
+    CHECK(outcome_of(box).kind() == error_kind::cancelled);
+  }
+  CHECK(world.timers() <= before + 1);
+  world.step.reset();
+  CHECK(kept.expired());
 }
 
 } // namespace troupe::test::master_test

@@ -305,6 +305,59 @@ TEST_CASE("a step that is stopped is not taken to the next host") {
   CHECK(outcome_of(waiting).kind() == error_kind::cancelled);
 }
 
+TEST_CASE("who wants a step no more does not take the news that the next host finds state lost") {
+  remote_world world;
+  auto& first = world.host();
+  caf::anon_send(world.session,
+                 peer_gone{"it", failure(error_kind::unavailable, "cut"), first.via});
+  world.run();
+  std::stop_source stop;
+  auto step = world.start(0, 0, stop.get_token());
+  world.pass(1s);
+  REQUIRE(world.hosts.size() == 2);
+  world.open_at_last();
+  auto asked = world.last<session_prepare>(world.host());
+  stop.request_stop();
+  world.run();
+  CHECK(outcome_of(step).kind() == error_kind::cancelled);
+  CHECK(world.last<session_stop>(world.host()) == 0); // which has no answer
+  auto in_time = GENERATE(true, false);
+  if (in_time)
+    world.answer(world.host(), {.request = asked, .what = prepared_handle{6}, .held = {{ps, 12}}});
+  else // the host has found that itself
+    world.answer(
+        world.host(),
+        {.request = asked,
+         .outcome =
+             failure(error_kind::aborted, ps, " was restarted").on_task(ps).of_lost_state()});
+  auto next = world.start();
+  if (!*next) {
+    auto again = world.last<session_prepare>(world.host());
+    world.answer(world.host(), {.request = again, .what = prepared_handle{7}, .held = {{ps, 12}}});
+  }
+  CHECK(outcome_of(next).kind() == error_kind::aborted);
+  CHECK(outcome_of(next).origin().state_lost);
+}
+
+TEST_CASE("what is stopped before a host is there is not prepared there") {
+  remote_world world;
+  caf::anon_send(world.session,
+                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().via});
+  world.run();
+  std::stop_source stop;
+  auto request = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
+                                        world.now() + 60s);
+  request.stop = stop.get_token();
+  auto box = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
+  world.run();
+  stop.request_stop();
+  world.run();
+  REQUIRE(*box);
+  CHECK((**box).status().kind() == error_kind::cancelled);
+  world.pass(1s);
+  CHECK(world.hosts.size() == 1); // nobody wants another
+}
+
 TEST_CASE("a step whose preparation is stopped is forgotten where it was prepared") {
   remote_world world;
   std::stop_source stop;

@@ -1,6 +1,7 @@
 // Sessions whose master is in a task: "master:host:port".
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
+#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
@@ -16,16 +17,6 @@ using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 
 namespace {
-
-template <class Act>
-status why_not(Act act) {
-  try {
-    act();
-  } catch (const error& e) {
-    return status{e.kind(), e.what()};
-  }
-  return {};
-}
 
 // Two workers and one that keeps variables. The first worker hosts sessions, as all do.
 struct hosts {
@@ -88,13 +79,13 @@ TEST_CASE("a session whose master is in a task runs steps over all tasks of its 
   CHECK(to_scalar<float>(session::connect(here.cluster).fetch(slope)) == Approx(2).margin(0.01));
   auto state = s.state_of("/job:ps/task:0");
   CHECK(state.entries.size() == 2);
-  CHECK_THAT(why_not([&] { s.state_of("/job:chef/task:0"); }).message(),
+  CHECK_THAT(thrown_by([&] { s.state_of("/job:chef/task:0"); }).message(),
              Contains("there is no task /job:chef/task:0"));
   auto devices = s.devices();
   REQUIRE(devices.size() == 3);
   CHECK(devices[0].name == "/job:ps/task:0/device:cpu:0");
   s.reset();
-  CHECK_THAT(why_not([&] { s.fetch(slope); }).message(), Contains("slope"));
+  CHECK_THAT(thrown_by([&] { s.fetch(slope); }).message(), Contains("slope"));
 }
 
 TEST_CASE("errors of a hosted step name the node, its line, and the task") {
@@ -108,16 +99,16 @@ TEST_CASE("errors of a hosted step name the node, its line, and the task") {
     quotient = div(g.constant(tensor::scalar(1)), x, "quotient");
   }
   auto s = session::connect(here.at(0));
-  auto said = why_not([&] { s.run({{x, tensor::scalar(0)}}, {quotient}); });
+  auto said = thrown_by([&] { s.run({{x, tensor::scalar(0)}}, {quotient}); });
   CHECK(said.kind() == error_kind::invalid_argument);
   CHECK_THAT(said.message(), Contains("quotient") && Contains("hosted_session_test.cpp:") &&
                                  Contains("/job:worker/task:1"));
-  auto wrong = why_not([&] { s.run({{x, tensor::scalar(1.5f)}}, {quotient}); });
+  auto wrong = thrown_by([&] { s.run({{x, tensor::scalar(1.5f)}}, {quotient}); });
   CHECK_THAT(wrong.message(), Contains("must be fed with i32"));
   CHECK(number(s.run({{x, tensor::scalar(1)}}, {quotient})) == 1);
   auto on = g.on("/job:chef/task:0");
   auto nowhere = neg(x);
-  CHECK_THAT(why_not([&] {
+  CHECK_THAT(thrown_by([&] {
                s.run({{x, tensor::scalar(1)}}, {nowhere});
              }).message(),
              Contains("/job:chef/task:0"));
@@ -132,7 +123,7 @@ TEST_CASE("feeds that a hosted step does not need are not sent, and are checked 
   auto step = s.prepare({unused, x}, {neg(x)});
   CHECK(number(step.run(
             {tensor::vector<float>(std::vector<float>(1'000'000)), tensor::scalar(3)})) == -3);
-  CHECK_THAT(why_not([&] {
+  CHECK_THAT(thrown_by([&] {
                step.run({tensor::scalar(1), tensor::scalar(3)});
              }).message(),
              Contains("must be fed with f32"));
@@ -148,7 +139,7 @@ TEST_CASE("a hosted step that is not done in time fails, and leaves nothing behi
   waiting_graph w;
   auto s = session::connect(here.at(0));
   auto take = s.prepare({}, {w.taken});
-  auto late = why_not([&] { take.run({}, {.timeout = 200ms}); });
+  auto late = thrown_by([&] { take.run({}, {.timeout = 200ms}); });
   CHECK(late.kind() == error_kind::deadline_exceeded);
   CHECK_THAT(late.message(), Contains("was not done in time"));
   auto answer = take.run_async();
@@ -156,7 +147,7 @@ TEST_CASE("a hosted step that is not done in time fails, and leaves nothing behi
   CHECK(number(answer.get()) == 7); // not taken by the step that has failed
   auto open = take.run_async();
   { auto closing = std::move(s); }
-  CHECK(why_not([&] { open.get(); }).kind() == error_kind::cancelled);
+  CHECK(thrown_by([&] { open.get(); }).kind() == error_kind::cancelled);
 }
 
 TEST_CASE("what runs took, and what they were asked to look for, is told by the host") {
@@ -184,7 +175,7 @@ TEST_CASE("what runs took, and what they were asked to look for, is told by the 
   auto known = std::ranges::find(times, "root", &node_time::node);
   REQUIRE(known != times.end());
   CHECK(known->device == "/job:worker/task:1/device:cpu:0");
-  auto bad = why_not([&] {
+  auto bad = thrown_by([&] {
     s.run({{x, tensor::scalar(-1.0f)}}, {root}, {}, {.check_numerics = true});
   });
   CHECK_THAT(bad.message(), Contains("root"));
@@ -235,6 +226,8 @@ TEST_CASE("streams of random numbers of a hosted session can be told, and go on 
   REQUIRE(positions.size() == 1);
   CHECK(positions[0].task.starts_with("/job:worker/task:0"));
   REQUIRE(positions[0].at.contains("noise"));
+  CHECK(s.positions({"/job:worker/task:0"}).size() == 1);
+  CHECK(s.positions({"/job:worker/task:1"}).empty());
   auto second = s.fetch(drawn).values<float>()[0];
   s.go_on_from(positions[0].at);
   CHECK(s.fetch(drawn).values<float>()[0] == second);
@@ -259,7 +252,7 @@ TEST_CASE("where the task that hosts a session is killed, its steps fail, and ot
   auto waits = s.prepare({}, {w.taken}).run_async();
   s.state_of("/job:ps/task:0"); // asked after it: the host has both
   first->kill();
-  auto said = why_not([&] { waits.get(); });
+  auto said = thrown_by([&] { waits.get(); });
   CHECK(said.kind() == error_kind::unavailable);
   CHECK_THAT(said.message(), Contains("/job:worker/task:1 at " + here.address(1) +
                                       ", which hosts the session, is gone"));
@@ -323,7 +316,7 @@ TEST_CASE("a hosted session restores what a task has lost before any of its step
   std::atomic<int> restored{0}, refused{0}, empty{0};
   std::optional<step> looks;
   // Without waiting, as runs do that a thread waits for.
-  auto looks_early = [&] { return why_not([&] { looks->run_async({}).get(); }); };
+  auto looks_early = [&] { return thrown_by([&] { looks->run_async({}).get(); }); };
   auto s = session::connect(
       here.at(0), {.recovery = {.retries = 50,
                                 .wait = 10ms,
@@ -405,7 +398,7 @@ TEST_CASE("a hosted session fills tasks, and those that its host has left are to
   start_waiting();
   auto s = session::connect(concat("master:", here.address(0), ",", here.address(1)));
   auto looks = session::connect(here.at(1));
-  auto may_look = [&] { return why_not([&] { looks.run({}, {m.size}); }); };
+  auto may_look = [&] { return thrown_by([&] { looks.run({}, {m.size}); }); };
   s.fill([&](session& in) {
     in.run(m.five);
     CHECK(in.is_filling());
@@ -417,12 +410,12 @@ TEST_CASE("a hosted session fills tasks, and those that its host has left are to
   CHECK(number(looks.run({}, {m.size})) == 1);
 
   start_waiting();
-  auto why = why_not([&] {
+  auto why = thrown_by([&] {
     s.fill([&](session& in) {
-      while (!why_not([&] { in.run(m.five); }).ok())
+      while (!thrown_by([&] { in.run(m.five); }).ok())
         continue; // it finds that the task was restarted
       here.tasks[0] = nullptr;
-      while (!why_not([&] { in.run(m.put); }).ok())
+      while (!thrown_by([&] { in.run(m.put); }).ok())
         continue;
     });
   });
@@ -430,7 +423,7 @@ TEST_CASE("a hosted session fills tasks, and those that its host has left are to
   CHECK_THAT(why.message(), Contains("went to another host while it filled tasks"));
   CHECK(soon([&] { return !may_look().ok(); }));
   s.fill([&](session& in) {
-    while (!why_not([&] { in.run(m.five); }).ok())
+    while (!thrown_by([&] { in.run(m.five); }).ok())
       continue; // until the task knows that the first host's connection has ended
   });
   CHECK(soon([&] { return may_look().ok(); }));
@@ -450,7 +443,7 @@ TEST_CASE("a task that drains answers what it has begun for its sessions, and ta
   auto y = neg(w.x);
   CHECK(number(one.run({{w.x, tensor::scalar(1)}}, {y})) == -1);
   CHECK(!here.tasks[0]->drain(100ms).none()); // its client waits, though the step is elsewhere
-  auto said = why_not([&] { one.run({{w.x, tensor::scalar(1)}}, {y}, {}, {.timeout = 500ms}); });
+  auto said = thrown_by([&] { one.run({{w.x, tensor::scalar(1)}}, {y}, {}, {.timeout = 500ms}); });
   CHECK(said.kind() == error_kind::unavailable);
   CHECK_THAT(said.message(), Contains("/job:worker/task:0") && Contains("drain"));
   s.run({{w.x, tensor::scalar(5)}}, {}, {put}); // by the other: the first has not begun with it
@@ -477,7 +470,7 @@ TEST_CASE("a step that is prepared where the session leaves meanwhile is prepare
   auto far = s.prepare({x}, {y}), near = s.prepare({x}, {z});
   CHECK(number(far.run({tensor::scalar(3)})) == -3);
   here.tasks[0] = nullptr;
-  while (!why_not([&] { near.run({tensor::scalar(3)}); }).ok())
+  while (!thrown_by([&] { near.run({tensor::scalar(3)}); }).ok())
     continue; // until it is at the second
   here.ps = nullptr;
   auto waits = far.run_async({tensor::scalar(4)}); // prepared when the parameter server is back
@@ -504,7 +497,7 @@ TEST_CASE("what is lost while a session moves from host to host is told") {
   here.ps = here.start({"ps", 0});
   status lost;
   do
-    lost = why_not([&] { takes.run({}, {.timeout = 5s}); });
+    lost = thrown_by([&] { takes.run({}, {.timeout = 5s}); });
   while (lost.kind() == error_kind::unavailable); // it has not moved yet
   CHECK(lost.kind() == error_kind::aborted);
   CHECK_THAT(lost.message(), Contains("/job:ps/task:0 was restarted, and what this session had "
@@ -516,15 +509,15 @@ TEST_CASE("what is lost while a session moves from host to host is told") {
 TEST_CASE("addresses of hosts are checked, and only sessions understand them") {
   watchdog watch;
   hosts here;
-  CHECK_THAT(why_not([] { session::connect("master:nowhere"); }).message(),
+  CHECK_THAT(thrown_by([] { session::connect("master:nowhere"); }).message(),
              Contains("master: 'nowhere' is no address"));
-  CHECK_THAT(why_not([&] { server::start(here.at(0)); }).message(),
+  CHECK_THAT(thrown_by([&] { server::start(here.at(0)); }).message(),
              Contains("says who hosts a session, and not where the tasks are"));
   graph_builder g;
   auto one = g.constant(tensor::scalar(1));
   auto empty = concat("127.0.0.1:", free_ports(1)[0]);
   auto none = session::connect(concat("master:", empty), {.timeout = 500ms});
-  auto said = why_not([&] { none.fetch(one); });
+  auto said = thrown_by([&] { none.fetch(one); });
   CHECK(said.kind() == error_kind::unavailable);
   CHECK_THAT(said.message(),
              Contains("no task that hosts the session was there in time at " + empty));

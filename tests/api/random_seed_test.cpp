@@ -79,6 +79,8 @@ TEST_CASE("a session goes on with the random numbers of another, on tasks as wel
   CHECK(all[0].task == (on_task ? "/job:worker/task:0" : "/job:local/task:0"));
   CHECK((all[0].incarnation != 0) == on_task);
   REQUIRE(all[0].at.size() == 4);
+  CHECK(first.positions({all[0].task}).size() == 1);
+  CHECK(first.positions({"/job:ps/task:3"}).empty());
   auto expected = numbers(first, one);
 
   SECTION("before its nodes have run") {

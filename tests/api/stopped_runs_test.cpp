@@ -1,5 +1,6 @@
 // Runs that their caller stops: run_options::stop.
 #include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/api/recovery.hpp"
@@ -16,22 +17,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-template <class Act>
-status why_not(Act act) {
-  try {
-    act();
-  } catch (const error& e) {
-    return status{e.kind(), e.what()};
-  }
-  return {};
-}
-
 // What becomes of a run that is stopped once it waits, or does whatever it does for long.
 template <class Run>
 status stopped(Run run) {
   std::stop_source stop;
   auto outcome = std::async(std::launch::async, [&] {
-    return why_not([&] { run(run_options{.timeout = 60s, .stop = stop.get_token()}); });
+    return thrown_by([&] { run(run_options{.timeout = 60s, .stop = stop.get_token()}); });
   });
   CHECK(outcome.wait_for(100ms) == std::future_status::timeout);
   stop.request_stop();
@@ -90,7 +81,19 @@ TEST_CASE("a loop without an end is stopped") {
     check_stopped(stopped([&](const run_options& how) { endless.run({}, how); }));
 }
 
-TEST_CASE("a long product is stopped, from the thread of another run as well") {
+TEST_CASE("a run is stopped by the callback of another") {
+  watchdog watch;
+  queue_graph in;
+  auto s = session::local();
+  auto take = s.prepare({}, {in.taken});
+  auto size = s.prepare({}, {queue_size(in.queue)});
+  std::stop_source stop;
+  auto waits = take.run_async({}, {.timeout = 60s, .stop = stop.get_token()});
+  size.run_async({}, [&](const result<std::vector<tensor>>&) { stop.request_stop(); });
+  check_stopped(thrown_by([&] { waits.get(); }));
+}
+
+TEST_CASE("a long product is stopped") {
   watchdog watch;
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, -1}, "x");
@@ -114,10 +117,10 @@ TEST_CASE("a run that was stopped before it begins does nothing, and one that ha
   run_options how{.stop = stop.get_token()};
   s.run(more, {}, how);
   stop.request_stop();
-  check_stopped(why_not([&] { s.run(more, {}, how); }));
+  check_stopped(thrown_by([&] { s.run(more, {}, how); }));
   auto step = s.prepare({}, {}, {more});
-  check_stopped(why_not([&] { step.run({}, how); }));
-  check_stopped(why_not([&] { step.run_async({}, how).get(); }));
+  check_stopped(thrown_by([&] { step.run({}, how); }));
+  check_stopped(thrown_by([&] { step.run_async({}, how).get(); }));
   CHECK(to_scalar<int>(s.fetch(count)) == 1);
 }
 
@@ -179,7 +182,9 @@ TEST_CASE("a step over several tasks that waits is stopped, and takes nothing") 
   auto cluster = make_cluster(1, 1);
   auto worker = start_task(cluster, {"worker", 0}), ps = start_task(cluster, {"ps", 0});
   queue_graph in{"/job:ps/task:0"};
-  auto s = session::connect(cluster);
+  auto on = in.g.on("/job:worker/task:0");
+  in.taken = in.taken + 0; // travels
+  auto s = session::connect(cluster, {.passes = pass_options::none()});
   check_queue(s, in);
 }
 
@@ -192,7 +197,7 @@ TEST_CASE("a run that waits for a task which is not there is stopped") {
   auto size = s.prepare({}, {queue_size(in.queue)});
   CHECK(to_scalar<int>(size.run().front()) == 0);
   worker.reset();
-  (void)why_not([&] { size.run({}, {.timeout = 100ms}); }); // from here on it is known to be lost
+  (void)thrown_by([&] { size.run({}, {.timeout = 100ms}); }); // from here on it is known to be lost
   check_stopped(stopped([&](const run_options& how) { size.run({}, how); }));
   check_stopped(stopped([&](const run_options& how) { size.run_async({}, how).get(); }));
   // The same where the step was not prepared before.
@@ -231,6 +236,18 @@ TEST_CASE("a run that waits to be tried again is stopped, and says why it was") 
   CHECK_THAT(why.message(), Contains("the moon is away"));
 }
 
+TEST_CASE("a run that was stopped restores nothing") {
+  auto restored = false;
+  recovery of{{.restore = [](session&) {}}};
+  CHECK(of.lose("/job:ps/task:0"));
+  std::stop_source stop;
+  stop.request_stop();
+  check_stopped(of.run(
+      false, step_clock::now() + 1h, stop.get_token(), [] { return status{}; },
+      [&] { restored = true; }));
+  CHECK(!restored);
+}
+
 TEST_CASE("a run that waits for what others restore is stopped") {
   std::promise<void> restored;
   recovery of{{.restore = [](session&) {}}};
@@ -250,7 +267,7 @@ TEST_CASE("a run that waits for what others restore is stopped") {
   });
   CHECK(second.wait_for(50ms) == std::future_status::timeout);
   stop.request_stop();
-  CHECK(second.get().kind() == error_kind::cancelled);
+  check_stopped(second.get());
   restored.set_value();
   CHECK(first.get());
 }

@@ -150,7 +150,7 @@ struct printer {
   void one(const session_devices&) { out << "devices"; }
   void one(const session_known_devices&) { out << "known devices"; }
   void one(const session_stop& value) { all(value.request); }
-  void one(const session_positions& value) { all(value.go_on_from); }
+  void one(const session_positions& value) { all(value.go_on_from, value.tasks); }
   void one(const session_fill_end& value) { all(value.fill, value.done); }
   void one(const state_loss& value) { all(value.task, value.number); }
   void one(const task_fill& value) { all(value.task, static_cast<int>(value.stage)); }

@@ -148,7 +148,7 @@ inline std::vector<message> example_session_messages() {
       session_request{12, 13, session_devices{}},
       session_request{12, 14, session_known_devices{}},
       session_request{0, 0, session_stop{12}},
-      session_request{14, 15, session_positions{{{"a", "1 2"}, {"b", ""}}}},
+      session_request{14, 15, session_positions{{{"a", "1 2"}, {"b", ""}}, {"/job:ps/task:0"}}},
       session_request{16, 17, session_fill_end{18, true}},
       session_reply{
           16,

@@ -13,6 +13,7 @@ struct fake_worker {
   std::vector<caf::typed_response_promise<registered>> registering;
   std::vector<std::pair<run_request, caf::typed_response_promise<step_result>>> runs;
   std::vector<cancel_step> cancels;
+  std::vector<caf::typed_response_promise<status>> settling;
   std::vector<uint64_t> dropped;
   std::vector<caf::typed_response_promise<std::vector<device_info>>> listing;
   uint64_t handles = 0;
@@ -34,6 +35,11 @@ inline caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* lo
       [=](run_request& what) -> caf::result<step_result> {
         auto promise = self->make_response_promise<step_result>();
         log->runs.emplace_back(std::move(what), promise);
+        return promise;
+      },
+      [=](const settle_request&) -> caf::result<status> {
+        auto promise = self->make_response_promise<status>();
+        log->settling.push_back(promise);
         return promise;
       },
       [](const deed& what) { what.act(); },

@@ -279,9 +279,11 @@ public:
   }
 
   result<std::vector<task_positions>> positions(kernel_positions go_on_from,
+                                                const std::vector<std::string>& tasks,
                                                 step_clock::time_point deadline) override {
-    return ask_for<std::vector<task_positions>>(patience_until(deadline),
-                                                ask_positions{std::move(go_on_from)});
+    return ask_for<std::vector<task_positions>>(
+        patience_until(deadline),
+        ask_positions{.go_on_from = std::move(go_on_from), .tasks = tasks});
   }
 
 private:

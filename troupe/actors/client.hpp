@@ -205,9 +205,10 @@ public:
   virtual result<state_list> list_state(const std::string& task,
                                         step_clock::time_point deadline) = 0;
 
-  /// Where stateful kernels stand on the tasks that take part in steps; and where they shall stand,
-  /// if that is given.
+  /// Where stateful kernels stand on the tasks that take part in steps, of these where some are
+  /// named; and where they shall stand, if that is given.
   virtual result<std::vector<task_positions>> positions(kernel_positions go_on_from,
+                                                        const std::vector<std::string>& tasks,
                                                         step_clock::time_point deadline) = 0;
 
   const client_options& options() const noexcept { return options_; }

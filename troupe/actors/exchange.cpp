@@ -48,10 +48,10 @@ constexpr uint64_t least_borrowed = 256 * 1024;
 constexpr size_t most_borrowed = 2 * 1024 * 1024;
 // What is larger would not stay in the cache of the loop's memory.
 constexpr uint64_t max_cached = uint64_t{256} << 20;
-// Questions of a peer of what there is to see, which may be much; and bytes of answers to these and
-// others that it has not taken yet, until it is answered no more of them.
+// Questions of a peer of what there is to see, which may be much; and bytes of answers to them that
+// it has not taken yet, until it is answered no more of them.
 constexpr size_t most_questions = 64;
-constexpr uint64_t most_unread = 64 * 1024 * 1024;
+constexpr uint64_t most_unread = 64 * 1024 * 1024, bytes_of_state = 256;
 // Payloads of a client, as long as all that could bring some is refused when it has come.
 constexpr uint64_t most_without_rights = 1024 * 1024;
 
@@ -287,9 +287,10 @@ private:
   }
 
   void send(const message& what) {
-    if (std::holds_alternative<inspect_reply>(what) ||
-        std::holds_alternative<state_list_reply>(what))
-      from_->questions.fetch_sub(1, std::memory_order_relaxed);
+    if (const auto* seen = std::get_if<inspect_reply>(&what))
+      count_answer(static_cast<uint64_t>(seen->tree.bytes()));
+    else if (const auto* state = std::get_if<state_list_reply>(&what))
+      count_answer(state->list.entries.size() * bytes_of_state);
     auto sent = link_.send(what);
     if (sent.ok())
       outlet_.write_some();
@@ -451,13 +452,21 @@ private:
     return ending_ ? lost_ : status{};
   }
 
-  status allowed(const message& what) const {
+  void count_answer(uint64_t bytes) {
+    told_.fetch_add(bytes, std::memory_order_relaxed);
+    from_->questions.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  status allowed(const message& what) {
     if (std::holds_alternative<inspect_request>(what) ||
         std::holds_alternative<state_list_request>(what)) {
       if (from_->questions.fetch_add(1, std::memory_order_relaxed) >= most_questions)
         return failure(error_kind::resource_exhausted, peer(), " has asked ", most_questions,
                        " things that are not answered yet, as many as may be");
-      if (link_.waiting().payloads > most_unread)
+      auto unread = link_.waiting().payloads;
+      if (unread == 0)
+        told_.store(0, std::memory_order_relaxed);
+      if (std::min(unread, told_.load(std::memory_order_relaxed)) > most_unread)
         return failure(error_kind::resource_exhausted, peer(), " has not read ", most_unread,
                        " bytes of answers yet");
     }
@@ -555,6 +564,7 @@ private:
   bool is_known_ = false, is_over_ = false; // to the loop, which removes it once; end() is done
   status lost_;
 
+  std::atomic<uint64_t> told_{0}; // of what there is to see, since all of it had left
   const std::shared_ptr<lending_token> lends_;
   inline_unit* unit_ = nullptr; // the loop's thread's, while it reads
   troupe::link link_;

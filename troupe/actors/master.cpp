@@ -348,7 +348,8 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
           tell_moved(self, how->made);
           auto step = *made;
           watch_links(self, step);
-          self->state.registers->ensure(step, {what.deadline, what.knows, what.retried},
+          answer->keep(nullptr); // the registrar sees to it
+          self->state.registers->ensure(step, {what.deadline, what.knows, what.retried, what.stop},
                                         [=](const status& ready) {
                                           if (ready)
                                             answer->deliver(current(step));
@@ -481,7 +482,12 @@ caf::result<std::vector<task_positions>> positions_of(master_self self, ask_posi
   auto tell = [=](result<std::vector<task_positions>> found) {
     found ? answer->deliver(*std::move(found)) : answer->fail(found.status());
   };
-  gather_positions(self, workers_of_steps(self), what, tell);
+  auto asked = workers_of_steps(self);
+  if (const auto& only = what.tasks; !only.empty())
+    std::erase_if(asked, [&](const auto& one) {
+      return std::ranges::find(only, to_string(one.first)) == only.end();
+    });
+  gather_positions(self, asked, what, tell);
   return caf::delegated<std::vector<task_positions>>{};
 }
 

@@ -39,6 +39,10 @@ void registrar::ensure(const step_ptr& of, const asker& by, on_ready then) {
   }
   auto who = at->waiting.insert(at->waiting.end(), {by, {}, std::move(then)});
   who->due = due_.add(self_, by.deadline, [=, this] { lose_patience(at, who); });
+  who->stop = stop_request::watch(self_, by.stop, [=, this] {
+    TROUPE_REACHED("who waits for a step to be registered wants it no more");
+    dismiss(at, who, stopped_by_caller());
+  });
   if (fresh)
     begin(at);
 }
@@ -330,13 +334,19 @@ void registrar::lose_patience(const attempt_ptr& at, std::list<waiter>::iterator
   for (size_t i = 0; i < at->step->participants.size(); ++i)
     if (at->step->parts.asking(i))
       silent += concat(silent.empty() ? "" : ", ", at->step->participants[i].task);
+  dismiss(at, who,
+          failure(error_kind::deadline_exceeded, silent, " did not register the step in time"));
+}
+
+void registrar::dismiss(const attempt_ptr& at, std::list<waiter>::iterator who, status why) {
   auto then = std::move(who->then);
+  due_.remove(who->due);
   at->waiting.erase(who);
   if (at->waiting.empty()) {
     at->step->parts.give_up();
     under_way_.remove(at);
   }
-  then(failure(error_kind::deadline_exceeded, silent, " did not register the step in time"));
+  then(std::move(why));
 }
 
 void registrar::end(const attempt_ptr& at, const status& how) {

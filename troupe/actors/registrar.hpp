@@ -4,6 +4,7 @@
 #include "troupe/actors/client.hpp"
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/stop_request.hpp"
 #include "troupe/runtime/cluster/held_state.hpp"
 #include "troupe/runtime/cluster/unreachable_tasks.hpp"
 
@@ -42,9 +43,11 @@ public:
     step_clock::time_point deadline;
     uint64_t knows = 0;   ///< as in prepare_request: of what is lost since, it fails
     bool retried = false; ///< as there
+    std::stop_token stop = {};
   };
   /// Calls `then` when all parts of the step are registered, or of what takes its place
-  /// (current()), which happens once for all who ask; at the deadline of each at the latest.
+  /// (current()), which happens once for all who ask; at the deadline of each at the latest, or
+  /// soon after it is asked to stop. What is told to nobody else is not told to who has stopped.
   void ensure(const step_ptr& step, const asker& who, on_ready then);
   /// Kernels that have not run on a task begin there, if it is registered with from now on.
   void begin_at(kernel_positions positions) { positions_ = std::move(positions); }
@@ -64,6 +67,7 @@ private:
     asker who;
     deadlines::key due;
     on_ready then;
+    std::shared_ptr<stop_request> stop = {};
   };
   static bool is_retried(const waiter& one) { return one.who.retried; }
   struct attempt {
@@ -92,6 +96,7 @@ private:
   void register_part(const attempt_ptr& at, size_t part, uint64_t number);
   void follow(const attempt_ptr& at, registration::next what);
   void lose_patience(const attempt_ptr& at, std::list<waiter>::iterator who);
+  void dismiss(const attempt_ptr& at, std::list<waiter>::iterator who, status why);
   attempt_ptr find(const prepared_step& step) const;
   void end(const attempt_ptr& at, const status& how);
 

@@ -79,18 +79,25 @@ void try_next(remote_self self, status why) {
 } // namespace
 
 // Calls back when a task has the session, or with an error by the deadline.
-void with_host(remote_self self, step_clock::time_point until, std::function<void(status)> then) {
+void with_host(remote_self self, step_clock::time_point until, std::function<void(status)> then,
+               const std::stop_token& stop) {
   auto& state = self->state;
   if (state.current && state.current->is_open)
     return then({});
   auto waits = state.waiting.insert(state.waiting.end(), {std::move(then), {}});
-  waits->due = state.due.add(self, until, [=] {
-    auto& in = self->state;
+  auto dismiss = [=](status why) {
     auto tell = std::move(waits->then);
-    in.waiting.erase(waits);
-    tell(failure(error_kind::unavailable, "no task that hosts the session was there in time at ",
-                 list_of_addresses(in), in.last.ok() ? "" : concat(" (", in.last.message(), ")")));
+    self->state.due.remove(waits->due);
+    self->state.waiting.erase(waits);
+    tell(std::move(why));
+  };
+  waits->due = state.due.add(self, until, [=] {
+    const auto& last = self->state.last;
+    dismiss(failure(error_kind::unavailable, "no task that hosts the session was there in time at ",
+                    list_of_addresses(self->state),
+                    last.ok() ? "" : concat(" (", last.message(), ")")));
   });
+  waits->stop = stop_request::watch(self, stop, [=] { dismiss(stopped_by_caller()); });
   if (!state.calling && !state.current)
     call_host(self);
 }

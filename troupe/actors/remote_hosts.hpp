@@ -3,6 +3,7 @@
 #include "troupe/actors/deadlines.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/stop_request.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/atom.hpp>
@@ -44,13 +45,16 @@ using host_ptr = std::shared_ptr<host_link>;
 struct waiting_for_host {
   std::function<void(status)> then;
   deadlines::key due;
+  std::shared_ptr<stop_request> stop = {};
 };
 
 struct waiting_for_step {
   step_clock::time_point deadline;
   std::function<void(status)> then;
-  bool retried = false; // as in prepare_request
+  bool retried = false;      // as in prepare_request
+  std::stop_token stop = {}; // likewise
   deadlines::key due = {};
+  std::shared_ptr<stop_request> watch = {};
 };
 
 /// A kind of step, and where it is prepared.
@@ -59,6 +63,7 @@ struct remote_step {
   std::vector<bool> needs; // which feeds
   uint64_t host = 0, handle = 0;
   uint64_t asking_at = 0;          // the host that prepares it; 0: none does
+  host_ptr asked;                  // that host
   uint64_t asking = 0;             // by which request
   std::set<std::string> uses = {}; // tasks on which it uses state
   std::list<waiting_for_step> waiting;
@@ -91,15 +96,17 @@ struct remote_state {
   std::list<waiting_for_host> waiting;
   std::map<uint64_t, remote_ptr> steps;
   std::map<std::string, holder> holders; // by task
-  std::set<std::string> unrestored;      // tasks of which what was lost may be still to be restored
-  std::map<uint64_t, uint64_t> fills;    // by number: the host that their steps ran at; 0: several
+  status unsaid; // state is lost, and whoever was to be told did not wait for the answer
+  std::set<std::string> unrestored;   // tasks of which what was lost may be still to be restored
+  std::map<uint64_t, uint64_t> fills; // by number: the host that their steps ran at; 0: several
   uint64_t next_number = 1;
 };
 
 using remote_self = caf::stateful_actor<remote_state>*;
 
-/// Calls back when a task has the session, or with an error by the deadline.
-void with_host(remote_self self, step_clock::time_point until, std::function<void(status)> then);
+/// Calls back when a task has the session, or with an error by the deadline, or when it is stopped.
+void with_host(remote_self self, step_clock::time_point until, std::function<void(status)> then,
+               const std::stop_token& stop = {});
 /// The host answers, or is lost, or is silent: `then` is called once, and later. Gives the number
 /// of the request.
 uint64_t ask(remote_self self, const host_ptr& host, session_request what,

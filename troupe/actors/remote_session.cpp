@@ -109,6 +109,13 @@ status look_at_holders(remote_state& state, const host_ptr& host, const session_
       .of_lost_state();
 }
 
+// The one error that says so may have come when nobody waited for it any more: the next step that
+// uses the task is told.
+void note_unsaid(remote_state& state, const status& answer) {
+  if (!answer && answer.origin().state_lost && !answer.origin().task.empty())
+    state.unsaid = answer;
+}
+
 // What its host has told is not run on a task before it is restored; as a registrar does it.
 status unrestored(remote_state& state, const remote_step& step) {
   if (state.unrestored.empty())
@@ -165,8 +172,15 @@ caf::result<status> end_filling(remote_self self, const end_fill& what) {
 
 // -- steps ---------------------------------------------------------------------------------------
 
+// Who waits for a step to be prepared, and until when.
+struct waits_for_step {
+  step_clock::time_point deadline;
+  bool retried;
+  std::stop_token stop;
+};
+
 // Has a step prepared where the session is now.
-void ensure(remote_self self, const remote_ptr& step, step_clock::time_point until, bool retried,
+void ensure(remote_self self, const remote_ptr& step, const waits_for_step& who,
             std::function<void(status)> then);
 
 bool is_ready(const remote_state& state, const remote_step& step) {
@@ -186,8 +200,11 @@ void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
   step->asking_at = 0;
   auto outcome = done.outcome;
   const auto* made = std::get_if<prepared_handle>(&done.what);
-  if (outcome && made && step->waiting.empty()) { // it is known to nobody
-    self->send(host->exchange, outgoing{session_request{.what = session_forget{made->handle}}});
+  step->asked = nullptr;
+  if (step->waiting.empty()) { // it is known to nobody
+    if (outcome && made)
+      self->send(host->exchange, outgoing{session_request{.what = session_forget{made->handle}}});
+    note_unsaid(self->state, outcome);
     return;
   }
   if (outcome && made) {
@@ -208,39 +225,50 @@ void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
                      : is_for_another(done) ||
                            (outcome.kind() == error_kind::deadline_exceeded && one.deadline > now);
     if (again)
-      ensure(self, step, one.deadline, one.retried, std::move(one.then));
+      ensure(self, step, {one.deadline, one.retried, one.stop}, std::move(one.then));
     else
       one.then(outcome);
   }
 }
 
-void ensure(remote_self self, const remote_ptr& step, step_clock::time_point until, bool retried,
+void wait_for(remote_self self, const remote_ptr& step, const waits_for_step& who,
+              const std::function<void(status)>& then) {
+  auto waits =
+      step->waiting.insert(step->waiting.end(), {who.deadline, then, who.retried, who.stop});
+  auto dismiss = [=](status why) {
+    auto tell = std::move(waits->then);
+    self->state.due.remove(waits->due);
+    step->waiting.erase(waits);
+    tell(std::move(why));
+  };
+  waits->due = self->state.due.add(self, later(who.deadline, host_margin / 2), [=] {
+    dismiss(failure(error_kind::deadline_exceeded, "the step was not prepared in time"));
+  });
+  waits->watch = stop_request::watch(self, who.stop, [=] {
+    if (step->waiting.size() == 1 && step->asked) // nobody else wants it
+      stop(self, step->asked, step->asking);
+    dismiss(stopped_by_caller());
+  });
+}
+
+void ensure(remote_self self, const remote_ptr& step, const waits_for_step& who,
             std::function<void(status)> then) {
-  with_host(self, until, [=](status there) {
+  auto go = [=](status there) {
     if (!there)
       return then(std::move(there));
     if (is_ready(self->state, *step))
       return then({});
-    auto waits = step->waiting.insert(step->waiting.end(), {until, then, retried});
-    waits->due = self->state.due.add(self, later(until, host_margin / 2), [=] {
-      auto tell = std::move(waits->then);
-      step->waiting.erase(waits);
-      tell(failure(error_kind::deadline_exceeded, "the step was not prepared in time"));
-    });
+    wait_for(self, step, who, then);
     auto host = self->state.current;
     if (std::exchange(step->asking_at, host->number) == host->number)
       return;
     auto what = step->what;
-    what.retried = retried;
-    step->asking = ask(self, host, {.what = std::move(what)}, until,
+    what.retried = who.retried;
+    step->asked = host;
+    step->asking = ask(self, host, {.what = std::move(what)}, who.deadline,
                        [=](session_reply& done) { prepared(self, step, host, done); });
-  });
-}
-
-// Who asked has had enough.
-void stop_preparing(remote_self self, const remote_step& step) {
-  if (const auto& host = self->state.current; host && host->number == step.asking_at)
-    stop(self, host, step.asking);
+  };
+  with_host(self, who.deadline, std::move(go), who.stop);
 }
 
 caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prepare_request& what) {
@@ -251,23 +279,7 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prep
   auto step = std::make_shared<remote_step>();
   step->what = *std::move(made);
   step->needs = needed_feeds(what);
-  struct progress {
-    bool is_answered = false;
-    std::shared_ptr<stop_request> stop;
-  };
-  auto open = std::make_shared<progress>();
-  open->stop = stop_request::watch(self, what.stop, [=]() mutable {
-    open->is_answered = true;
-    stop_preparing(self, *step);
-    promise.deliver(to_caf(stopped_by_caller()));
-  });
   auto then = [=, outside = what.outside](const status& ready) mutable {
-    open->stop = nullptr;
-    if (open->is_answered) {
-      if (ready) // it is known to nobody
-        forget_at_host(self, *step);
-      return;
-    }
     if (!ready) {
       promise.deliver(to_caf(ready));
       return;
@@ -280,7 +292,7 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prep
     promise.deliver(
         std::make_shared<prepared_step>(std::vector<participant>{std::move(part)}, outside));
   };
-  ensure(self, step, what.deadline, what.retried, std::move(then));
+  ensure(self, step, {what.deadline, what.retried, what.stop}, std::move(then));
   return promise;
 }
 
@@ -309,7 +321,6 @@ struct remote_run {
   remote_ptr step; // kept
   caf::typed_response_promise<step_outcome> reply;
   host_ptr host = {};   // that was asked last
-  uint64_t asking = 0;  // by which request; 0: none is open
   deadlines::key due{}; // of a host that does not say that it has stopped
   bool is_answered = false;
   std::shared_ptr<stop_request> stop = {};
@@ -326,10 +337,13 @@ void finish(remote_self self, const run_ptr& run, step_outcome what) {
 }
 
 void run_at_host(remote_self self, const run_ptr& run);
+void stop_run(remote_self self, const run_ptr& run, uint64_t number);
 
 void ran_at_host(remote_self self, const run_ptr& run, session_reply& done, int64_t asked_ns) {
   const auto& request = run->request;
-  run->asking = 0;
+  run->stop = nullptr;
+  if (run->is_answered)
+    note_unsaid(self->state, done.outcome);
   if (is_for_another(done))
     return request.stop.stop_requested() ? finish(self, run, {stopped_by_caller(), {}})
                                          : run_at_host(self, run);
@@ -349,9 +363,7 @@ void ran_at_host(remote_self self, const run_ptr& run, session_reply& done, int6
 
 void run_at_host(remote_self self, const run_ptr& run) {
   const auto& request = run->request;
-  ensure(self, run->step, request.deadline, request.retried, [=, &request](status ready) {
-    if (run->is_answered)
-      return;
+  auto go = [=, &request](status ready) {
     if (!ready)
       return finish(self, run, {std::move(ready), {}});
     run->host = self->state.current;
@@ -368,18 +380,18 @@ void run_at_host(remote_self self, const run_ptr& run) {
     for (size_t i = 0; i < asked.feeds.size(); ++i)
       if (run->step->needs[i])
         asked.feeds[i] = request.feeds[i];
-    run->asking = ask(self, run->host, {.what = std::move(asked)}, request.deadline,
+    auto number = ask(self, run->host, {.what = std::move(asked)}, request.deadline,
                       [=, asked_ns = steady_ns()](session_reply& done) {
                         ran_at_host(self, run, done, asked_ns);
                       });
-  });
+    run->stop = stop_request::watch(self, request.stop, [=] { stop_run(self, run, number); });
+  };
+  ensure(self, run->step, {request.deadline, request.retried, request.stop}, std::move(go));
 }
 
-// Its caller has had enough. The host answers soon; where it does not, nobody waits for it.
-void stop_run(remote_self self, const run_ptr& run) {
-  if (run->asking == 0)
-    return finish(self, run, {stopped_by_caller(), {}});
-  stop(self, run->host, run->asking);
+// Its caller wants it no more. The host answers soon; where it does not, nobody waits for it.
+void stop_run(remote_self self, const run_ptr& run, uint64_t number) {
+  stop(self, run->host, number);
   run->due = self->state.due.add(self, later(self->clock().now(), stop_margin), [=] {
     finish(self, run,
            {stopped_by_caller().followed_by(
@@ -396,9 +408,10 @@ caf::result<step_outcome> run(remote_self self, step_request& what) {
     return step_outcome{failure(error_kind::internal, "the step is not this session's"), {}};
   if (what.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
+  if (const auto& uses = found->second->uses; uses.contains(self->state.unsaid.origin().task))
+    return step_outcome{std::exchange(self->state.unsaid, {}), {}};
   auto run = std::make_shared<remote_run>(
       remote_run{std::move(what), found->second, self->make_response_promise<step_outcome>()});
-  run->stop = stop_request::watch(self, run->request.stop, [=] { stop_run(self, run); });
   run_at_host(self, run);
   return run->reply;
 }
@@ -441,7 +454,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       },
       [=](ask_positions& what) {
         return ask_for<std::vector<task_positions>>(
-            self, session_positions{std::move(what.go_on_from)}, soon(self));
+            self, session_positions{std::move(what.go_on_from), std::move(what.tasks)}, soon(self));
       },
       [=](list_devices_atom) {
         return ask_for<std::vector<device_info>>(self, session_devices{}, soon(self));

@@ -343,7 +343,9 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
 }
 
 void positions(host_self self, const request_ptr& request, session_positions& what) {
-  forward<std::vector<task_positions>>(self, request, ask_positions{std::move(what.go_on_from)});
+  forward<std::vector<task_positions>>(
+      self, request,
+      ask_positions{.go_on_from = std::move(what.go_on_from), .tasks = std::move(what.tasks)});
 }
 
 void forget(const session_ptr& session, uint64_t handle) {

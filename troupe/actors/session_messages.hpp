@@ -123,7 +123,8 @@ struct list_state {
 /// be reached; by a worker with task_positions; or by an error.
 struct ask_positions {
   kernel_positions go_on_from = {};
-  uint64_t session = 0; ///< the master says which
+  uint64_t session = 0;                ///< the master says which
+  std::vector<std::string> tasks = {}; ///< that the master asks; none: all
 };
 
 /// Anybody -> session, worker or exchange: list your devices. Answered by std::vector<device_info>.

@@ -33,7 +33,6 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
       caf::anon_send(to, turn_came{shared_from_this()});
   }
   const participant& part(size_t i) const { return request.step->participants[i]; }
-  bool has_begun() const noexcept { return id.sequence != 0; }
 
   step_request request;
   const std::shared_ptr<prepared_step> entered; // by its gate
@@ -107,12 +106,15 @@ caf::result<step_outcome> step_runner::run(const step_request& what) {
   auto run = std::make_shared<running_step>(what, promise, self_);
   run->number = came_++;
   running_.emplace(run->number, run);
-  run->stop = stop_request::watch(self_, what.stop, [=, this] { stop(run); });
   if (what.step->gate.enter(*run)) {
     register_and_start(run);
     return promise;
   }
   run->in_line = true;
+  run->stop = stop_request::watch(self_, what.stop, [=, this] {
+    TROUPE_REACHED("a step is stopped in line");
+    finish(run, stopped_by_caller());
+  });
   run->due = due_.add(self_, what.deadline,
                       [=, this] { finish(run, waited_in_line(run->request.step->gate)); });
   return promise;
@@ -130,14 +132,16 @@ void step_runner::enter(const turn_came& what) {
 // A task that was lost may be back.
 void step_runner::register_and_start(const running_ptr& run) {
   const auto& what = run->request;
-  registers_.ensure(what.step, {what.deadline, what.knows, what.retried}, [=, this](status ready) {
-    if (run->done)
-      return;
-    if (ready)
-      start(run);
-    else
-      finish(run, std::move(ready));
-  });
+  run->stop = nullptr;
+  registers_.ensure(what.step, {what.deadline, what.knows, what.retried, what.stop},
+                    [=, this](status ready) {
+                      if (run->done)
+                        return;
+                      if (ready)
+                        start(run);
+                      else
+                        finish(run, std::move(ready));
+                    });
 }
 
 void step_runner::note_filled(uint64_t fill, const participant& on) {
@@ -169,6 +173,7 @@ void step_runner::start(const running_ptr& run) {
   run->statistics.step = run->id.sequence;
   run->fetches.resize(step.outside.fetches);
   run->due = due_.add(self_, run->request.deadline, [=, this] { be_overdue(run); });
+  run->stop = stop_request::watch(self_, run->request.stop, [=, this] { stop(run); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
     run_request what{one.handle,         run->id,         run->request.deadline, {},
@@ -263,16 +268,22 @@ void step_runner::be_overdue(const running_ptr& run) {
   });
 }
 
-// Its caller has had enough. What has run to its end is told as that.
+// Its caller wants it no more. What has run to its end is told as that, but for the news that what
+// it took is spent, which is not waited for longer than for others that stop.
 void step_runner::stop(const running_ptr& run) {
   if (run->done)
     return;
-  if (!run->has_begun()) {
-    TROUPE_REACHED("a step is stopped before it begins");
-    return finish(run, stopped_by_caller());
-  }
   TROUPE_REACHED("a step is stopped while it runs");
-  follow(run, run->state.fail(stopped_by_caller().within(concat("step ", run->id))));
+  auto why = stopped_by_caller().within(concat("step ", run->id));
+  if (!run->state.settles())
+    return follow(run, run->state.fail(std::move(why)));
+  auto patience = self_->clock().now() + stop_patience;
+  if (patience >= run->request.deadline)
+    return;
+  due_.remove(run->due);
+  run->due = due_.add(self_, patience, [=, this] {
+    follow(run, run->state.doubt(status{why}.within("what the step took may be spent")));
+  });
 }
 
 void step_runner::cancel(const running_ptr& run) {

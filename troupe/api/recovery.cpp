@@ -48,13 +48,11 @@ recovery_event about(const status& first, recovery_event::kind what, int retry,
           .incarnation = of.incarnation};
 }
 
-// False: it was asked to stop.
-bool sleep_unless_stopped(std::chrono::milliseconds wait, const std::stop_token& stop) {
+void sleep_unless_stopped(std::chrono::milliseconds wait, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any nothing;
   std::unique_lock lock{mutex};
   nothing.wait_for(lock, stop, wait, [] { return false; });
-  return !stop.stop_requested();
 }
 
 } // namespace
@@ -99,9 +97,11 @@ void recovery::unfilled(const std::string& task) {
 status recovery::prepare(step_clock::time_point deadline, const std::stop_token& stop,
                          const std::function<void()>& restore) {
   std::unique_lock lock{mutex_};
-  if (!changed_.wait_until(lock, stop, deadline, [&] { return under_restore_.empty(); }))
-    return failure(stop.stop_requested() ? error_kind::cancelled : error_kind::deadline_exceeded,
-                   "the session still restores what ", joined(under_restore_), " had");
+  if (!changed_.wait_until(lock, stop, deadline, [&] { return under_restore_.empty(); })) {
+    auto why = concat("the session still restores what ", joined(under_restore_), " had");
+    return stop.stop_requested() ? stopped_by_caller().followed_by("; " + why)
+                                 : status{error_kind::deadline_exceeded, std::move(why)};
+  }
   if (lost_tasks_.empty())
     return {};
   under_restore_.swap(lost_tasks_);
@@ -163,7 +163,13 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
     return attempt();
   auto wait = std::max(how_.wait, std::chrono::milliseconds{1});
   status first;
+  auto stopped = [&] {
+    return first.ok() ? stopped_by_caller()
+                      : stopped_by_caller().followed_by(concat("; it was tried again: ", first));
+  };
   for (int retry = 1;; ++retry) {
+    if (stop.stop_requested())
+      return stopped();
     auto restored = restored_.load();
     auto began = false; // what has not begun has no effects
     auto outcome = how_.restore ? prepare(deadline, stop, restore) : status{};
@@ -191,10 +197,11 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
                           too_late ? " (its deadline is near)" : "")));
       return first;
     }
+    if (stop.stop_requested())
+      return stopped();
     tell(about(first, recovery_event::kind::retrying, retry,
                concat("retry ", retry, " of ", how_.retries, " in ", wait.count(), " ms")));
-    if (!sleep_unless_stopped(wait, stop))
-      return stopped_by_caller().followed_by(concat("; it was to be tried again: ", first));
+    sleep_unless_stopped(wait, stop);
     wait = std::min(wait * 2, longest_wait);
   }
 }

@@ -536,8 +536,9 @@ bool session::is_filling() const noexcept {
   return here && here->fills();
 }
 
-std::vector<task_positions> session::positions(location where) {
-  auto found = unwrap(shared_->state->client->positions({}, shared_->state->deadline({})),
+std::vector<task_positions> session::positions(const std::vector<std::string>& tasks,
+                                               location where) {
+  auto found = unwrap(shared_->state->client->positions({}, tasks, shared_->state->deadline({})),
                       "session::positions", where);
   std::ranges::sort(found, {}, &task_positions::task); // they answer in any order
   return found;
@@ -545,7 +546,7 @@ std::vector<task_positions> session::positions(location where) {
 
 void session::go_on_from(const kernel_positions& positions, location where) {
   if (!positions.empty())
-    unwrap(shared_->state->client->positions(positions, shared_->state->deadline({})),
+    unwrap(shared_->state->client->positions(positions, {}, shared_->state->deadline({})),
            "session::go_on_from", where);
 }
 

@@ -161,8 +161,13 @@ public:
   state_list state_of(const std::string& task = {}, location where = location::current());
 
   /// Where the streams of random numbers of this session's nodes stand, on the tasks that take part
-  /// in its steps and can be reached (docs/training.md). Of any moment, where steps run.
-  std::vector<task_positions> positions(location where = location::current());
+  /// in its steps and can be reached (docs/training.md). Of any moment, where steps run. One that
+  /// does not answer is waited for, for two seconds: name those that matter ("/job:ps/task:0").
+  std::vector<task_positions> positions(location where = location::current()) {
+    return positions({}, where);
+  }
+  std::vector<task_positions> positions(const std::vector<std::string>& tasks,
+                                        location where = location::current());
   /// Has them go on from there, on whichever task their nodes run, also those that have not run
   /// yet. Steps that run meanwhile draw some numbers or others. Throws, naming the node, for a
   /// position that is none.

@@ -29,30 +29,48 @@ log_hook log_to_stderr(const std::string& form, const std::string& least_level) 
   return [json = form == "json", least = level_of(least_level)](const log_event& what) {
     if (what.level < least)
       return;
-    write_line(json ? to_json_line(what) : to_line(what));
+    auto line_of = [json](const log_event& one) { return json ? to_json_line(one) : to_line(one); };
+    write_line(line_of(what), [&](size_t lost) {
+      return line_of({log_level::warning,
+                      what.time,
+                      what.task,
+                      "lines_lost",
+                      {{"count", static_cast<int64_t>(lost)}}});
+    });
   };
 }
 
-void write_line(const std::string& text) {
+void write_line(const std::string& text, const lost_notice& notice) {
   constexpr size_t at_once = 4096; // where there is any room, a pipe has room for so much
   static std::mutex mutex;
   static size_t lost = 0;
+  static bool is_torn = false;
   std::lock_guard guard{mutex};
-  auto write = [at_once](std::string_view rest) {
-    while (!rest.empty()) {
+  auto write = [at_once](std::string line) {
+    line.insert(0, is_torn ? "\n" : "").push_back('\n');
+    for (std::string_view rest = line; !rest.empty();) {
       pollfd room{STDERR_FILENO, POLLOUT, 0};
-      if (::poll(&room, 1, 0) != 1 || (room.revents & POLLOUT) == 0)
+      auto fits = ::poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0;
+      auto written =
+          fits ? ::write(STDERR_FILENO, rest.data(), std::min(rest.size(), at_once)) : -1;
+      if (written < 0) {
+        is_torn |= rest.size() < line.size();
         return false;
-      auto written = ::write(STDERR_FILENO, rest.data(), std::min(rest.size(), at_once));
-      if (written < 0)
-        return false;
+      }
       rest.remove_prefix(static_cast<size_t>(written));
     }
+    is_torn = false;
     return true;
   };
-  if (lost > 0 && write(concat("troupe: ", lost, " lines before this one found no room\n")))
+  if (lost > 0 && write(notice(lost)))
     lost = 0;
-  lost += lost > 0 || !write(text + '\n');
+  lost += lost > 0 || !write(text);
+}
+
+void write_line(const std::string& text) {
+  write_line(text, [](size_t lost) {
+    return concat("troupe: ", lost, " lines before this one found no room");
+  });
 }
 
 std::string to_json_line(const log_event& what) {

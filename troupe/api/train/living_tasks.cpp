@@ -220,9 +220,12 @@ live_set living_tasks::agree(session& in, location where) {
                         mine.options.at_least, " are needed", text)};
   }
   std::map<task_name, uint64_t> found;
-  for (const auto& one : living)
+  std::vector<std::string> names;
+  for (const auto& one : living) {
     found[one] = 0;
-  for (const auto& one : in.positions(where))
+    names.push_back(to_string(one));
+  }
+  for (const auto& one : in.positions(names, where)) // and of none that is silent
     if (auto name = device_name::parse(one.task); name && found.contains(name->on_task()))
       found[name->on_task()] = one.incarnation;
   live_set made{.epoch = mine.epoch};

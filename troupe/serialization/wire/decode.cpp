@@ -342,7 +342,10 @@ private:
       case wire::SessionRequest::STOP: made.what = session_stop{in.getStop()}; break;
       case wire::SessionRequest::POSITIONS: {
         TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
-        made.what = session_positions{std::move(positions)};
+        session_positions asked{std::move(positions)};
+        for (auto task : in.getTasks())
+          asked.tasks.push_back(text_of(task));
+        made.what = std::move(asked);
         break;
       }
       default: return damaged_message("a session is asked for what is unknown");

@@ -77,6 +77,7 @@ struct session_known_devices {};
 /// Answered by std::vector<task_positions>.
 struct session_positions {
   kernel_positions go_on_from = {};
+  std::vector<std::string> tasks = {}; ///< of these; none: of all that take part in steps
 };
 
 /// As end_fill (actors/session_messages.hpp). Answered by nothing, or an error.

@@ -323,6 +323,9 @@ private:
   void write(request_builder in, const session_positions& what) {
     in.initPositions();
     write_positions([&] { return in.getPositions(); }, what.go_on_from);
+    auto tasks = in.initTasks(static_cast<unsigned>(what.tasks.size()));
+    for (unsigned i = 0; i < tasks.size(); ++i)
+      tasks.set(i, as_text(what.tasks[i]));
   }
 
   static void write(reply_builder in, std::monostate) { in.setNothing(); }

@@ -418,6 +418,7 @@ struct SessionRequest {
     knownDevices @11 :Void;
     stop @12 :UInt64;          # the number of a request that is to end
   }
+  tasks @13 :List(Text);       # of positions: of these alone
 }
 
 struct SessionRan {

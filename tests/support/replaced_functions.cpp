@@ -1,0 +1,72 @@
+#include "tests/support/replaced_functions.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <map>
+#include <mutex>
+
+#include <dlfcn.h>
+#include <netdb.h>
+#include <pthread.h>
+
+namespace {
+
+std::atomic<bool> threads_are_short{false};
+std::mutex of_names;
+std::map<std::string, std::string> names;
+
+} // namespace
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+namespace {
+
+template <class Function>
+Function* real_one(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+} // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t* made,
+                                                          const pthread_attr_t* how,
+                                                          void* (*run)(void*),
+                                                          void* with) noexcept {
+  using function = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static auto* const real = real_one<function>("pthread_create");
+  return threads_are_short.load(std::memory_order_relaxed) ? EAGAIN : real(made, how, run, with);
+}
+
+__attribute__((visibility("default"))) int getaddrinfo(const char* name, const char* service,
+                                                       const addrinfo* how, addrinfo** found) {
+  using function = int(const char*, const char*, const addrinfo*, addrinfo**);
+  static auto* const real = real_one<function>("getaddrinfo");
+  std::string known;
+  if (name && !(how && (how->ai_flags & AI_NUMERICHOST) != 0)) {
+    std::lock_guard guard{of_names};
+    if (auto it = names.find(name); it != names.end())
+      known = it->second;
+  }
+  return real(known.empty() ? name : known.c_str(), service, how, found);
+}
+
+} // extern "C"
+#endif
+
+namespace troupe::test {
+
+thread_shortage::thread_shortage() { threads_are_short = true; }
+thread_shortage::~thread_shortage() { threads_are_short = false; }
+
+name_table::~name_table() {
+  std::lock_guard guard{of_names};
+  names.clear();
+}
+
+void name_table::set(const std::string& name, const std::string& address) {
+  std::lock_guard guard{of_names};
+  names[name] = address;
+}
+
+} // namespace troupe::test
