@@ -339,6 +339,62 @@ TEST_CASE("who wants a step no more does not take the news that the next host fi
   CHECK(outcome_of(next).origin().state_lost);
 }
 
+TEST_CASE("who comes after a step's preparation was stopped has it prepared anew") {
+  remote_world world;
+  caf::anon_send(world.session,
+                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().via});
+  world.run();
+  std::stop_source stop;
+  auto step = world.start(0, 0, stop.get_token());
+  world.pass(1s);
+  REQUIRE(world.hosts.size() == 2);
+  world.open_at_last();
+  auto& host = world.host();
+  auto asked = world.last<session_prepare>(host);
+  stop.request_stop();
+  world.run();
+  CHECK(outcome_of(step).kind() == error_kind::cancelled);
+  auto next = world.start();
+  auto again = world.last<session_prepare>(host);
+  CHECK(again != asked);
+  world.answer(host,
+               {.request = asked, .outcome = failure(error_kind::cancelled, "it was stopped")});
+  CHECK(!*next);
+  world.answer(host, {.request = again, .what = prepared_handle{7}, .held = {{ps, 11}}});
+  world.answer(host, ran(world.last<session_run>(host)));
+  CHECK(outcome_of(next).ok());
+}
+
+TEST_CASE("news that comes too late does not refuse what restores") {
+  remote_world world;
+  caf::anon_send(world.session,
+                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().via});
+  world.run();
+  std::stop_source stop;
+  auto step = world.start(0, 0, stop.get_token());
+  world.pass(1s);
+  REQUIRE(world.hosts.size() == 2);
+  world.open_at_last();
+  auto& host = world.host();
+  auto asked = world.last<session_prepare>(host);
+  stop.request_stop();
+  world.run();
+  world.answer(
+      host,
+      {.request = asked,
+       .outcome = failure(error_kind::aborted, ps, " was restarted").on_task(ps).of_lost_state(),
+       .losses = {{ps, 1}}});
+  auto restores = world.start(0, all_losses);
+  world.answer(host, {.request = world.last<session_prepare>(host),
+                      .what = prepared_handle{7},
+                      .held = {{ps, 12}}});
+  CHECK((!*restores || outcome_of(restores).message().find("restarted") != std::string::npos));
+  world.unrestored.clear();
+  auto after = world.start(0, all_losses);
+  world.answer(host, ran(world.last<session_run>(host)));
+  CHECK(outcome_of(after).ok());
+}
+
 TEST_CASE("what is stopped before a host is there is not prepared there") {
   remote_world world;
   caf::anon_send(world.session,

@@ -5,6 +5,8 @@
 #include <caf/message.hpp>
 #include <caf/sec.hpp>
 
+#include <cctype>
+
 namespace troupe {
 namespace {
 
@@ -42,6 +44,14 @@ status from_caf(const caf::error& what) {
                    ')');
   return failure(error_kind::internal, "CAF error ", caf::to_string(what.category()), ':',
                  int{what.code()});
+}
+
+bool names_task(std::string_view text, std::string_view task) {
+  for (auto at = text.find(task); at != text.npos; at = text.find(task, at + 1))
+    if (auto end = at + task.size();
+        end == text.size() || !std::isdigit(static_cast<unsigned char>(text[end])))
+      return true;
+  return false;
 }
 
 } // namespace troupe

@@ -14,4 +14,7 @@ TROUPE_API caf::error to_caf(const status& what);
 /// deadline_exceeded, an actor that is gone is unavailable.
 TROUPE_API status from_caf(const caf::error& what);
 
+/// Whether a text names that task ("/job:ps/task:1"), and not only task 10.
+bool names_task(std::string_view text, std::string_view task);
+
 } // namespace troupe

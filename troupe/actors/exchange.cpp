@@ -51,7 +51,7 @@ constexpr uint64_t max_cached = uint64_t{256} << 20;
 // Questions of a peer of what there is to see, which may be much; and bytes of answers to them that
 // it has not taken yet, until it is answered no more of them.
 constexpr size_t most_questions = 64;
-constexpr uint64_t most_unread = 64 * 1024 * 1024, bytes_of_state = 256;
+constexpr uint64_t most_unread = 64 * 1024 * 1024;
 // Payloads of a client, as long as all that could bring some is refused when it has come.
 constexpr uint64_t most_without_rights = 1024 * 1024;
 
@@ -289,8 +289,8 @@ private:
   void send(const message& what) {
     if (const auto* seen = std::get_if<inspect_reply>(&what))
       count_answer(static_cast<uint64_t>(seen->tree.bytes()));
-    else if (const auto* state = std::get_if<state_list_reply>(&what))
-      count_answer(state->list.entries.size() * bytes_of_state);
+    else if (std::holds_alternative<state_list_reply>(what))
+      count_answer(0); // which lies in the message
     auto sent = link_.send(what);
     if (sent.ok())
       outlet_.write_some();
@@ -453,7 +453,8 @@ private:
   }
 
   void count_answer(uint64_t bytes) {
-    told_.fetch_add(bytes, std::memory_order_relaxed);
+    if (bytes > encode_options{}.inline_tensor) // it travels beside its message
+      told_.fetch_add(bytes, std::memory_order_relaxed);
     from_->questions.fetch_sub(1, std::memory_order_relaxed);
   }
 

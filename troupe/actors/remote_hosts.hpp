@@ -96,7 +96,7 @@ struct remote_state {
   std::list<waiting_for_host> waiting;
   std::map<uint64_t, remote_ptr> steps;
   std::map<std::string, holder> holders; // by task
-  status unsaid; // state is lost, and whoever was to be told did not wait for the answer
+  std::list<status> unsaid; // state is lost, and whoever was to be told did not wait for that
   std::set<std::string> unrestored;   // tasks of which what was lost may be still to be restored
   std::map<uint64_t, uint64_t> fills; // by number: the host that their steps ran at; 0: several
   uint64_t next_number = 1;

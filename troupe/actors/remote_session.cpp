@@ -112,8 +112,21 @@ status look_at_holders(remote_state& state, const host_ptr& host, const session_
 // The one error that says so may have come when nobody waited for it any more: the next step that
 // uses the task is told.
 void note_unsaid(remote_state& state, const status& answer) {
-  if (!answer && answer.origin().state_lost && !answer.origin().task.empty())
-    state.unsaid = answer;
+  const auto& of = answer.origin();
+  if (!answer && of.state_lost && !state.unrestored.contains(of.task)) // else it is being restored
+    state.unsaid.push_back(answer);
+}
+
+status take_unsaid(remote_state& state, const remote_step& step) {
+  auto found = std::ranges::find_if(state.unsaid, [&](const status& why) {
+    return std::ranges::any_of(step.uses,
+                               [&](const auto& task) { return names_task(why.message(), task); });
+  });
+  if (found == state.unsaid.end())
+    return {};
+  auto why = std::move(*found);
+  state.unsaid.erase(found);
+  return why;
 }
 
 // What its host has told is not run on a task before it is restored; as a registrar does it.
@@ -195,18 +208,19 @@ void forget_at_host(remote_self self, const remote_step& step) {
 
 void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
               const session_reply& done) {
-  if (step->asking_at != host->number)
-    return; // another prepares it since, and who waits, waits for that
-  step->asking_at = 0;
-  auto outcome = done.outcome;
   const auto* made = std::get_if<prepared_handle>(&done.what);
-  step->asked = nullptr;
-  if (step->waiting.empty()) { // it is known to nobody
+  auto outcome = done.outcome;
+  if (step->asking != done.request || step->waiting.empty()) { // it is known to nobody
     if (outcome && made)
       self->send(host->exchange, outgoing{session_request{.what = session_forget{made->handle}}});
     note_unsaid(self->state, outcome);
-    return;
   }
+  if (step->asking != done.request)
+    return; // it was stopped, or another prepares it since, and who waits, waits for that
+  step->asked = nullptr;
+  step->asking = step->asking_at = 0;
+  if (step->waiting.empty())
+    return;
   if (outcome && made) {
     step->host = host->number;
     step->handle = made->handle;
@@ -245,8 +259,11 @@ void wait_for(remote_self self, const remote_ptr& step, const waits_for_step& wh
     dismiss(failure(error_kind::deadline_exceeded, "the step was not prepared in time"));
   });
   waits->watch = stop_request::watch(self, who.stop, [=] {
-    if (step->waiting.size() == 1 && step->asked) // nobody else wants it
+    if (step->waiting.size() == 1 && step->asked) { // nobody else wants it
       stop(self, step->asked, step->asking);
+      step->asked = nullptr;
+      step->asking = step->asking_at = 0; // who comes from now on has it asked anew
+    }
     dismiss(stopped_by_caller());
   });
 }
@@ -408,8 +425,8 @@ caf::result<step_outcome> run(remote_self self, step_request& what) {
     return step_outcome{failure(error_kind::internal, "the step is not this session's"), {}};
   if (what.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
-  if (const auto& uses = found->second->uses; uses.contains(self->state.unsaid.origin().task))
-    return step_outcome{std::exchange(self->state.unsaid, {}), {}};
+  if (auto news = take_unsaid(self->state, *found->second); !news && what.knows != all_losses)
+    return step_outcome{std::move(news), {}};
   auto run = std::make_shared<remote_run>(
       remote_run{std::move(what), found->second, self->make_response_promise<step_outcome>()});
   run_at_host(self, run);

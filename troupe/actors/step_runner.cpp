@@ -11,7 +11,6 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
-#include <cctype>
 
 namespace troupe {
 namespace {
@@ -60,15 +59,6 @@ status knowing_incarnation(const running_step& run, status why) {
     if (one.incarnation != 0 && why.origin().task == to_string(one.task))
       return std::move(why).of_incarnation(one.incarnation);
   return why;
-}
-
-// Task 1 is not named where task 10 is.
-bool names(std::string_view text, std::string_view task) {
-  for (auto at = text.find(task); at != text.npos; at = text.find(task, at + 1))
-    if (auto end = at + task.size();
-        end == text.size() || !std::isdigit(static_cast<unsigned char>(text[end])))
-      return true;
-  return false;
 }
 
 // A task's clock counts from another moment than ours. It began the step after we had asked, and
@@ -333,7 +323,8 @@ void step_runner::note_told(const running_step& run, const status& outcome) {
     return;
   for (size_t i = 0; i < run.state.tasks(); ++i)
     if (const auto& part = run.part(i);
-        part.has_state && (i == run.refused_by || names(outcome.message(), to_string(part.task))))
+        part.has_state &&
+        (i == run.refused_by || names_task(outcome.message(), to_string(part.task))))
       registers_.told(part.task);
 }
 

@@ -165,7 +165,7 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
   status first;
   auto stopped = [&] {
     return first.ok() ? stopped_by_caller()
-                      : stopped_by_caller().followed_by(concat("; it was tried again: ", first));
+                      : stopped_by_caller().followed_by(concat("; it had failed before: ", first));
   };
   for (int retry = 1;; ++retry) {
     if (stop.stop_requested())

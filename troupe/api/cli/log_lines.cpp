@@ -31,7 +31,7 @@ log_hook log_to_stderr(const std::string& form, const std::string& least_level) 
       return;
     auto line_of = [json](const log_event& one) { return json ? to_json_line(one) : to_line(one); };
     write_line(line_of(what), [&](size_t lost) {
-      return line_of({log_level::warning,
+      return line_of({std::max(log_level::warning, least),
                       what.time,
                       what.task,
                       "lines_lost",
