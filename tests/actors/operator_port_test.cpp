@@ -138,7 +138,9 @@ TEST_CASE("metrics count steps by outcome, the bytes of links, and the elements 
   CHECK(sample(text, R"(troupe_device_memory_bytes{device="cpu:0",state="in_use"})"));
   CHECK(sample(text, "process_resident_memory_bytes") > 1e6);
   CHECK(sample(text, "process_open_fds") > 3);
-  CHECK(sample(text, R"(troupe_link_queued_bytes{peer="clients"})") == 0);
+  wait_for([&] { // a ping may be on its way
+    return sample(get(*task, "/metrics").body, R"(troupe_link_queued_bytes{peer="clients"})") == 0;
+  });
   CHECK(sample(text, R"(troupe_link_last_heard_seconds{peer="clients"})") < 10);
   CHECK(!sample(text, R"(troupe_members{presence="here"})")); // the cluster is not joined
   CHECK(sample(text, "troupe_draining") == 0);
