@@ -224,10 +224,9 @@ public:
     // Who traces many steps into one place pays for its memory once.
     auto found = wanted.to ? std::move(*wanted.to) : step_statistics{};
     found.step = 0;
-    auto run = [&](auto by) {
-      return (this->*by)(step, feeds, fetches, {deadline, insight.stop, wanted.watch}, found);
-    };
-    auto outcome = step.local ? run(&actor_client::drive) : run(&actor_client::ask_session);
+    const bounds of{deadline, insight.stop, wanted.watch};
+    auto outcome = step.local ? drive(step, feeds, fetches, of, found)
+                              : ask_session(step, feeds, fetches, of, found);
     if (found.step == 0) // it never began
       found.tasks.clear();
     if (wanted.sampled && outcome.ok())

@@ -62,8 +62,7 @@ struct remote_step {
   session_prepare what;
   std::vector<bool> needs; // which feeds
   uint64_t host = 0, handle = 0;
-  uint64_t asking_at = 0;          // the host that prepares it; 0: none does
-  host_ptr asked;                  // that host
+  host_ptr asked;                  // that prepares it
   uint64_t asking = 0;             // by which request
   std::set<std::string> uses = {}; // tasks on which it uses state
   std::list<waiting_for_step> waiting;

@@ -113,7 +113,10 @@ status look_at_holders(remote_state& state, const host_ptr& host, const session_
 // uses the task is told.
 void note_unsaid(remote_state& state, const status& answer) {
   const auto& of = answer.origin();
-  if (!answer && of.state_lost && !state.unrestored.contains(of.task)) // else it is being restored
+  auto is_known =
+      std::ranges::find(state.unsaid, answer.message(), &status::message) != state.unsaid.end();
+  if (!answer && of.state_lost && !is_known &&
+      !state.unrestored.contains(of.task)) // else it is being restored
     state.unsaid.push_back(answer);
 }
 
@@ -210,17 +213,15 @@ void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
               const session_reply& done) {
   const auto* made = std::get_if<prepared_handle>(&done.what);
   auto outcome = done.outcome;
-  if (step->asking != done.request || step->waiting.empty()) { // it is known to nobody
+  // Else it was stopped, or another prepares it since, and who waits, waits for that.
+  auto is_wanted = step->asking == done.request && !step->waiting.empty();
+  if (step->asking == done.request)
+    step->asked = nullptr;
+  if (!is_wanted) { // it is known to nobody
     if (outcome && made)
       self->send(host->exchange, outgoing{session_request{.what = session_forget{made->handle}}});
-    note_unsaid(self->state, outcome);
+    return note_unsaid(self->state, outcome);
   }
-  if (step->asking != done.request)
-    return; // it was stopped, or another prepares it since, and who waits, waits for that
-  step->asked = nullptr;
-  step->asking = step->asking_at = 0;
-  if (step->waiting.empty())
-    return;
   if (outcome && made) {
     step->host = host->number;
     step->handle = made->handle;
@@ -260,9 +261,8 @@ void wait_for(remote_self self, const remote_ptr& step, const waits_for_step& wh
   });
   waits->watch = stop_request::watch(self, who.stop, [=] {
     if (step->waiting.size() == 1 && step->asked) { // nobody else wants it
-      stop(self, step->asked, step->asking);
-      step->asked = nullptr;
-      step->asking = step->asking_at = 0; // who comes from now on has it asked anew
+      stop(self, step->asked, std::exchange(step->asking, 0));
+      step->asked = nullptr; // who comes from now on has it asked anew
     }
     dismiss(stopped_by_caller());
   });
@@ -277,11 +277,10 @@ void ensure(remote_self self, const remote_ptr& step, const waits_for_step& who,
       return then({});
     wait_for(self, step, who, then);
     auto host = self->state.current;
-    if (std::exchange(step->asking_at, host->number) == host->number)
+    if (std::exchange(step->asked, host) == host)
       return;
     auto what = step->what;
     what.retried = who.retried;
-    step->asked = host;
     step->asking = ask(self, host, {.what = std::move(what)}, who.deadline,
                        [=](session_reply& done) { prepared(self, step, host, done); });
   };

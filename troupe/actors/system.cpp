@@ -9,7 +9,7 @@
 #include <caf/scheduled_actor.hpp>
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 namespace troupe {
@@ -43,7 +43,7 @@ bool run_on_a_thread(caf::actor_system& system, std::function<void()> act) {
       system.dec_detached_threads();
     }}.detach();
     return true;
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) { // or memory is short
     system.dec_detached_threads();
     return false;
   }

@@ -64,7 +64,8 @@ void write_line(const std::string& text, const lost_notice& notice) {
   };
   if (lost > 0 && write(notice(lost)))
     lost = 0;
-  lost += lost > 0 || !write(text);
+  if (lost > 0 || !write(text))
+    ++lost;
 }
 
 void write_line(const std::string& text) {
