@@ -1,6 +1,10 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/types/source_line.hpp"
+
+#include <optional>
+#include <source_location>
 
 namespace troupe::test::graph_test {
 
@@ -61,6 +65,35 @@ TEST_CASE("edges are named after their node and output, and found by that name")
   CHECK_FALSE(edge{}.exists());
   CHECK_FALSE(edge{both.node, 2}.exists());
   CHECK_FALSE(edge{both.node, -1}.exists());
+}
+
+TEST_CASE(
+    "a node whose location is in a header of the system is said to be after the line before") {
+  struct located {
+    explicit located(std::source_location at = std::source_location::current()) : where(at) {}
+    std::source_location where;
+  };
+  std::optional<located> emplaced;
+  emplaced.emplace();
+  CHECK(!has_user_line(emplaced->where));
+  CHECK(to_string(emplaced->where) == "line unknown");
+  auto here = std::source_location::current();
+  CHECK(has_user_line(here));
+  CHECK(!has_user_line({}));
+  graph in{ops()};
+  auto value = [&](std::string name, std::source_location where) {
+    return add(in, {.op = "Const",
+                    .name = std::move(name),
+                    .attrs = {{"value", tensor::scalar(1)}, {"dtype", dtype::i32}},
+                    .where = where})
+        .node->description();
+  };
+  CHECK(value("a", emplaced->where) == "Const 'a' (line unknown)");
+  CHECK(value("b", here) == concat("Const 'b' (", to_string(here), ")"));
+  CHECK(value("c", emplaced->where) == concat("Const 'c' (after ", to_string(here), ")"));
+  auto failed = in.add({.op = "Cosnt", .name = "d", .where = emplaced->where});
+  CHECK(failed.status().message().starts_with(
+      concat("Cosnt 'd' (after ", to_string(here), "): there is no op")));
 }
 
 TEST_CASE("names are made unique unless they were given") {

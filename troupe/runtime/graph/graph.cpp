@@ -4,6 +4,7 @@
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/graph/signature.hpp"
+#include "troupe/runtime/types/source_line.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -24,6 +25,14 @@ bool valid_name(std::string_view name, bool internal) {
   };
   return !name.empty() && (alnum(name[0]) || name[0] == '.' || (name[0] == '_' && internal)) &&
          std::ranges::all_of(name, inner);
+}
+
+// Stands for the location of a node whose own is no line of the program: a program adds nodes in
+// the order of its lines, as a rule.
+std::string line_before(const std::vector<std::unique_ptr<node>>& nodes) {
+  auto last = std::find_if(nodes.rbegin(), nodes.rend(),
+                           [](const auto& each) { return has_user_line(each->where()); });
+  return last == nodes.rend() ? std::string{} : concat("after ", to_string((*last)->where()));
 }
 
 } // namespace
@@ -176,8 +185,9 @@ status graph::widen(node& which, const std::vector<edge>& further, attr_map attr
 
 result<node*> graph::add_here(node_spec spec) {
   choose_seeds(spec);
+  auto origin = has_user_line(spec.where) ? std::string{} : line_before(nodes_);
   auto context = [&](const std::string& name) {
-    return concat(spec.op, " '", name, "' (", to_string(spec.where), ')');
+    return concat(spec.op, " '", name, "' (", origin.empty() ? to_string(spec.where) : origin, ')');
   };
   auto name = name_for(spec);
   if (!name)
@@ -209,6 +219,7 @@ result<node*> graph::add_here(node_spec spec) {
   made->attrs_ = std::move(matched->attrs);
   made->inputs_ = std::move(spec.inputs);
   made->where_ = spec.where;
+  made->where_text_ = std::move(origin);
   made->graph_ = this;
   made->types_ = std::move(matched->output_types);
   made->input_ports_ = std::move(matched->input_ports);

@@ -1,5 +1,7 @@
 #include "troupe/runtime/types/status.hpp"
 
+#include "troupe/runtime/types/source_line.hpp"
+
 #include <charconv>
 #include <iterator>
 #include <optional>
@@ -122,7 +124,15 @@ std::ostream& operator<<(std::ostream& out, const status& what) {
   return what.ok() ? out : out << ": " << what.message();
 }
 
+bool has_user_line(const std::source_location& where) noexcept {
+  std::string_view file = where.file_name();
+  return where.line() != 0 && !file.starts_with("/usr/include/") &&
+         file.find("/include/c++/") == file.npos;
+}
+
 std::string to_string(const std::source_location& where) {
+  if (!has_user_line(where))
+    return "line unknown";
   std::string_view file = where.file_name();
   if (auto slash = file.rfind('/'); slash != file.npos)
     file.remove_prefix(slash + 1);
