@@ -70,6 +70,7 @@ TEST_CASE("tensors are read by name, in whichever format they lie") {
     CHECK(from->verify());
     CHECK(from->find("x") == nullptr);
     CHECK_THAT(from->read("x").status().message(), Contains("has no tensor 'x'"));
+    CHECK_THAT(from->read("ww").status().message(), Contains("'ww', did you mean 'w'?"));
   }
   CHECK(tensor_files::open(disk, "run/model")->path() == "run/model/step-4");
   CHECK(tensor_files::open(disk, "second.ckpt.index")->path() == "second.ckpt");

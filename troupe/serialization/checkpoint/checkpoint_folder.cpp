@@ -1,5 +1,6 @@
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
+#include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
 #include "troupe/serialization/storage/slices.hpp"
 
 #include <algorithm>
@@ -114,7 +115,7 @@ result<tensor> checkpoint_reader::read_entry(const manifest_tensor& one, allocat
 result<tensor> checkpoint_reader::read(std::string_view name, allocator& from) const {
   auto known = find(name);
   if (!known)
-    return failure(error_kind::not_found, path_, ": has no tensor '", name, "'");
+    return no_such_tensor(path_, name, manifest_.tensors);
   auto parts = parts_of(name);
   if (!parts.front()->slice)
     return read_entry(*parts.front(), from);
@@ -127,7 +128,7 @@ result<tensor> checkpoint_reader::read_part(std::string_view name,
                                             allocator& from) const {
   auto known = find(name);
   if (!known)
-    return failure(error_kind::not_found, path_, ": has no tensor '", name, "'");
+    return no_such_tensor(path_, name, manifest_.tensors);
   if (auto fits = check_slice(known->second, offset, dims); !fits)
     return std::move(fits).within(concat(path_, ": tensor '", name, "'"));
   if (auto bundle = bundles_.find(parts_of(name).front()->file); bundle != bundles_.end()) {

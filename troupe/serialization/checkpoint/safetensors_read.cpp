@@ -2,6 +2,8 @@
 #include "troupe/serialization/checkpoint/safetensors_types.hpp"
 #include "troupe/serialization/files/strict_json.hpp"
 
+#include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -169,7 +171,7 @@ const safetensors_entry* safetensors_reader::find(std::string_view name) const n
 result<const safetensors_entry*> safetensors_reader::must_find(std::string_view name) const {
   const auto* found = find(name);
   if (!found)
-    return failure(error_kind::not_found, path(), ": has no tensor '", name, "'");
+    return no_such_tensor(path(), name, entries_);
   if (found->type == dtype::none)
     return failure(error_kind::unimplemented, path(), ": tensor '", name, "' has elements of ",
                    found->stored_as, ", a type that we do not have");
@@ -280,7 +282,7 @@ result<tensor> safetensors_reader::read_rows(std::string_view name, int64_t firs
 result<uint64_t> safetensors_reader::checksum(std::string_view name) const {
   const auto* entry = find(name);
   if (!entry)
-    return failure(error_kind::not_found, path(), ": has no tensor '", name, "'");
+    return no_such_tensor(path(), name, entries_);
   checksum_stream sum;
   std::vector<std::byte> part(std::min<uint64_t>(part_bytes, entry->end - entry->begin));
   for (uint64_t at = 0; at < entry->end - entry->begin; at += part.size()) {

@@ -1,6 +1,7 @@
 #include "troupe/serialization/checkpoint/tensor_files.hpp"
 
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
+#include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
 #include "troupe/serialization/files/npz.hpp"
 #include "troupe/serialization/tensor_bundle/slice_file.hpp"
 
@@ -96,7 +97,7 @@ const tensor_files::entry* tensor_files::find(std::string_view name) const noexc
 
 result<tensor> tensor_files::read(std::string_view name) const {
   if (!find(name))
-    return failure(error_kind::not_found, path_, ": has no tensor '", name, '\'');
+    return no_such_tensor(path_, name, entries_);
   return source_->read(name);
 }
 

@@ -9,6 +9,8 @@
 #include "troupe/serialization/tensor_bundle/tensor_bundle.pb.h"
 #include "troupe/serialization/tensor_bundle/varint.hpp"
 
+#include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -239,7 +241,7 @@ result<tensor> tensor_bundle_reader::read_strings(std::string_view name, const p
 result<tensor> tensor_bundle_reader::read(std::string_view name, allocator& from) const {
   const auto* entry = find(name);
   if (!entry)
-    return failure(error_kind::not_found, index_path_, ": has no tensor '", name, "'");
+    return no_such_tensor(index_path_, name, entries_);
   return read_slice(name, std::vector<int64_t>(static_cast<size_t>(entry->dims.rank())),
                     entry->dims, from);
 }
@@ -249,7 +251,7 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
                                                 allocator& from) const {
   const auto* entry = find(name);
   if (!entry)
-    return failure(error_kind::not_found, index_path_, ": has no tensor '", name, "'");
+    return no_such_tensor(index_path_, name, entries_);
   if (entry->type == dtype::none)
     return failure(error_kind::unimplemented, index_path_, ": tensor '", name,
                    "' has a type that we do not have");

@@ -1,5 +1,6 @@
 #include "troupe/serialization/tensor_bundle/slice_file.hpp"
 
+#include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
 #include "troupe/serialization/tensor_bundle/slice_extents.hpp"
 #include "troupe/serialization/tensor_bundle/sorted_table.hpp"
@@ -195,7 +196,7 @@ const bundle_entry* slice_file_reader::find(std::string_view name) const noexcep
 result<tensor> slice_file_reader::read(std::string_view name) const {
   const auto* entry = find(name);
   if (!entry)
-    return failure(error_kind::not_found, pattern_, ": has no tensor '", name, "'");
+    return no_such_tensor(pattern_, name, entries_);
   return read_slice(name, std::vector<int64_t>(static_cast<size_t>(entry->dims.rank())),
                     entry->dims);
 }
@@ -204,7 +205,7 @@ result<tensor> slice_file_reader::read_slice(std::string_view name, std::span<co
                                              const shape& dims) const {
   const auto* entry = find(name);
   if (!entry)
-    return failure(error_kind::not_found, pattern_, ": has no tensor '", name, "'");
+    return no_such_tensor(pattern_, name, entries_);
   auto context = concat(pattern_, ": tensor '", name, "'");
   if (entry->type == dtype::none)
     return failure(error_kind::unimplemented, context, " has a type that we do not have");
