@@ -124,8 +124,8 @@ void write(const std::string& path, const cluster_spec& what) {
   std::filesystem::rename(path + ".new", path);
 }
 
-std::unique_ptr<client> connect_to_file(const std::string& path) {
-  auto cluster = find_cluster("file:" + path);
+std::unique_ptr<client> connect_by(const std::string& text) {
+  auto cluster = find_cluster(text);
   REQUIRE(cluster);
   client_options options;
   options.ops = &library();
@@ -133,6 +133,10 @@ std::unique_ptr<client> connect_to_file(const std::string& path) {
   auto made = client::connect(*cluster, std::move(options));
   REQUIRE(made);
   return *std::move(made);
+}
+
+std::unique_ptr<client> connect_to_file(const std::string& path) {
+  return connect_by("file:" + path);
 }
 
 } // namespace
@@ -281,6 +285,30 @@ TEST_CASE("a step waits for a task that joins the cluster's file, and names it i
   write(path, all);
   early.join();
   CHECK(outcome == "");
+}
+
+TEST_CASE("a step that names a job which is not in the cluster's file fails at once") {
+  watchdog watch;
+  temporary_folder folder;
+  auto path = folder / "cluster.json";
+  auto cluster = make_cluster(1);
+  write(path, cluster);
+  auto first = start_task(cluster, zero);
+  text_case text{R"(
+x = Add(i32(1), i32(2)) @"/job:woker/task:0"
+fetch x = i32(3)
+)"};
+  auto client = connect_by(path);
+  auto before = std::chrono::steady_clock::now();
+  auto found = run(*client, text, 0, 60s);
+  CHECK(std::chrono::steady_clock::now() - before < 20s);
+  CHECK(found.status().kind() == error_kind::not_found);
+  CHECK(says(found.status(), "there is no device '/job:woker/task:0', did you mean 'worker'?"));
+  // With file: another job may still come.
+  auto patient = connect_to_file(path);
+  before = std::chrono::steady_clock::now();
+  CHECK(!run(*patient, text, 0, 1s));
+  CHECK(std::chrono::steady_clock::now() - before > 700ms);
 }
 
 TEST_CASE("a task that comes back at another address is found by the cluster's file") {

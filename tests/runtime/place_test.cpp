@@ -288,7 +288,8 @@ TEST_CASE("an unknown or misspelt device is an error that lists the devices ther
   world w;
   w.named("Neg", "a", {w.one}, "/job:pss");
   CHECK(placed(w.in, {ps, gpu})
-            .ends_with("there is no device '/job:pss'; there are /job:ps/task:0/device:cpu:0, "
+            .ends_with("there is no device '/job:pss', did you mean 'ps'? There are "
+                       "/job:ps/task:0/device:cpu:0, "
                        "/job:worker/task:0/device:gpu:0"));
   world other;
   other.named("Neg", "a", {other.one}, "ps");

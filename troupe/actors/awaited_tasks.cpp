@@ -44,7 +44,7 @@ void awaited_tasks::wait_for(const graph& of, step_clock::time_point deadline,
 
 void awaited_tasks::wait_for(std::vector<device_name> wanted, step_clock::time_point deadline,
                              std::function<void()> then) {
-  if (!options_.may_change || all_there(wanted))
+  if (!options_.may_change || all_there(wanted) || is_hopeless(wanted))
     return then();
   auto at = waiting_.insert(waiting_.end(), {std::move(wanted), std::move(then)});
   auto early = std::min<step_clock::duration>(margin, (deadline - self_->clock().now()) / 8);

@@ -25,7 +25,8 @@ public:
       : self_(self), due_(due), options_(options) {}
 
   /// Calls `then` when each device that the graph's nodes ask for is on a task that is known, and
-  /// any task is; at the deadline at the latest. At once where nothing changes.
+  /// any task is; at the deadline at the latest. At once where nothing changes, or where a node
+  /// asks for a job that there will never be.
   void wait_for(const graph& of, step_clock::time_point deadline, std::function<void()> then);
   /// The same for these tasks: names without a kind and a number of devices.
   void wait_for(std::vector<device_name> wanted, step_clock::time_point deadline,
@@ -44,6 +45,7 @@ private:
   caf::event_based_actor* self_;
   deadlines& due_;
   const master_options& options_;
+  bool is_hopeless(const std::vector<device_name>& wanted) const;
   std::list<waiter> waiting_;
 };
 

@@ -26,6 +26,7 @@ struct master_options {
   std::map<task_name, caf::actor> workers; ///< in this process
   caf::actor membership;                   ///< finds the others; none in a local session
   bool may_change = false; ///< tasks come and go: what asks for one that is not there waits for it
+  bool jobs_are_final = false; ///< among these, only tasks of jobs that are known now come
   std::chrono::milliseconds patience{10'000}; ///< with tasks that list devices or reset containers
   std::function<void(const std::string&)> on_warning = {};
   restore_hooks lost_state = {};

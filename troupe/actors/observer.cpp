@@ -11,6 +11,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <future>
 #include <thread>
 
@@ -20,8 +21,8 @@ namespace {
 class cluster_observer final : public observer {
 public:
   cluster_observer(const cluster_access& cluster, connection_trust trust)
-      : may_change_(cluster.may_change()), view_(std::make_shared<cluster_view>(cluster.known)),
-        config_(1, true), system_(config_) {
+      : may_change_(cluster.may_change()), jobs_are_final_(cluster.jobs_are_final()),
+        view_(std::make_shared<cluster_view>(cluster.known)), config_(1, true), system_(config_) {
     membership_ = spawn_membership(system_, {.cluster = cluster,
                                              .role = "client",
                                              .self = {},
@@ -89,7 +90,11 @@ private:
 
   // Fails for a task that there will never be.
   status may_be(const task_name& task) const {
-    return may_change_ ? status{} : address_of(view_->now(), task).status();
+    auto known = view_->now();
+    auto is_known = [&](const auto& each) { return each.first.job == task.job; };
+    if (may_change_ && (!jobs_are_final_ || std::ranges::any_of(known.tasks, is_known)))
+      return {};
+    return address_of(known, task).status();
   }
 
   static status no_answer(const task_name& task) {
@@ -109,7 +114,7 @@ private:
     }
   }
 
-  const bool may_change_;
+  const bool may_change_, jobs_are_final_;
   const std::shared_ptr<cluster_view> view_;
   system_config config_;
   caf::actor_system system_;

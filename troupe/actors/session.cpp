@@ -156,3 +156,4 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
 }
 
 } // namespace troupe
+  master.jobs_are_final = cluster.jobs_are_final();

@@ -2,9 +2,11 @@
 
 #include "troupe/runtime/graph/collective.hpp"
 #include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/placement/kernel_site.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -37,6 +39,16 @@ bool keeps_state(const node& at) {
 
 bool keeps_state(const node_set& set) {
   return std::ranges::any_of(set.members, [](const node* one) { return keeps_state(*one); });
+}
+
+// Of a name whose job no device is of: the nearest jobs.
+std::string nearest_jobs(const device_name& asked, const device_list& devices) {
+  std::set<std::string_view> jobs;
+  for (const auto& each : devices)
+    jobs.insert(each.job);
+  return asked.job.empty() || jobs.contains(asked.job)
+             ? ""
+             : did_you_mean(asked.job, {jobs.begin(), jobs.end()});
 }
 
 std::string listed(const device_list& devices) {
@@ -88,9 +100,12 @@ status feasible_devices::failed(const node_set& set) const {
   for (const auto& one : devices_)
     if (set.asked.matches(one))
       left.push_back(kind_of(one));
-  if (left.empty())
+  if (left.empty()) {
+    auto jobs = nearest_jobs(set.asked, devices_);
     return failure(error_kind::not_found, set.members.front()->description(),
-                   ": there is no device '", set.asked, "'; there are ", listed(devices_));
+                   ": there is no device '", set.asked, '\'', jobs,
+                   jobs.empty() ? "; there are " : " There are ", listed(devices_));
+  }
   for (const auto* one : set.members) {
     std::erase_if(left, [&](device_kind kind) { return site_of(*one, kind) == kernel_site::none; });
     if (left.empty())

@@ -76,9 +76,9 @@ result<std::shared_ptr<address_source>> make_address_source(std::string_view tex
   if (auto rest = rest_of("kubernetes"))
     return make_kubernetes_source(*rest, from);
   if (auto rest = rest_of("file"))
-    return made{make_file_source(std::string{*rest})};
+    return made{make_file_source(std::string{*rest}, false)};
   // A name that nothing else explains may be a mistake.
-  auto file = make_file_source(std::string{text});
+  auto file = make_file_source(std::string{text}, true);
   TROUPE_TRY(file->read());
   return made{std::move(file)};
 }

@@ -51,6 +51,9 @@ public:
   virtual result<task_addresses> read() = 0;
   /// How long what it has said holds at least; 0: for ever.
   virtual std::chrono::milliseconds read_again() const { return std::chrono::milliseconds{0}; }
+  /// Whether all jobs that the cluster will have are among what it says: then only tasks of these
+  /// may come.
+  virtual bool jobs_are_final() const { return read_again().count() == 0; }
   /// Which task of `job` (empty: of any) this process is, where the environment says so.
   virtual result<std::optional<task_name>> self(const std::string& job) const {
     (void)job;
@@ -73,8 +76,10 @@ environment process_environment();
 /// Makes a source of a text:
 ///
 ///     {"worker": ["10.0.0.1:7001", ...]}     these addresses
-///     PATH                                   a file with such text, read again when it changes
-///     file:PATH                              the same, which need not be there yet
+///     PATH                                   a file with such text, read again when it changes;
+///                                            its jobs stay the same
+///     file:PATH                              the same, which need not be there yet, nor name all
+///                                            jobs
 ///     dns:worker*4=worker-{index}.train:7000,ps*1=...   names that are resolved at each call
 ///     slurm:ps*2,worker*6,port=7000          the environment of a Slurm step (docs/clusters.md)
 ///     kubernetes:worker*4,service=train,port=7000       that of an indexed Job of Kubernetes
@@ -97,6 +102,9 @@ struct cluster_access {
   std::vector<std::string> hosts = {};
   bool reads_again() const { return source && source->read_again().count() > 0; }
   bool may_change() const { return reads_again() || !seeds.empty(); }
+  bool jobs_are_final() const {
+    return seeds.empty() && hosts.empty() && (!source || source->jobs_are_final());
+  }
 };
 
 /// Reads the addresses of a cluster to join, or of tasks that host sessions:

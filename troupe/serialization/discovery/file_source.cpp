@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 
 class file_source final : public address_source {
 public:
-  explicit file_source(std::string path) : path_(std::move(path)) {}
+  file_source(std::string path, bool jobs_are_final)
+      : path_(std::move(path)), jobs_are_final_(jobs_are_final) {}
 
   // Who replaces the file while it is read changes what is seen of it: it is read once more.
   result<task_addresses> read() override {
@@ -29,6 +30,7 @@ public:
     return says_;
   }
   std::chrono::milliseconds read_again() const override { return 1s; }
+  bool jobs_are_final() const override { return jobs_are_final_; }
   std::string name() const override { return "the cluster file " + path_; }
 
 private:
@@ -53,14 +55,15 @@ private:
   }
 
   std::string path_;
+  const bool jobs_are_final_;
   version read_at_;
   task_addresses says_;
 };
 
 } // namespace
 
-std::shared_ptr<address_source> make_file_source(std::string path) {
-  return std::make_shared<file_source>(std::move(path));
+std::shared_ptr<address_source> make_file_source(std::string path, bool jobs_are_final) {
+  return std::make_shared<file_source>(std::move(path), jobs_are_final);
 }
 
 } // namespace troupe

@@ -8,7 +8,7 @@
 namespace troupe {
 
 /// A cluster file, which need not be there yet; it is read again when it changes.
-std::shared_ptr<address_source> make_file_source(std::string path);
+std::shared_ptr<address_source> make_file_source(std::string path, bool jobs_are_final);
 
 /// "worker*4=worker-{index}.train.svc:7000,ps*1=...". A name is resolved whenever its task is
 /// called. This process is the task whose host has its name (HOSTNAME).
