@@ -22,12 +22,14 @@
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
+#include <csignal>
 #include <fstream>
 #include <thread>
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace troupe::test::exchange_test {
@@ -507,6 +509,27 @@ TEST_CASE("memory is read of the process that is at the other end, and as long a
     who.process = 0;
     CHECK(!find());
   }
+}
+
+TEST_CASE("a process that has ended is said to have") {
+  near_sockets pair;
+  auto child = ::fork(); // it has all that this one has, its sockets among that
+  if (child == 0)
+    for (;;)
+      ::pause();
+  REQUIRE(child > 0);
+  pair.who.process = static_cast<uint32_t>(child);
+  auto there = near_memory::find(pair.ours->descriptor(), pair.who);
+  ::kill(child, SIGKILL);
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  if (!there) {
+    WARN("this system does not let processes read others' memory");
+    return;
+  }
+  std::byte read{};
+  auto why = there->read({&read, 1}, reinterpret_cast<uint64_t>(&read));
+  CHECK(why.kind() == error_kind::unavailable);
+  CHECK(why.message() == "its process has ended");
 }
 
 TEST_CASE("a peer that lends what it does not have is sent away with a reason") {

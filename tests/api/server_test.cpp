@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <future>
 #include <mutex>
+#include <thread>
 
 namespace troupe::test::server_test {
 
@@ -167,6 +168,63 @@ TEST_CASE("events that come in thousands are told by twenties, and the rest is c
     log.write(log_level::warning, "step_failed");
   CHECK(told.back().fields.back().name == "suppressed");
   CHECK(number_of(&told.back().fields.back().value) >= 980);
+}
+
+TEST_CASE("equal ends of steps within a moment are one event with a count") {
+  std::mutex mutex;
+  std::vector<log_event> told;
+  constexpr event_names failed{"step_failed", "steps_failed"};
+  auto field_of = [](const log_event& of, std::string_view name) -> const property_value* {
+    auto found = std::ranges::find(of.fields, name, &property::name);
+    return found == of.fields.end() ? nullptr : &found->value;
+  };
+  {
+    event_log log{"/job:a/task:0", [&](const log_event& what) {
+                    std::lock_guard guard{mutex};
+                    told.push_back(what);
+                  }};
+    for (int64_t i = 8185; i >= 8159; --i)
+      log.write_step(log_level::warning, failed, i,
+                     {{"why", concat("/job:b/task:1 is gone in step ", i)}});
+    log.write_step(log_level::warning, failed, 7, {{"why", std::string{"another cause"}}});
+    CHECK(soon([&] {
+      std::lock_guard guard{mutex};
+      return told.size() == 2;
+    }));
+    log.write_step(log_level::info, failed, 9, {{"why", std::string{"the log ends first"}}});
+  }
+  REQUIRE(told.size() == 3);
+  CHECK(told[0].event == "steps_failed");
+  CHECK(number_of(field_of(told[0], "count")) == 27);
+  CHECK(number_of(field_of(told[0], "first")) == 8159);
+  CHECK(number_of(field_of(told[0], "last")) == 8185);
+  CHECK(text_of(field_of(told[0], "why")).starts_with("/job:b/task:1 is gone"));
+  CHECK(told[1].event == "step_failed");
+  CHECK(number_of(field_of(told[1], "step")) == 7);
+  CHECK(!field_of(told[1], "count"));
+  CHECK(told[2].level == log_level::info);
+}
+
+TEST_CASE("steps that end for ever new causes take a bounded amount of memory, and are all told") {
+  std::atomic<size_t> told{0};
+  {
+    event_log log{"/job:a/task:0", [&](const log_event& what) {
+                    told += what.event == "step_failed" ? 1 : 0;
+                    for (const auto& one : what.fields)
+                      if (one.name == "suppressed")
+                        told += static_cast<size_t>(number_of(&one.value));
+                  }};
+    for (int64_t i = 0; i < 1000; ++i)
+      log.write_step(log_level::warning, {"step_failed", "steps_failed"}, 1,
+                     {{"why", concat("cause ", i)}});
+    CHECK(told >= event_log::most_per_second); // those for which there was no room, at once
+    size_t more = 0;
+    CHECK(soon([&] {
+      std::this_thread::sleep_for(100ms);
+      log.write(log_level::warning, "step_failed"); // tells how many were left out
+      return told == 1000 + ++more;
+    }));
+  }
 }
 
 TEST_CASE("a hook that throws costs the task nothing") {

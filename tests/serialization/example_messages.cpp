@@ -72,7 +72,7 @@ struct printer {
   void operator()(const deregister_graph& m) { all(m.handle); }
   void operator()(const run_step& m) {
     all(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds, m.times,
-        m.check_numerics, m.incarnation, m.fills);
+        m.check_numerics, m.incarnation, m.fills, m.retried);
   }
   void operator()(const fill_end& m) { all(m.request, m.done); }
   void operator()(const program_lost& m) { all(m.handle); }

@@ -52,6 +52,7 @@ inline std::vector<message> example_messages() {
                true,
                true,
                79,
+               true,
                true},
       step_done{10,
                 {},

@@ -142,6 +142,7 @@ struct run_request {
   profile_options watch = {};
   uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
   bool fills = false;       ///< as in step_request
+  bool retried = false;     ///< as there
 };
 
 struct step_result {

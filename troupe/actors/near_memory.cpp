@@ -161,6 +161,8 @@ status near_memory::read(std::span<std::byte> to, uint64_t from) const {
   iovec remote[] = {{reinterpret_cast<void*>(from), to.size()},
                     {reinterpret_cast<void*>(token_at_), sizeof token}};
   auto came = ::process_vm_readv(process_, local, 2, remote, 2, 0);
+  if (came < 0 && errno == ESRCH)
+    return failure(error_kind::unavailable, "its process has ended");
   if (came < 0 && errno != EFAULT)
     return failure(error_kind::unavailable, "its memory cannot be read: ", std::strerror(errno));
   if (came < static_cast<ssize_t>(to.size()))

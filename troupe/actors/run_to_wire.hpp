@@ -16,7 +16,8 @@ inline run_step to_wire(run_request& what, step_clock::time_point now) {
           .times = what.watch.times,
           .check_numerics = what.watch.check_numerics,
           .incarnation = what.incarnation,
-          .fills = what.fills};
+          .fills = what.fills,
+          .retried = what.retried};
 }
 
 } // namespace troupe

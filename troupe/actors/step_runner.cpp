@@ -166,8 +166,14 @@ void step_runner::start(const running_ptr& run) {
   run->stop = stop_request::watch(self_, run->request.stop, [=, this] { stop(run); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
     const auto& one = step.participants[i];
-    run_request what{one.handle,         run->id,         run->request.deadline, {},
-                     run->request.watch, one.incarnation, run->request.fill != 0};
+    run_request what{.handle = one.handle,
+                     .step = run->id,
+                     .deadline = run->request.deadline,
+                     .feeds = {},
+                     .watch = run->request.watch,
+                     .incarnation = one.incarnation,
+                     .fills = run->request.fill != 0,
+                     .retried = run->request.retried};
     if (what.fills && one.has_state && one.incarnation != 0) // 0: this process waits for nothing
       note_filled(run->request.fill, one);
     for (auto index : one.feeds)

@@ -23,17 +23,26 @@ std::string hex_of(uint64_t session) {
   return text;
 }
 
-// What its client has cancelled is no trouble of the task.
-void log_end(event_log& to, std::string_view event, step_id step, const status& outcome) {
+// What its client has cancelled is no trouble of the task, and what it tries again is none yet.
+void log_end(event_log& to, const event_names& event, step_id step, bool retried,
+             const status& outcome) {
   if (outcome.ok() || !to)
     return;
-  auto level = outcome.kind() == error_kind::cancelled ? log_level::debug : log_level::warning;
-  to.write(level, event,
-           {{"session", hex_of(step.session)},
-            {"step", static_cast<int64_t>(step.sequence)},
-            {"kind", std::string{to_string(outcome.kind())}},
-            {"why", outcome.message().substr(0, outcome.message().find('\n'))}});
+  auto kind = outcome.kind();
+  retried = retried && (kind == error_kind::unavailable || kind == error_kind::aborted);
+  auto level = kind == error_kind::cancelled ? log_level::debug
+               : retried                     ? log_level::info
+                                             : log_level::warning;
+  std::vector<property> fields{{"session", hex_of(step.session)},
+                               {"kind", std::string{to_string(kind)}},
+                               {"why", outcome.message().substr(0, outcome.message().find('\n'))}};
+  if (retried)
+    fields.push_back({"retried", true});
+  to.write_step(level, event, static_cast<int64_t>(step.sequence), std::move(fields));
 }
+
+constexpr event_names step_failed{"step_failed", "steps_failed"},
+    step_refused{"step_refused", "steps_refused"};
 
 } // namespace
 
@@ -105,7 +114,8 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
          std::move(what.feeds),
          {.times = what.times, .check_numerics = what.check_numerics},
          what.incarnation,
-         what.fills},
+         what.fills,
+         what.retried},
         owner, std::move(on_end), unit, fed);
 }
 
@@ -115,7 +125,7 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   auto stage = fill_stage::over;
   auto refuse = [&](status why) {
     counts_->refused(why.kind());
-    log_end(*log_, "step_refused", what.step, why);
+    log_end(*log_, step_refused, what.step, what.retried, why);
     on_end({.outcome = std::move(why).on_task(name_), .fetches = {}, .fill = stage});
     active_->fetch_sub(1, std::memory_order_release);
   };
@@ -162,11 +172,11 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
                           " more are over the limit of ", max_fed));
   }
   // A step whose part here has ended counts until it is settled.
-  auto ended = [owner, stage, fed, of = *program, step = what.step, keep = unsettled_,
-                counts = counts_, active = active_, log = log_, now = now_, began = now_(),
-                tell = std::move(on_end)](step_result result) {
+  auto ended = [owner, stage, fed, of = *program, step = what.step, retried = what.retried,
+                keep = unsettled_, counts = counts_, active = active_, log = log_, now = now_,
+                began = now_(), tell = std::move(on_end)](step_result result) {
     counts->ended(result.outcome.kind(), now() - began);
-    log_end(*log, "step_failed", step, result.outcome);
+    log_end(*log, step_failed, step, retried, result.outcome);
     result.fill = stage;
     owner->fed.fetch_sub(fed, std::memory_order_relaxed);
     if (result.holds)

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 #include <exception>
+#include <system_error>
 
 namespace troupe {
 namespace {
@@ -33,6 +34,16 @@ void append_text(const std::string& text, std::string& to) {
       to += static_cast<unsigned char>(c) < 32 ? ' ' : c;
   }
   to += '"';
+}
+
+// Replaces a number where it stands alone in a text.
+void leave_out_number(std::string& text, const std::string& number) {
+  auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (auto at = text.find(number); at != text.npos; at = text.find(number, at + 1)) {
+    auto end = at + number.size();
+    if ((at == 0 || !is_digit(text[at - 1])) && (end == text.size() || !is_digit(text[end])))
+      text.replace(at, number.size(), "#");
+  }
 }
 
 } // namespace
@@ -80,9 +91,14 @@ void event_log::rename(std::string task) {
 }
 
 void event_log::write(log_level level, std::string_view event, std::vector<property> fields) {
+  tell(level, event, std::move(fields), std::chrono::system_clock::now());
+}
+
+void event_log::tell(log_level level, std::string_view event, std::vector<property> fields,
+                     std::chrono::system_clock::time_point time) {
   if (!hook_)
     return;
-  auto now = std::chrono::steady_clock::now();
+  auto now = clock::now();
   std::string task;
   {
     std::lock_guard guard{mutex_};
@@ -104,8 +120,93 @@ void event_log::write(log_level level, std::string_view event, std::vector<prope
       fields.push_back({"suppressed", count});
   }
   try {
-    hook_({level, std::chrono::system_clock::now(), std::move(task), event, std::move(fields)});
+    hook_({level, time, std::move(task), event, std::move(fields)});
   } catch (const std::exception&) { // the host's own trouble
+  }
+}
+
+event_log::~event_log() {
+  {
+    std::lock_guard guard{mutex_};
+    ends_ = true;
+  }
+  changed_.notify_one();
+  if (flusher_.joinable())
+    flusher_.join();
+}
+
+event_log::clock::time_point event_log::group::due() const {
+  return std::min(latest + pause_of_group, begun + age_of_group);
+}
+
+void event_log::write_step(log_level level, const event_names& event, int64_t step,
+                           std::vector<property> fields) {
+  if (!hook_ || gather(level, event, step, fields))
+    return;
+  fields.insert(fields.begin(), property{"step", step});
+  write(level, event.singular, std::move(fields));
+}
+
+bool event_log::gather(log_level level, const event_names& event, int64_t step,
+                       const std::vector<property>& fields) {
+  auto compared = fields;
+  for (auto& each : compared)
+    if (auto* text = std::get_if<std::string>(&each.value))
+      leave_out_number(*text, std::to_string(step));
+  auto now = clock::now();
+  std::lock_guard guard{mutex_};
+  auto known = std::ranges::find_if(groups_, [&](const group& each) {
+    return each.level == level && each.event.singular == event.singular &&
+           each.compared == compared;
+  });
+  if (known != groups_.end()) {
+    known->latest = now;
+    ++known->count;
+    known->first = std::min(known->first, step);
+    known->last = std::max(known->last, step);
+    return true;
+  }
+  if (groups_.size() == most_groups || ends_)
+    return false;
+  try {
+    if (!flusher_.joinable())
+      flusher_ = std::thread{[this] { tell_groups(); }};
+  } catch (const std::system_error&) { // there is no thread
+    return false;
+  }
+  groups_.push_back({level, event, fields, std::move(compared), std::chrono::system_clock::now(),
+                     now, now, 1, step, step});
+  changed_.notify_one();
+  return true;
+}
+
+void event_log::tell(group&& of) {
+  auto& fields = of.fields;
+  if (of.count == 1)
+    fields.insert(fields.begin(), property{"step", of.first});
+  else
+    fields.insert(fields.begin(), {property{"count", of.count}, property{"first", of.first},
+                                   property{"last", of.last}});
+  tell(of.level, of.count == 1 ? of.event.singular : of.event.plural, std::move(fields), of.time);
+}
+
+void event_log::tell_groups() {
+  std::unique_lock lock{mutex_};
+  while (!ends_ || !groups_.empty()) {
+    if (groups_.empty()) {
+      changed_.wait(lock, [&] { return ends_ || !groups_.empty(); });
+      continue;
+    }
+    auto next = std::ranges::min_element(groups_, {}, &group::due);
+    if (!ends_ && clock::now() < next->due()) {
+      changed_.wait_until(lock, next->due());
+      continue;
+    }
+    auto over = std::move(*next);
+    groups_.erase(next);
+    lock.unlock();
+    tell(std::move(over));
+    lock.lock();
   }
 }
 

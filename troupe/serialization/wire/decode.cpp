@@ -77,7 +77,8 @@ private:
                                 in.getTimes(),
                                 in.getTrapNonfinite(),
                                 in.getIncarnation(),
-                                in.getFills()}};
+                                in.getFills(),
+                                in.getRetried()}};
       }
       case wire::Envelope::FILL_END:
         return message{fill_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};

@@ -82,6 +82,7 @@ public:
     to.setTimes(what.times);
     to.setTrapNonfinite(what.check_numerics);
     to.setFills(what.fills);
+    to.setRetried(what.retried);
     write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
   }
   void operator()(const fill_end& what) {

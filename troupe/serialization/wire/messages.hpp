@@ -114,7 +114,8 @@ struct run_step {
   bool times = false; ///< step_done shall bring statistics
   bool check_numerics = false;
   uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
-  bool fills = false; ///< it is one of those that fill the task (runtime/cluster/fill_gate.hpp)
+  bool fills = false;   ///< it is one of those that fill the task (runtime/cluster/fill_gate.hpp)
+  bool retried = false; ///< its client tries it again where it fails because of a task
 };
 
 /// Master to worker, after run_steps that fill: the task serves all from now on, or the next may

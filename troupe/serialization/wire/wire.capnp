@@ -195,6 +195,14 @@ struct RunStep {
   incarnation @8 :UInt64;      # of the task that it is meant for; 0: any
   fills @9 :Bool;              # it restores or initialises what a task waits to be filled with
 }
+  retried @10 :Bool;           # its client tries it again where it fails because of a task
+}
+
+struct ClientWait {
+  target @0 :Text;
+  reason @1 :Text;
+  steps @2 :UInt32;
+  seconds @3 :Float64;
 
 struct FillEnd {
   request @0 :UInt64;
