@@ -73,6 +73,55 @@ TEST_CASE("an observer sees all tasks from the root, and says which cannot be as
         error_kind::not_found);
 }
 
+TEST_CASE("what a client waits for before its steps reach their tasks is seen by an observer") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto worker = start(cluster, {"worker", 0});
+  graph_builder g;
+  g.push_device("/job:worker/task:0");
+  auto x = g.constant(1.f) + 1.f;
+  g.push_device("/job:worker/task:1"); // which is not there
+  auto y = neg(x);
+  auto s = session::connect(cluster, {.passes = pass_options::none()});
+  s.fetch(x);
+  std::vector<std::future<std::vector<tensor>>> answers;
+  std::stop_source stop;
+  auto waiting = std::async(std::launch::async, [&] {
+    try {
+      s.fetch(y, {}, {.stop = stop.get_token()});
+      return error_kind::ok;
+    } catch (const error& e) {
+      return e.kind();
+    }
+  });
+  auto eye = *observer::of(cluster);
+  auto told = [&] {
+    auto all = *eye->inspect(*inspection_ref::parse("/"), {.depth = 4, .only = kinds_of_waits}, 2s);
+    std::vector<cluster_wait> found;
+    for (auto& one : waits_in(all))
+      if (one.what_for == "task")
+        found.push_back(std::move(one));
+    return found;
+  };
+  std::vector<cluster_wait> found;
+  REQUIRE(soon([&] {
+    found = told();
+    return !found.empty();
+  }));
+  CHECK(found.front().task.starts_with("client "));
+  CHECK(found.front().task.ends_with(" of /job:worker/task:0"));
+  CHECK(found.front().other_task == "/job:worker/task:1");
+  CHECK(found.front().steps == 1);
+  CHECK(found.front().is_cause);
+  auto text = print_waits(found, 10);
+  INFO(text);
+  CHECK(text.find(" waits for /job:worker/task:1: 1 step, the longest for ") != std::string::npos);
+  CHECK(text.find("it is not connected") != std::string::npos);
+  stop.request_stop();
+  CHECK(waiting.get() == error_kind::cancelled);
+  CHECK(soon([&] { return told().empty(); }));
+}
+
 TEST_CASE("only the kinds that are asked for are told") {
   watchdog watch;
   auto cluster = make_cluster(1);

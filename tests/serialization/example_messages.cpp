@@ -76,6 +76,7 @@ struct printer {
   }
   void operator()(const fill_end& m) { all(m.request, m.done); }
   void operator()(const program_lost& m) { all(m.handle); }
+  void operator()(const client_waits& m) { all(m.waits); }
   void operator()(const step_done& m) {
     all(m.request, m.outcome, m.fetches, m.statistics, m.holds, static_cast<int>(m.fill));
   }
@@ -154,6 +155,9 @@ struct printer {
   void one(const session_fill_end& value) { all(value.fill, value.done); }
   void one(const state_loss& value) { all(value.task, value.number); }
   void one(const task_fill& value) { all(value.task, static_cast<int>(value.stage)); }
+  void one(const client_wait& value) {
+    all(value.target, value.reason, value.steps, value.seconds);
+  }
   void one(const prepared_handle& value) { all(value.handle); }
   void one(const session_ran& value) {
     all(value.fetches, value.step, value.statistics, value.begin_ns, value.end_ns);

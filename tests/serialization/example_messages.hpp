@@ -113,6 +113,7 @@ inline std::vector<message> example_messages() {
                     session_ran{{strings}, 49, {tensor::vector<uint8_t>({6, 7})}, 50, 51}},
       fill_end{52, true},
       program_lost{55},
+      client_waits{{{"/job:ps/task:0", "it is not connected", 56, 57.5}, {}}},
   };
 }
 

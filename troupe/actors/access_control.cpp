@@ -200,7 +200,7 @@ status may_ask(const peer_account& who, const message& what, const task_name& of
         if (is.template operator()<drain_request>())
           return need(may.drains, "have the task drain");
         if (is.template operator()<device_list_request, state_list_request, inspect_request,
-                                   member_changes, goodbye>())
+                                   member_changes, client_waits, goodbye>())
           return {};
         return need(false, "say ", name_of(what), ", as tasks do");
       },

@@ -47,6 +47,7 @@ void awaited_tasks::wait_for(std::vector<device_name> wanted, step_clock::time_p
   if (!options_.may_change || all_there(wanted) || is_hopeless(wanted))
     return then();
   auto at = waiting_.insert(waiting_.end(), {std::move(wanted), std::move(then)});
+  at->since = self_->clock().now();
   auto early = std::min<step_clock::duration>(margin, (deadline - self_->clock().now()) / 8);
   at->due = due_.add(self_, deadline - early, [this, at] {
     auto act = std::move(at->then);
@@ -66,6 +67,30 @@ void awaited_tasks::look() {
   });
   for (const auto& act : ready)
     act();
+}
+
+client_wait_list awaited_tasks::waits() const {
+  client_wait_list listed;
+  for (const auto& each : waiting_) {
+    if (listed.size() == client_wait::most)
+      break;
+    auto missing =
+        std::ranges::find_if(each.wanted, [&](const auto& asked) { return !all_there({asked}); });
+    listed.push_back(
+        {.target = missing == each.wanted.end() ? "any task" : to_string(*missing),
+         .reason = "the cluster does not have it yet",
+         .steps = 1,
+         .seconds = std::chrono::duration<double>(self_->clock().now() - each.since).count()});
+  }
+  return listed;
+}
+
+bool awaited_tasks::is_hopeless(const std::vector<device_name>& wanted) const {
+  const auto& there = options_.devices;
+  return options_.jobs_are_final && !there.empty() &&
+         std::ranges::any_of(wanted, [&](const auto& asked) {
+           return std::ranges::find(there, asked.job, &device_name::job) == there.end();
+         });
 }
 
 bool awaited_tasks::all_there(const std::vector<device_name>& wanted) const {

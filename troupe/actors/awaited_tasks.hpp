@@ -1,6 +1,7 @@
 // Steps wait for tasks that the cluster does not have yet, where tasks come and go.
 #pragma once
 #include "troupe/actors/deadlines.hpp"
+#include "troupe/runtime/insight/client_wait.hpp"
 #include "troupe/runtime/placement/place.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -33,19 +34,22 @@ public:
                 std::function<void()> then);
   /// Tasks have come.
   void look();
+  /// What is waited for, as operators are told.
+  client_wait_list waits() const;
 
 private:
   struct waiter {
     std::vector<device_name> wanted;
     std::function<void()> then;
     deadlines::key due = {};
+    step_clock::time_point since = {};
   };
   bool all_there(const std::vector<device_name>& wanted) const;
+  bool is_hopeless(const std::vector<device_name>& wanted) const;
 
   caf::event_based_actor* self_;
   deadlines& due_;
   const master_options& options_;
-  bool is_hopeless(const std::vector<device_name>& wanted) const;
   std::list<waiter> waiting_;
 };
 

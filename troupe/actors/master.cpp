@@ -44,9 +44,12 @@ struct master_state {
   std::vector<std::weak_ptr<preparation>> compiled; // that a clerk has, or has had
   std::set<task_name> listed;                       // whose devices are known
   std::set<std::string> moved;                      // ops of which somebody has been warned
+  bool looks_at_waits = false, told_waits = false;  // in a second; of some
 };
 
 using master_self = caf::stateful_actor<master_state>*;
+
+void watch_waits(master_self self);
 
 // Errors name the task that they come from.
 status naming(const task_name& task, status why) {
@@ -81,6 +84,7 @@ void find_worker(master_self self, const task_name& task, step_clock::time_point
     return then(peer_link{task, 0, it->second});
   if (!options.membership)
     return then(failure(error_kind::not_found, "there is no task ", task));
+  watch_waits(self);
   // Without a time-out of CAF's, which it would keep until the deadline though the answer has come:
   // the membership answers at the deadline.
   self->request(options.membership, caf::infinite, connect_request{task, deadline})
@@ -271,6 +275,8 @@ void tell_moved(master_self self, const step_plan& plan) {
     if (self->state.moved.insert(asked).second && warn)
       (void)guarded("on_warning", [&] {
         warn(concat(text, " (said once for '", asked, "' in a session)"));
+  if (self->state.options.may_change)
+    watch_waits(self);
       }).ok();
 }
 

@@ -95,8 +95,9 @@ struct membership_state {
   std::unique_ptr<joined_cluster> joined;
   std::unique_ptr<seed_links> seeds; // where the cluster is joined
   std::shared_ptr<const member_list> shown = std::make_shared<member_list>(); // of such a cluster
-  caf::actor_addr watcher; // is told of lost links
-  bool reading = false;    // the source
+  caf::actor_addr watcher;       // is told of lost links
+  caf::actor_addr told_of_waits; // the exchange with the task that was told last
+  bool reading = false;          // the source
   uint64_t reads = 0;
   status source_said; // where it could not be read last
   step_clock::time_point read_at;
@@ -229,6 +230,20 @@ status why_not_there(const membership_state& state, const task_name& task, const
                    state.source_said.ok() ? "" : concat(" (", state.source_said.message(), ")"));
   return failure(error_kind::unavailable, task, " at ", one.address,
                  one.exchange ? " did not introduce itself in time" : " was not there in time",
+// Of one task, the first that is linked: of two, operators would see all waits twice.
+void tell_of_waits(membership_self self, tell_waits& news) {
+  auto& state = self->state;
+  auto linked = std::ranges::find_if(
+      state.members, [](const auto& entry) { return entry.second.ready && entry.second.exchange; });
+  auto to = linked == state.members.end() ? caf::actor{} : linked->second.exchange;
+  auto before = caf::actor_cast<caf::actor>(
+      std::exchange(state.told_of_waits, caf::actor_cast<caf::actor_addr>(to)));
+  if (before && before != to)
+    self->send(before, outgoing{client_waits{}});
+  if (to)
+    self->send(to, outgoing{client_waits{std::move(news.waits)}});
+}
+
                  one.last.ok() ? "" : concat(" (", one.last.message(), ")"));
 }
 
@@ -542,6 +557,7 @@ caf::actor spawn_membership(caf::actor_system& system, membership_options option
   if (!options.ways.open)
     options.ways = usual_ways(io_loop::make(), options.trust);
   if (!options.ways.read)
+      [=](tell_waits& what) { tell_of_waits(self, what); },
     options.ways.read = read_on_a_thread;
   return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))
                             : system.spawn(membership_behavior, std::move(options));

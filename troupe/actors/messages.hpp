@@ -167,6 +167,14 @@ struct connect_request {
   task_name to;
   step_clock::time_point deadline;
   bool mutual = false; ///< it needs a link to us, too: one connection serves both
+  /// A refused connection is the answer at once; else calls are repeated until the deadline.
+  bool once = false;
+};
+
+/// Master -> membership: steps wait so; none: they do not any more. A task that is reached is told.
+/// No answer.
+struct tell_waits {
+  client_wait_list waits = {};
 };
 
 /// Task -> membership, first of all: who owns its exchanges. No answer.
@@ -274,6 +282,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::settle_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::background_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tell_waits)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_look)

@@ -2,12 +2,14 @@
 #pragma once
 #include "troupe/actors/peer_account.hpp"
 #include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/runtime/insight/client_wait.hpp"
 #include "troupe/runtime/types/step_id.hpp"
 
 #include <caf/actor_addr.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -39,6 +41,33 @@ private:
   std::deque<Key> all_;
 };
 
+/// What the client at the other end has told of its waits. Any thread may call.
+class told_waits {
+public:
+  /// A client tells them each second.
+  static constexpr std::chrono::seconds valid_for{5};
+  /// Keeps as much as client_wait allows.
+  void set(client_wait_list waits) {
+    if (waits.size() > client_wait::most)
+      waits.resize(client_wait::most);
+    for (auto& each : waits)
+      for (auto* text : {&each.target, &each.reason})
+        text->resize(std::min(text->size(), client_wait::most_text));
+    std::lock_guard guard{mutex_};
+    waits_ = std::move(waits);
+    told_ = std::chrono::steady_clock::now();
+  }
+  client_wait_list now() const {
+    std::lock_guard guard{mutex_};
+    return std::chrono::steady_clock::now() - told_ < valid_for ? waits_ : client_wait_list{};
+  }
+
+private:
+  mutable std::mutex mutex_;
+  client_wait_list waits_;
+  std::chrono::steady_clock::time_point told_{};
+};
+
 /// What comes by a connection belongs to it, and goes with it: two connections of one peer, before
 /// and after a loss, are two.
 struct peer_connection {
@@ -56,6 +85,7 @@ struct peer_connection {
   std::atomic<int64_t> heard_ns{steady_ns()}; ///< when the peer was last heard, by steady_ns()
   std::shared_ptr<peer_account> account = {}; ///< of a client that is on an access list
   early_cancels<step_id> cancelled = {};      ///< of such a client
+  told_waits waits = {};                      ///< of a client
 
   /// So many bytes have come from the peer.
   void hear(size_t bytes) noexcept {

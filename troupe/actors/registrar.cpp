@@ -35,6 +35,7 @@ void registrar::ensure(const step_ptr& of, const asker& by, on_ready then) {
   if (fresh) {
     at = std::make_shared<attempt>();
     at->step = step;
+    at->since = self_->clock().now();
     under_way_.push_back(at);
   }
   auto who = at->waiting.insert(at->waiting.end(), {by, {}, std::move(then)});
@@ -66,6 +67,7 @@ void registrar::begin(const attempt_ptr& at) {
   at->missed.clear();
   at->moves = false;
   at->links_missing = at->parts.size();
+  at->unlinked = {at->parts.begin(), at->parts.end()};
   auto number = step.parts.attempt();
   for (auto part : std::vector{at->parts}) {
     auto& one = step.participants[part];
@@ -116,6 +118,7 @@ void registrar::find_worker(const attempt_ptr& at, size_t part, uint64_t number)
     }
     step.participants[part].worker = found->exchange;
     step.participants[part].incarnation = found->incarnation;
+    at->unlinked.erase(part);
     if (--at->links_missing == 0)
       register_parts(at, number);
   });
@@ -355,6 +358,30 @@ void registrar::end(const attempt_ptr& at, const status& how) {
     due_.remove(one.due);
     one.then(how);
   }
+}
+
+client_wait_list registrar::waits(step_clock::time_point now) const {
+  std::map<std::pair<std::string, std::string>, client_wait> found;
+  for (const auto& at : under_way_)
+    for (auto part : at->parts) {
+      auto linked = !at->unlinked.contains(part);
+      if (at->waiting.empty() ||
+          (linked && (!at->unlinked.empty() || !at->step->parts.asking(part))))
+        continue;
+      auto target = to_string(at->step->participants[part].task);
+      auto reason = linked ? "it has not registered the step yet" : "it is not connected";
+      auto& entry = found[{target, reason}];
+      entry.target = std::move(target);
+      entry.reason = reason;
+      entry.steps += static_cast<uint32_t>(at->waiting.size());
+      entry.seconds =
+          std::max(entry.seconds, std::chrono::duration<double>(now - at->since).count());
+    }
+  client_wait_list listed;
+  for (auto& [key, entry] : found)
+    if (listed.size() < client_wait::most)
+      listed.push_back(std::move(entry));
+  return listed;
 }
 
 void registrar::close(const status& why) {

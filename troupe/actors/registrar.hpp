@@ -7,6 +7,7 @@
 #include "troupe/actors/stop_request.hpp"
 #include "troupe/runtime/cluster/held_state.hpp"
 #include "troupe/runtime/cluster/unreachable_tasks.hpp"
+#include "troupe/runtime/insight/client_wait.hpp"
 
 #include <caf/event_based_actor.hpp>
 
@@ -59,6 +60,8 @@ public:
   std::set<task_name> lost_tasks();
   /// The cluster has these tasks now, and no others.
   void tasks_are(const std::vector<task_name>& those) { unreachable_.keep_only(those); }
+  /// What those who wait, wait for: tasks that are not connected, or do not register.
+  client_wait_list waits(step_clock::time_point now) const;
   /// Answers all who wait.
   void close(const status& why);
 
@@ -74,6 +77,8 @@ private:
     step_ptr step;
     std::list<waiter> waiting;
     size_t links_missing = 0;
+    std::set<size_t> unlinked; // parts
+    step_clock::time_point since;
     std::vector<size_t> parts;
     std::vector<size_t> missed; // parts whose tasks are lost
     bool moves = false;         // it is being placed again

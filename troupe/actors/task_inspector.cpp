@@ -69,6 +69,8 @@ public:
       return step(ref, within, depth);
     if (first.kind == "hosted_session" && within.size() <= 2)
       return hosted(ref, within, depth);
+    if (first.kind == "client" && within.size() <= 2)
+      return client(ref, within, depth);
     if (first.kind == "container" && within.size() <= 2)
       return container(ref, within, depth);
     if (within.size() > 1)
@@ -161,6 +163,9 @@ private:
     for (const auto& one : server_.hosted().open())
       if (takes(made, "hosted_session"))
         made.children.push_back(hosted_part(*one, depth - 1));
+    for (const auto& one : server_.connections().open())
+      if (auto waits = one->waits.now(); !waits.empty() && takes(made, "client"))
+        made.children.push_back(client_part(*one, waits, depth - 1));
     for (const auto& one : server_.steps().running())
       if (takes(made, "step"))
         made.children.push_back(step_part(one, depth - 1));
@@ -265,6 +270,43 @@ private:
         wait.add("node", concat("a step of ", of.client));
         wait.add("target", std::string{"its turn among hosted steps"});
         wait.add("seconds", static_cast<double>(now - since[i]) * 1e-9);
+      }
+      made.children.push_back(std::move(wait));
+    }
+    return made;
+  }
+
+  // A client that has told this task what its steps wait for before they reach their tasks. With
+  // the same id as its connection.
+  result<inspection> client(const inspection_ref& ref, std::span<const ref_part> within,
+                            int depth) {
+    for (const auto& one : server_.connections().open())
+      if (auto waits = one->waits.now(); !waits.empty() && link_id(one->peer) == within[0].id) {
+        if (within.size() == 1)
+          return client_part(*one, waits, depth);
+        for (auto& wait : client_part(*one, waits, 1).children)
+          if (wait.ref == to_string(ref))
+            return std::move(wait);
+      }
+    return not_found(ref);
+  }
+
+  inspection client_part(const peer_connection& of, const client_wait_list& waits, int depth) {
+    auto ref = task_.self_ / ref_part{"client", link_id(of.peer)};
+    auto made = bare(ref);
+    if (depth < 0)
+      return made;
+    made.add("client", of.peer);
+    for (size_t i = 0; i < waits.size(); ++i) {
+      if (!takes(made, "wait"))
+        continue;
+      auto wait = bare(ref / ref_part{"wait", std::to_string(i)});
+      if (depth > 0) {
+        wait.add("for", std::string{"task"});
+        wait.add("target", waits[i].target);
+        wait.add("node", waits[i].reason);
+        wait.add("steps", whole(waits[i].steps));
+        wait.add("seconds", waits[i].seconds);
       }
       made.children.push_back(std::move(wait));
     }

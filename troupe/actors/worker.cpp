@@ -284,6 +284,8 @@ void serve(worker_self self, incoming& what) {
     state.server->log().write(log_level::info, "container_reset",
                               {{"container", reset->container}, {"by", what.owner->peer}});
     answer(reply{reset->request, {}});
+  } else if (auto* waiting = std::get_if<client_waits>(&what.content)) {
+    what.owner->waits.set(std::move(waiting->waits));
   } else if (auto* filled = std::get_if<fill_end>(&what.content)) {
     state.server->end_fill(*what.owner, filled->done);
     answer(reply{filled->request, {}});

@@ -29,6 +29,7 @@ nlohmann::ordered_json as_json(const std::vector<cluster_wait>& waits) {
   for (const auto& one : waits)
     all.push_back({{"step", one.step},
                    {"task", one.task},
+                   {"steps", one.steps},
                    {"for", one.what_for},
                    {"node", one.node},
                    {"target", one.target},

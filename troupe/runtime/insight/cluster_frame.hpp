@@ -9,7 +9,8 @@ namespace troupe {
 
 /// The kinds that an inspection of the cluster, 4 deep, must have for it.
 inline constexpr const char* kinds_of_frames =
-    "device,link,hosted_session,step,wait,container,queue,accumulator,barrier,staging_area,mutex,"
+    "device,link,hosted_session,client,step,wait,container,queue,accumulator,barrier,staging_area,"
+    "mutex,"
     "reader,"
     "file_access";
 

@@ -45,7 +45,7 @@ std::string task_of_device(const std::string& target, const std::string& self) {
 void add_waits(const inspection& task, std::vector<cluster_wait>& to) {
   auto contents = contents_of(task);
   for (const auto& step : task.children)
-    if (step.kind == "step" || step.kind == "hosted_session")
+    if (step.kind == "step" || step.kind == "hosted_session" || step.kind == "client")
       for (const auto& wait : step.children) {
         cluster_wait one{.task = task.ref,
                          .step = step.kind == "step" ? step.ref.substr(step.ref.rfind(':') + 1)
@@ -56,8 +56,12 @@ void add_waits(const inspection& task, std::vector<cluster_wait>& to) {
                          .detail = text_of(wait.find("detail")),
                          .other_task = {},
                          .seconds = number_of(wait.find("seconds"))};
-        if (one.what_for == "tensor")
+        if (one.what_for == "tensor" || step.kind == "client")
           one.other_task = task_of_device(one.target, task.ref);
+        if (step.kind == "client") {
+          one.task = concat(text_of(step.find("client")), " of ", task.ref);
+          one.steps = static_cast<size_t>(std::max(number_of(wait.find("steps")), 0.0));
+        }
         if (auto it = contents.find(text_of(wait.find("name"))); it != contents.end())
           one.detail = it->second;
         to.push_back(std::move(one));
@@ -101,7 +105,8 @@ std::vector<cluster_wait> waits_in(const inspection& cluster) {
 }
 
 std::vector<wait_summary> summarize(const std::vector<cluster_wait>& waits) {
-  std::map<std::pair<std::string, std::string>, std::pair<std::set<std::string>, double>> all;
+  std::map<std::pair<std::string, std::string>, std::pair<std::map<std::string, size_t>, double>>
+      all;
   for (const auto& one : waits) {
     if (one.what_for == "region")
       continue;
@@ -109,12 +114,16 @@ std::vector<wait_summary> summarize(const std::vector<cluster_wait>& waits) {
                          : one.target.empty()    ? one.what_for
                                                  : one.target;
     auto& [steps, longest] = all[{one.task, target}];
-    steps.insert(one.step);
+    steps.insert_or_assign(one.step, one.steps);
     longest = std::max(longest, one.seconds);
   }
   std::vector<wait_summary> found;
-  for (auto& [key, of] : all)
-    found.push_back({key.first, key.second, of.first.size(), of.second});
+  for (auto& [key, of] : all) {
+    size_t steps = 0;
+    for (const auto& [step, count] : of.first)
+      steps += count;
+    found.push_back({key.first, key.second, steps, of.second});
+  }
   std::ranges::stable_sort(found, std::greater{}, &wait_summary::longest);
   return found;
 }

@@ -8,22 +8,25 @@
 namespace troupe {
 
 /// The kinds that an inspection of the cluster, 4 deep, must have for it.
-inline constexpr const char* kinds_of_waits =
-    "step,hosted_session,wait,container,queue,accumulator,barrier,staging_area,mutex,reader,file_"
-    "access";
+inline constexpr const char* kinds_of_waits = "step,hosted_session,client,wait,container,queue,"
+                                              "accumulator,barrier,staging_area,mutex,reader,file_"
+                                              "access";
 
 /// One wait of a step on a task.
 struct cluster_wait {
-  std::string task; ///< that waits: "/job:worker/task:0"
+  std::string task; ///< that waits: "/job:worker/task:0"; "client 5 of /job:ps/task:0" where that
+                    ///< task was told by its client
   /// "<session>.<number>", the same on all tasks that take part; of one that its host has not let
   /// in, the ref of the wait.
   std::string step;
-  std::string what_for; ///< "tensor", "state", "files", "collective", "functions", "turn", "region"
-  std::string node;     ///< "QueueDequeue 'take' (train.cpp:17)"
-  std::string target;   ///< "/job:ps/task:0/device:cpu:0", "queue 'rows'"
-  std::string detail;   ///< "0 of 10 elements, 2 dequeues wait"
+  /// "tensor", "state", "files", "collective", "functions", "turn", "region"; "task" of a client
+  std::string what_for;
+  std::string node;       ///< "QueueDequeue 'take' (train.cpp:17)"
+  std::string target;     ///< "/job:ps/task:0/device:cpu:0", "queue 'rows'"
+  std::string detail;     ///< "0 of 10 elements, 2 dequeues wait"
   std::string other_task; ///< whose tensor it waits for, if that is another task
   double seconds = 0;
+  size_t steps = 1; ///< of a client: so many wait so
   /// Nothing that is told here explains it: it waits for no task of which the same step waits.
   bool is_cause = true;
 };

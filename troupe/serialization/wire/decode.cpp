@@ -83,6 +83,13 @@ private:
       case wire::Envelope::FILL_END:
         return message{fill_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};
       case wire::Envelope::PROGRAM_LOST: return message{program_lost{from.getProgramLost()}};
+      case wire::Envelope::CLIENT_WAITS: {
+        client_waits made;
+        for (auto each : from.getClientWaits())
+          made.waits.push_back({text_of(each.getTarget()), text_of(each.getReason()),
+                                each.getSteps(), each.getSeconds()});
+        return message{std::move(made)};
+      }
       case wire::Envelope::STEP_DONE: {
         auto in = from.getStepDone();
         TROUPE_ASSIGN(auto fetches, read(in.getFetches()));

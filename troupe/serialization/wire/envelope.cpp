@@ -41,6 +41,7 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::DRAIN_REQUEST:
       case wire::Envelope::FILL_END:
       case wire::Envelope::PROGRAM_LOST:
+      case wire::Envelope::CLIENT_WAITS:
         if (from.getOutside().size() > 0) // before it is pulled
           return damaged_message("a message of a kind that brings no tensors announces payloads");
         [[fallthrough]];

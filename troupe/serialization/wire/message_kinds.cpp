@@ -47,6 +47,7 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "session_reply",
     "fill_end",
     "program_lost",
+    "client_waits",
 };
 
 } // namespace

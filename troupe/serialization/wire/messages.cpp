@@ -91,6 +91,15 @@ public:
     to.setDone(what.done);
   }
   void operator()(const program_lost& what) { to_.setProgramLost(what.handle); }
+  void operator()(const client_waits& what) {
+    auto to = to_.initClientWaits(static_cast<unsigned>(what.waits.size()));
+    for (unsigned i = 0; i < to.size(); ++i) {
+      to[i].setTarget(as_text(what.waits[i].target));
+      to[i].setReason(as_text(what.waits[i].reason));
+      to[i].setSteps(what.waits[i].steps);
+      to[i].setSeconds(what.waits[i].seconds);
+    }
+  }
   void operator()(const step_done& what) {
     auto to = to_.initStepDone();
     to.setRequest(what.request);

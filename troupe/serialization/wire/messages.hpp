@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/member_list.hpp"
+#include "troupe/runtime/insight/client_wait.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
 #include "troupe/runtime/types/step_id.hpp"
@@ -96,6 +97,12 @@ struct deregister_graph {
 /// next step is to register it again, and need not fail to find out. No answer.
 struct program_lost {
   uint64_t handle = 0;
+};
+
+/// Client -> one of the tasks that it reaches, each second while its steps wait for others, and
+/// once when none does any more. For operators alone. No answer.
+struct client_waits {
+  client_wait_list waits = {};
 };
 
 /// A value and its place among the feeds or fetches of a registered graph.
@@ -288,7 +295,7 @@ using message =
                  returned, settle_step, state_list_request, state_list_reply, positions_request,
                  positions_reply, member_changes, number_claim, number_grant, inspect_request,
                  inspect_reply, drain_request, probe_request, probe_answer, vote_request, vote,
-                 session_request, session_reply, fill_end, program_lost>;
+                 session_request, session_reply, fill_end, program_lost, client_waits>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& what) noexcept;

@@ -123,6 +123,7 @@ struct Envelope {
     sessionReply @39 :SessionReply;
     fillEnd @40 :FillEnd;
     programLost @41 :UInt64;
+    clientWaits @42 :List(ClientWait);
   }
 }
 
