@@ -88,7 +88,7 @@ fetch x = i32(3)
 std::set<task_name> tasks_of(client& of) {
   std::set<task_name> found;
   if (auto devices = of.devices(clock_type::now() + 5s))
-    for (const auto& one : *devices)
+    for (const auto& one : devices->devices)
       found.insert(device_name::parse(one.name)->on_task());
   return found;
 }

@@ -65,6 +65,18 @@ struct membership_world : actor_world {
     run();
     return box;
   }
+  answer_box<peer_link> connect_once(std::chrono::milliseconds patience = 10s) {
+    auto box = ask<peer_link>(membership, connect_request{one, now() + patience, false, true});
+    run();
+    return box;
+  }
+  // The call that was made last has found nobody.
+  void fail_call() {
+    REQUIRE(!calls.empty());
+    auto call = calls.back();
+    call.outcome = failure(error_kind::unavailable, "refused");
+    tell(std::move(call));
+  }
   template <class What>
   void tell(What what) {
     caf::anon_send(membership, std::move(what));
@@ -130,6 +142,38 @@ TEST_CASE("a link is there when its peer has introduced itself, once for all who
     CHECK((**box)->exchange == world.exchanges.at(0));
   }
   CHECK(world.calls.size() == 1);
+}
+
+TEST_CASE("a request of one attempt is answered by a refused connection, before its deadline") {
+  membership_world world;
+  auto box = world.connect_once();
+  REQUIRE(world.calls.size() == 1);
+  CHECK(world.calls.back().once);
+  world.fail_call();
+  CHECK(why(box).message() == "refused");
+  CHECK(world.calls.size() == 1);
+}
+
+TEST_CASE("a request of one attempt does not wait for a call that is repeated, which goes on") {
+  membership_world world;
+  auto patient = world.connect(one, 1h);
+  REQUIRE(world.calls.size() == 1);
+  CHECK(!world.calls.back().once);
+  auto box = world.connect_once();
+  world.fail_call(); // it is told to stop, and says so
+  REQUIRE(world.calls.size() == 2);
+  CHECK(world.calls.back().once);
+  auto late = world.connect_once();
+  world.fail_call();
+  CHECK(why(box).message() == "refused");
+  CHECK(why(late).message() == "refused");
+  CHECK(!*patient);
+  REQUIRE(world.calls.size() == 3);
+  CHECK(!world.calls.back().once);
+  world.answer_call();
+  world.introduce(5);
+  REQUIRE(*patient);
+  CHECK((**patient)->incarnation == 5);
 }
 
 TEST_CASE("who has been answered leaves no timers behind, however late the deadlines are") {

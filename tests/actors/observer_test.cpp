@@ -122,6 +122,32 @@ TEST_CASE("what a client waits for before its steps reach their tasks is seen by
   CHECK(soon([&] { return told().empty(); }));
 }
 
+TEST_CASE("tasks that refuse connections cost an observer no time, and silent ones its patience") {
+  watchdog watch;
+  auto cluster = make_cluster(3);
+  auto worker = start(cluster, {"worker", 0});
+  task_process frozen{cluster, {"worker", 1}};
+  auto eye = *observer::of(cluster);
+  auto parsed = *inspection_ref::parse("/");
+  REQUIRE(soon([&] { // the process is up
+    auto all = eye->inspect(parsed, {.depth = 3}, 2s);
+    return all && child(*child(*all, "/job:worker"), "/job:worker/task:1")->find("incarnation");
+  }));
+  auto before = std::chrono::steady_clock::now();
+  auto all = eye->inspect(parsed, {.depth = 3}, 60s);
+  CHECK(std::chrono::steady_clock::now() - before < 30s);
+  REQUIRE(all.ok());
+  auto* refused = child(*child(*all, "/job:worker"), "/job:worker/task:2");
+  CHECK(text_of(refused->find("error")).starts_with("cannot connect to 127.0.0.1:"));
+  frozen.freeze();
+  before = std::chrono::steady_clock::now();
+  all = eye->inspect(parsed, {.depth = 3}, 1s);
+  CHECK(std::chrono::steady_clock::now() - before < 5s);
+  REQUIRE(all.ok());
+  CHECK(child(*child(*all, "/job:worker"), "/job:worker/task:0")->find("incarnation"));
+  CHECK(child(*child(*all, "/job:worker"), "/job:worker/task:1")->find("error"));
+}
+
 TEST_CASE("only the kinds that are asked for are told") {
   watchdog watch;
   auto cluster = make_cluster(1);

@@ -121,6 +121,12 @@ class Cluster:
     def __enter__(self):
         return self
 
+    def wait(self):
+        """Returns when all listen."""
+        for process in self.processes:
+            assert process.stdout.readline().startswith("listening on ")
+        return self
+
     def __exit__(self, *_):
         for process in self.processes:
             process.kill()
@@ -497,7 +503,7 @@ fetch y = i32(-3)
                 while len(found) < 2:
                     waits = troupe("waits", "--cluster", cluster.file, "--json")
                     self.assertEqual(waits.returncode, 0, waits.stderr)
-                    found = json.loads(waits.stdout)
+                    found = [one for one in json.loads(waits.stdout) if one["for"] != "task"]
                 self.assertEqual([one["is_cause"] for one in found], [True, False])
                 self.assertEqual(found[1]["other_task"], "/job:worker/task:0")
                 text = troupe("waits", "--cluster", cluster.file).stdout
@@ -518,6 +524,7 @@ fetch y = i32(-3)
                                  (0, "/job:worker/task:1 is draining\n"))
                 for _ in range(10):
                     late = troupe("drain", "/job:worker/task:1", "--cluster", cluster.file,
+            cluster.wait()
                                   "--wait", "0.3")
                     self.assertEqual(late.returncode, 1)
                     if "does not answer" not in late.stderr: # within a second
@@ -531,8 +538,10 @@ target x
                 self.assertEqual(put.returncode, 0, put.stderr)
                 self.assertEqual(runs.communicate(timeout=20)[0], "y = i32[] {-3}\n")
                 self.assertEqual(cluster.processes[1].wait(timeout=20), 0)
-                lost = json.loads(troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1",
-                                         "--timeout", "1", "--json").stdout)
+                top = troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1",
+                             "--timeout", "1", "--json")
+                self.assertEqual(top.returncode, 2)
+                lost = json.loads(top.stdout)
                 self.assertIn("problem", lost["tasks"][1])
                 self.assertEqual(troupe("drain", "/job:worker/task:0", "--cluster", cluster.file,
                                         "--wait", "20").stdout, "/job:worker/task:0 has ended\n")
@@ -579,6 +588,7 @@ fetch x = i32(3)
 
     def test_drain_sees_the_end_of_a_task_that_is_started_again_at_once(self):
         with Cluster(1) as cluster:
+            cluster.wait()
             drain = subprocess.Popen([TROUPE, "drain", "/job:worker/task:0", "--cluster", cluster.file,
                                       "--wait", "30"],
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -593,8 +603,51 @@ fetch x = i32(3)
         self.one_line(troupe("drain", "/job:worker", "--cluster", file), "is no task")
         self.one_line(troupe("drain", "/job:chef/task:0", "--cluster", file), "chef")
         gone = troupe("waits", "--cluster", file, "--timeout", "0.5")
-        self.assertEqual((gone.returncode, gone.stdout), (0, "no step waits\n"))
-        self.assertIn("/job:worker/task:0 is not told of: ", gone.stderr)
+        self.assertEqual((gone.returncode, gone.stdout), (2, "no step waits\n"))
+        self.assertEqual(gone.stderr, "troupe: /job:worker/task:0 could not be asked: "
+                                      "cannot connect to 127.0.0.1:1: Connection refused\n")
+
+    def test_one_task_that_is_down_hides_nothing(self):
+        with Cluster(3) as cluster:
+            cluster.wait()
+            graph = write("held.txt", """
+v = VariableV2 dtype=f32 shape=[2]
+a = Assign(v, f32[1, 2])
+fetch a = f32[1, 2]
+""")
+            self.assertEqual(troupe("run", graph, "--cluster", cluster.file).returncode, 0)
+            cluster.processes[1].kill()
+            cluster.processes[1].wait()
+            refused = ("troupe: /job:worker/task:1 could not be asked: cannot connect to "
+                       f"{cluster.addresses[1]}: Connection refused\n")
+            commands = {("devices", "--timeout", "60"): "/job:worker/task:2/device:cpu:0  cpu",
+                        ("state", "ls", "--timeout", "60"): "variable  v  f32[2]",
+                        ("waits", "--timeout", "60"): "no step waits\n",
+                        ("top", "--once", "--every", "0.1", "--timeout", "60"):
+                            "\n/job:worker/task:2 "}
+            for words, shown in commands.items():
+                with self.subTest(words=words):
+                    start = time.monotonic()
+                    result = troupe(*words, "--cluster", cluster.file)
+                    self.assertLess(time.monotonic() - start, 8) # not the timeout
+                    self.assertEqual(result.returncode, 2)
+                    self.assertIn(shown, result.stdout)
+                    if words[0] != "top":
+                        self.assertEqual(result.stderr, refused)
+            # Two silent tasks cost one timeout. What the third says is shown.
+            with Cluster(3) as others:
+                others.wait()
+                for process in others.processes[1:]:
+                    process.send_signal(signal.SIGSTOP)
+                for words in (("devices",), ("state", "ls"), ("waits",)):
+                    with self.subTest(words=words):
+                        start = time.monotonic()
+                        result = troupe(*words, "--timeout", "2", "--cluster", others.file)
+                        self.assertLess(time.monotonic() - start, 3.9) # not two timeouts
+                        self.assertEqual(result.returncode, 2)
+                        self.assertEqual(result.stderr.count(" could not be asked: "), 2)
+                        if words == ("devices",):
+                            self.assertIn("/job:worker/task:0/device:cpu:0", result.stdout)
 
     def test_a_graph_runs_on_the_tasks_of_a_cluster(self):
         with Cluster(2) as cluster:
@@ -630,6 +683,7 @@ fetch x = i32(3)
     def test_tasks_find_each_other_by_what_slurm_says(self):
         base = free_ports_in_a_row(2)
         spec = f"slurm:worker*2,port={base}"
+            cluster.wait()
         step = {"SLURM_STEP_NODELIST": "127.0.0.1", "SLURM_STEP_TASKS_PER_NODE": "2"}
         with ending(*(worker("--cluster", spec, environment={**step, "SLURM_PROCID": str(i)})
                       for i in (1, 0))) as workers:
@@ -700,8 +754,8 @@ fetch a = f32[1, 2]
             cluster.processes[0].kill()
             cluster.processes[0].wait()
             lost = troupe("state", "ls", "--cluster", cluster.file, "--timeout", "1")
-            self.assertEqual(lost.returncode, 1)
-            self.one_line(lost, "/job:worker/task:0")
+            self.assertEqual(lost.returncode, 2)
+            self.one_line(lost, "troupe: /job:worker/task:0 could not be asked: ")
 
     def test_a_cluster_that_is_not_there_is_an_error_in_time(self):
         file = write("nobody.json", json.dumps({"worker": [f"127.0.0.1:{free_port()}"]}))
@@ -727,7 +781,7 @@ fetch a = f32[1, 2]
     def test_listening_beyond_loopback_needs_to_be_allowed(self):
         result = troupe("worker", "--task", "0", "--listen", "0.0.0.0:0", "--cluster",
                         write("one.json", '{"worker": ["127.0.0.1:1"]}'))
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.one_line(result, "--insecure")
 
 

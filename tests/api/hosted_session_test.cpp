@@ -88,6 +88,42 @@ TEST_CASE("a session whose master is in a task runs steps over all tasks of its 
   CHECK_THAT(thrown_by([&] { s.fetch(slope); }).message(), Contains("slope"));
 }
 
+TEST_CASE("a task that is down hides neither devices nor state of the others") {
+  watchdog watch;
+  hosts here;
+  here.tasks[1] = nullptr;
+  graph_builder g;
+  auto on = g.on("/job:ps/task:0");
+  g.variable(1.f, "v");
+  for (const auto& cluster : {to_json(here.cluster), here.at(0)}) {
+    INFO(cluster);
+    auto s = session::connect(cluster);
+    s.run(g.initializer());
+    auto before = std::chrono::steady_clock::now();
+    std::vector<task_problem> problems;
+    auto devices = s.devices(problems);
+    REQUIRE(devices.size() == 2);
+    CHECK(devices[0].name == "/job:ps/task:0/device:cpu:0");
+    CHECK(devices[1].name == "/job:worker/task:0/device:cpu:0");
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].task == "/job:worker/task:1");
+    CHECK(problems[0].why.kind() == error_kind::unavailable);
+    CHECK_THAT(problems[0].why.message(),
+               Contains("cannot connect to " + here.address(1) + ": Connection refused"));
+    auto state = s.state_of({}, problems);
+    REQUIRE(state.entries.size() == 1);
+    CHECK(state.entries[0].name == "v");
+    CHECK(problems.size() == 1);
+    s.state_of("/job:ps/task:0", problems);
+    CHECK(problems.empty());
+    for (const auto& act :
+         std::vector<std::function<void()>>{[&] { s.devices(); }, [&] { s.state_of(); }})
+      CHECK_THAT(thrown_by(act).message(),
+                 Contains("/job:worker/task:1 could not be asked: cannot connect to "));
+    CHECK(std::chrono::steady_clock::now() - before < 8s); // each waited 10 s for it
+  }
+}
+
 TEST_CASE("errors of a hosted step name the node, its line, and the task") {
   watchdog watch;
   hosts here;

@@ -158,6 +158,7 @@ struct printer {
   void one(const client_wait& value) {
     all(value.target, value.reason, value.steps, value.seconds);
   }
+  void one(const task_problem& value) { all(value.task, value.why); }
   void one(const prepared_handle& value) { all(value.handle); }
   void one(const session_ran& value) {
     all(value.fetches, value.step, value.statistics, value.begin_ns, value.end_ns);
@@ -168,7 +169,7 @@ struct printer {
   }
   void operator()(const session_reply& m) {
     all(m.request, m.outcome, m.leaving, m.not_begun, m.warnings, m.held, m.losses, m.fills,
-        m.what.index());
+        m.problems, m.what.index());
     std::visit([&](const auto& what) { one(what); }, m.what);
   }
   void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }

@@ -251,8 +251,8 @@ public:
     caf::anon_send(errands_, std::move(what));
   }
 
-  result<std::vector<device_info>> devices(step_clock::time_point deadline) override {
-    return ask_for<std::vector<device_info>>(patience_until(deadline), list_devices_atom::value);
+  result<device_survey> devices(step_clock::time_point deadline) override {
+    return ask_for<device_survey>(patience_until(deadline), survey_devices{deadline});
   }
 
   result<std::vector<device_info>> known_devices(step_clock::time_point deadline) override {
@@ -273,8 +273,9 @@ public:
     return taken ? outcome : taken;
   }
 
-  result<state_list> list_state(const std::string& task, step_clock::time_point deadline) override {
-    return ask_for<state_list>(patience_until(deadline), troupe::list_state{task});
+  result<state_survey> list_state(const std::string& task,
+                                  step_clock::time_point deadline) override {
+    return ask_for<state_survey>(patience_until(deadline), survey_state{task, deadline});
   }
 
   result<std::vector<task_positions>> positions(kernel_positions go_on_from,

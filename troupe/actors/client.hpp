@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/state_loss.hpp"
+#include "troupe/runtime/cluster/task_survey.hpp"
 #include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/device/device_info.hpp"
@@ -145,7 +146,8 @@ public:
                          step_clock::time_point deadline, on_done done,
                          const run_insight& insight = {}) = 0;
 
-  virtual result<std::vector<device_info>> devices(step_clock::time_point deadline) = 0;
+  /// Of all tasks, as far as they can be asked; a refused connection is a problem at once.
+  virtual result<device_survey> devices(step_clock::time_point deadline) = 0;
   /// Those that steps may name, with names and kinds alone, without asking their tasks.
   virtual result<std::vector<device_info>> known_devices(step_clock::time_point deadline) = 0;
 
@@ -201,9 +203,9 @@ public:
   /// not `done`, that the next may do so. Fails with `aborted` where one was restarted meanwhile.
   virtual status end_fill(uint64_t number, bool done, step_clock::time_point deadline) = 0;
 
-  /// Lists the named state of a task ("/job:ps/task:0"), or of all.
-  virtual result<state_list> list_state(const std::string& task,
-                                        step_clock::time_point deadline) = 0;
+  /// Lists the named state of a task ("/job:ps/task:0"), or of all, as far as they can be asked.
+  virtual result<state_survey> list_state(const std::string& task,
+                                          step_clock::time_point deadline) = 0;
 
   /// Where stateful kernels stand on the tasks that take part in steps, of these where some are
   /// named; and where they shall stand, if that is given.

@@ -1,5 +1,7 @@
 #include "troupe/actors/cluster_inspection.hpp"
 
+#include "troupe/runtime/cluster/task_survey.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -99,7 +101,7 @@ private:
       return made;
     made.add("address", address);
     if (it != said_.end())
-      made.add("error", it->second.status().message());
+      made.add("error", task_problem::of(to_string(name), it->second.status()).why.message());
     return made;
   }
 

@@ -112,6 +112,13 @@ public:
     reply.what = std::move(what);
     send(std::move(reply));
   }
+  /// Of several tasks, some of which could not be asked.
+  template <class Answer>
+  void answer(Answer joined, std::vector<task_problem> problems) {
+    session_reply reply{.problems = std::move(problems)};
+    reply.what = std::move(joined);
+    send(std::move(reply));
+  }
   void answer(status outcome) { answer(std::move(outcome), std::monostate{}); }
   /// It has not begun: the client may ask another.
   void turn_away(status why) {

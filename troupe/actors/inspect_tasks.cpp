@@ -6,21 +6,31 @@
 
 #include <caf/event_based_actor.hpp>
 #include <caf/scheduled_actor.hpp>
+#include <caf/sec.hpp>
+
+#include <algorithm>
 
 namespace troupe {
 namespace {
 
-// Finds a task and asks it; the answer, or why there is none, goes to `then`. The actor stays until
-// its last request is answered.
+// Finds a task, by one attempt or several, and asks it, all until one deadline; the answer, or why
+// there is none, goes to `then`. The actor stays until its last request is answered.
 template <class Answer, class Question, class Then>
 void ask_one(caf::event_based_actor* self, const caf::actor& membership, const task_name& task,
-             std::chrono::milliseconds patience, const Question& what, Then then) {
-  auto fail = [=](const caf::error& why) { then(from_caf(why)); };
+             std::chrono::milliseconds patience, bool once, const Question& what, Then then) {
+  auto fail = [=](const caf::error& why) {
+    then(why == caf::sec::request_timeout
+             ? failure(error_kind::deadline_exceeded, task, " did not answer in time")
+             : from_caf(why));
+  };
+  auto deadline = self->clock().now() + patience;
   self->request(membership, patience + std::chrono::seconds{1},
-                connect_request{task, self->clock().now() + patience})
+                connect_request{task, deadline, false, once})
       .then(
           [=](const peer_link& link) {
-            self->request(link.exchange, patience, what)
+            auto left = std::max<caf::timespan>(deadline - self->clock().now(),
+                                                std::chrono::milliseconds{1});
+            self->request(link.exchange, left, what)
                 .then([=](Answer& one) { then(std::move(one)); }, fail);
           },
           fail);
@@ -37,7 +47,7 @@ void inspect_tasks(caf::actor_system& system, const caf::actor& membership, task
     self->set_default_handler(caf::drop);
     end_with_exceptions(self);
     for (const auto& task : what.tasks)
-      ask_one<inspection>(self, membership, task, what.patience,
+      ask_one<inspection>(self, membership, task, what.patience, true,
                           inspect_task{what.ref.empty() ? to_string(task) : what.ref, what.scope},
                           [=, count = what.tasks.size()](result<inspection> answer) {
                             said->insert_or_assign(task, std::move(answer));
@@ -52,7 +62,7 @@ void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const
   system.spawn([=, then = std::move(then)](caf::event_based_actor* self) {
     self->set_default_handler(caf::drop);
     end_with_exceptions(self);
-    ask_one<status>(self, membership, task, patience, drain_atom::value,
+    ask_one<status>(self, membership, task, patience, false, drain_atom::value,
                     [=](status outcome) { then(std::move(outcome)); });
   });
 }

@@ -18,12 +18,13 @@ struct tasks_question {
   std::chrono::milliseconds patience{3000};
 };
 
-/// Calls back once, on a thread of the system, when all have answered or time is over; what a task
-/// has not said by then is `unavailable`.
+/// Calls back once, on a thread of the system, when all have answered or time is over. A task that
+/// refuses the connection is `unavailable` at once, and one that has not answered by then is
+/// `unavailable` or `deadline_exceeded`.
 void inspect_tasks(caf::actor_system& system, const caf::actor& membership, tasks_question what,
                    std::function<void(task_inspections)> then);
 
-/// The same for one request for a task to drain: the outcome of asking.
+/// Asks a task to drain: the outcome of asking. It may be a task that is just starting.
 void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const task_name& task,
                   std::chrono::milliseconds patience, std::function<void(status)> then);
 

@@ -78,7 +78,7 @@ std::shared_ptr<pending_answer<Result>> owe(master_self self,
 
 // Finds the worker of a task: in this process, or through the membership.
 void find_worker(master_self self, const task_name& task, step_clock::time_point deadline,
-                 std::function<void(result<peer_link>)> then) {
+                 std::function<void(result<peer_link>)> then, bool once = false) {
   const auto& options = self->state.options;
   if (auto it = options.workers.find(task); it != options.workers.end())
     return then(peer_link{task, 0, it->second});
@@ -87,7 +87,7 @@ void find_worker(master_self self, const task_name& task, step_clock::time_point
   watch_waits(self);
   // Without a time-out of CAF's, which it would keep until the deadline though the answer has come:
   // the membership answers at the deadline.
-  self->request(options.membership, caf::infinite, connect_request{task, deadline})
+  self->request(options.membership, caf::infinite, connect_request{task, deadline, false, once})
       .then([then](const peer_link& link) { then(link); },
             [then](const caf::error& why) { then(from_caf(why)); });
 }
@@ -95,10 +95,15 @@ void find_worker(master_self self, const task_name& task, step_clock::time_point
 template <class Answer>
 using answer_of = std::conditional_t<std::is_same_v<Answer, status>, status, result<Answer>>;
 
+// How tasks are asked: until when, and whether a refused connection is an answer.
+struct patience_with_tasks {
+  step_clock::time_point deadline;
+  bool once = false;
+};
+
 // Asks these tasks, and calls back with what each says once all have answered or cannot.
 template <class Answer, class... Question>
-void ask_tasks(master_self self, const std::vector<task_name>& tasks,
-               step_clock::time_point deadline,
+void ask_tasks(master_self self, const std::vector<task_name>& tasks, patience_with_tasks patience,
                std::function<void(std::vector<answer_of<Answer>>)> then, Question... question) {
   struct progress {
     std::vector<answer_of<Answer>> answers;
@@ -118,13 +123,19 @@ void ask_tasks(master_self self, const std::vector<task_name>& tasks,
       if (--all->missing == 0)
         all->then(std::move(all->answers));
     };
-    find_worker(self, tasks[i], deadline, [=, task = tasks[i]](const result<peer_link>& found) {
+    auto ask = [=, task = tasks[i]](const result<peer_link>& found) {
       if (!found)
         return settle(naming(task, found.status()));
-      self->request(found->exchange, until(self, deadline), question...)
+      self->request(found->exchange, until(self, patience.deadline), question...)
           .then([=](const Answer& one) { settle(one); },
-                [=](const caf::error& why) { settle(naming(task, from_caf(why))); });
-    });
+                [=](const caf::error& why) {
+                  settle(naming(task, why == caf::sec::request_timeout
+                                          ? failure(error_kind::deadline_exceeded,
+                                                    "it did not answer in time")
+                                          : from_caf(why)));
+                });
+    };
+    find_worker(self, tasks[i], patience.deadline, ask, patience.once);
   }
 }
 
@@ -145,17 +156,64 @@ status no_task_yet() {
 
 // The same with all tasks, or that one, once any is known.
 template <class Answer, class... Question>
-void ask_all(master_self self, const std::string& only,
-             std::function<void(std::vector<answer_of<Answer>>)> then, Question... question) {
-  self->state.awaits->wait_for({}, soon(self), [=] {
+void ask_all(master_self self, const std::string& only, patience_with_tasks patience,
+             std::function<void(std::vector<task_name>, std::vector<answer_of<Answer>>)> then,
+             Question... question) {
+  self->state.awaits->wait_for({}, patience.deadline, [=] {
     auto tasks = all_tasks(self);
     if (!only.empty())
       std::erase_if(tasks, [&](const auto& one) { return to_string(one) != only; });
     if (!tasks.empty())
-      return ask_tasks<Answer>(self, tasks, soon(self), then, question...);
-    then(
-        {only.empty() ? no_task_yet() : failure(error_kind::not_found, "there is no task ", only)});
+      return ask_tasks<Answer>(
+          self, tasks, patience,
+          [=](std::vector<answer_of<Answer>> answers) { then(tasks, std::move(answers)); },
+          question...);
+    then({}, {only.empty() ? no_task_yet()
+                           : failure(error_kind::not_found, "there is no task ", only)});
   });
+}
+
+// Joins what tasks say. Of tasks that cannot be asked, the problems are kept; where no task is
+// known, that is the error.
+template <class Answer, class Take>
+status join_answers(const std::vector<task_name>& tasks, const std::vector<result<Answer>>& answers,
+                    std::vector<task_problem>& problems, const Take& take) {
+  for (size_t i = 0; i < answers.size(); ++i)
+    if (answers[i])
+      take(*answers[i]);
+    else if (tasks.empty())
+      return answers[i].status();
+    else
+      problems.push_back(task_problem::of(to_string(tasks[i]), answers[i].status()));
+  return {};
+}
+
+// -- waits ---------------------------------------------------------------------------------------
+
+constexpr std::chrono::seconds look_at_waits_again{1};
+
+// Operators see what steps wait for before they reach their tasks, once that takes a second.
+void tell_of_waits(master_self self) {
+  auto& state = self->state;
+  state.looks_at_waits = false;
+  auto waits = state.registers->waits(self->clock().now());
+  for (auto& each : state.awaits->waits())
+    if (waits.size() < client_wait::most)
+      waits.push_back(std::move(each));
+  auto some = !waits.empty();
+  if (some || state.told_waits)
+    self->send(state.options.membership, tell_waits{std::move(waits)});
+  state.told_waits = some;
+  if (some)
+    watch_waits(self);
+}
+
+// Called whenever something may begin to wait.
+void watch_waits(master_self self) {
+  if (!self->state.options.membership || std::exchange(self->state.looks_at_waits, true))
+    return;
+  self->state.due.add(self, self->clock().now() + look_at_waits_again,
+                      [=] { tell_of_waits(self); });
 }
 
 // -- devices -------------------------------------------------------------------------------------
@@ -200,7 +258,7 @@ void ask_devices(master_self self, const prepare_request& what,
                  const std::function<void(status)>& then) {
   auto tasks = tasks_to_ask(self, *what.of->nodes);
   ask_tasks<std::vector<device_info>>(
-      self, tasks, std::min(what.deadline, soon(self)),
+      self, tasks, {std::min(what.deadline, soon(self))},
       [=](const std::vector<result<std::vector<device_info>>>& answers) {
         status silent;
         for (size_t i = 0; i < tasks.size(); ++i)
@@ -217,6 +275,8 @@ void ask_devices(master_self self, const prepare_request& what,
 
 void learn_devices(master_self self, const prepare_request& what,
                    const std::function<void(status)>& then) {
+  if (self->state.options.may_change)
+    watch_waits(self);
   self->state.awaits->wait_for(*what.of->nodes, what.deadline, [=] {
     if (const auto& known = self->state.options; known.may_change && known.devices.empty())
       then(no_task_yet());
@@ -275,8 +335,6 @@ void tell_moved(master_self self, const step_plan& plan) {
     if (self->state.moved.insert(asked).second && warn)
       (void)guarded("on_warning", [&] {
         warn(concat(text, " (said once for '", asked, "' in a session)"));
-  if (self->state.options.may_change)
-    watch_waits(self);
       }).ok();
 }
 
@@ -416,8 +474,8 @@ void part_was_lost(master_self self, const part_lost& what) {
 caf::result<status> reset(master_self self, const reset_request& what) {
   auto answer = owe(self, self->make_response_promise<status>());
   ask_all<status>(
-      self, {},
-      [=](const std::vector<status>& all) {
+      self, {}, {soon(self)},
+      [=](const std::vector<task_name>&, const std::vector<status>& all) {
         auto failed = std::ranges::find_if(all, [](const auto& one) { return !one.ok(); });
         answer->deliver(failed == all.end() ? status{} : *failed);
       },
@@ -425,20 +483,35 @@ caf::result<status> reset(master_self self, const reset_request& what) {
   return caf::delegated<status>{};
 }
 
-caf::result<std::vector<device_info>> list_devices(master_self self) {
-  auto answer = owe(self, self->make_response_promise<std::vector<device_info>>());
+void ask_for_devices(master_self self, const survey_devices& wanted,
+                     std::function<void(result<device_survey>)> then) {
   ask_all<std::vector<device_info>>(
-      self, {},
-      [=](const std::vector<result<std::vector<device_info>>>& all) {
-        std::vector<device_info> found;
-        for (const auto& one : all) {
-          if (!one)
-            return answer->fail(one.status());
-          found.insert(found.end(), one->begin(), one->end());
-        }
-        answer->deliver(std::move(found));
+      self, {}, {std::min(wanted.deadline, soon(self)), true},
+      [=](const std::vector<task_name>& tasks,
+          const std::vector<result<std::vector<device_info>>>& all) {
+        device_survey found;
+        auto joined = join_answers(tasks, all, found.problems, [&](const auto& listed) {
+          found.devices.insert(found.devices.end(), listed.begin(), listed.end());
+        });
+        joined ? then(std::move(found)) : then(std::move(joined));
       },
       list_devices_atom::value);
+}
+
+caf::result<device_survey> ask_for_devices(master_self self, const survey_devices& wanted) {
+  auto answer = owe(self, self->make_response_promise<device_survey>());
+  ask_for_devices(self, wanted, [=](result<device_survey> found) {
+    found ? answer->deliver(*std::move(found)) : answer->fail(found.status());
+  });
+  return caf::delegated<device_survey>{};
+}
+
+caf::result<std::vector<device_info>> list_devices(master_self self) {
+  auto answer = owe(self, self->make_response_promise<std::vector<device_info>>());
+  ask_for_devices(self, {}, [=](result<device_survey> found) {
+    auto outcome = found ? as_error(found->problems) : found.status();
+    outcome ? answer->deliver(std::move(found->devices)) : answer->fail(outcome);
+  });
   return caf::delegated<std::vector<device_info>>{};
 }
 
@@ -449,21 +522,36 @@ std::vector<device_info> known_devices(master_self self) {
   return found;
 }
 
-caf::result<state_list> list_state_of(master_self self, const list_state& what) {
-  auto answer = owe(self, self->make_response_promise<state_list>());
+void ask_for_state(master_self self, const survey_state& wanted,
+                   std::function<void(result<state_survey>)> then) {
   ask_all<state_list>(
-      self, what.task,
-      [=](const std::vector<result<state_list>>& all) {
-        state_list found;
-        for (const auto& one : all) {
-          if (!one)
-            return answer->fail(one.status());
-          found.entries.insert(found.entries.end(), one->entries.begin(), one->entries.end());
-          found.left_out += one->left_out;
-        }
-        answer->deliver(std::move(found));
+      self, wanted.task, {std::min(wanted.deadline, soon(self)), true},
+      [=](const std::vector<task_name>& tasks, const std::vector<result<state_list>>& all) {
+        state_survey found;
+        auto& to = found.state;
+        auto joined = join_answers(tasks, all, found.problems, [&](const state_list& listed) {
+          to.entries.insert(to.entries.end(), listed.entries.begin(), listed.entries.end());
+          to.left_out += listed.left_out;
+        });
+        joined ? then(std::move(found)) : then(std::move(joined));
       },
-      what);
+      list_state{wanted.task});
+}
+
+caf::result<state_survey> ask_for_state(master_self self, const survey_state& wanted) {
+  auto answer = owe(self, self->make_response_promise<state_survey>());
+  ask_for_state(self, wanted, [=](result<state_survey> found) {
+    found ? answer->deliver(*std::move(found)) : answer->fail(found.status());
+  });
+  return caf::delegated<state_survey>{};
+}
+
+caf::result<state_list> list_state_of(master_self self, const list_state& wanted) {
+  auto answer = owe(self, self->make_response_promise<state_list>());
+  ask_for_state(self, {wanted.task}, [=](result<state_survey> found) {
+    auto outcome = found ? as_error(found->problems) : found.status();
+    outcome ? answer->deliver(std::move(found->state)) : answer->fail(outcome);
+  });
   return caf::delegated<state_list>{};
 }
 
@@ -576,8 +664,10 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const reset_request& what) { return reset(self, what); },
       [=](const end_fill& what) { return end_filling(self, what); },
       [=](list_devices_atom) { return list_devices(self); },
+      [=](const survey_devices& what) { return ask_for_devices(self, what); },
       [=](known_devices_atom) { return known_devices(self); },
       [=](const list_state& what) { return list_state_of(self, what); },
+      [=](const survey_state& what) { return ask_for_state(self, what); },
       [=](ask_positions& what) { return positions_of(self, what); },
   };
 }

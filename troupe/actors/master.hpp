@@ -32,8 +32,8 @@ struct master_options {
   restore_hooks lost_state = {};
 };
 
-/// Understands prepare_request, explain_request, step_request, reset_request, list_devices_atom and
-/// known_devices_atom.
+/// Understands prepare_request, explain_request, step_request, reset_request, list_devices_atom,
+/// survey_devices, survey_state and known_devices_atom.
 caf::actor spawn_master(caf::actor_system& system, master_options options);
 
 /// The number of another step that its caller drives; any thread.

@@ -65,14 +65,16 @@ struct waiting_link {
   on_link then;
   step_clock::time_point deadline;
   deadlines::key due;
+  bool once = false; // as in connect_request
 };
 
 // What is known of one task.
 struct member {
-  std::string address;  // empty while the cluster does not have it
-  caf::actor exchange;  // none while there is no connection
-  bool ready = false;   // the peer has introduced itself
-  bool dialing = false; // or waiting for its call
+  std::string address;     // empty while the cluster does not have it
+  caf::actor exchange;     // none while there is no connection
+  bool ready = false;      // the peer has introduced itself
+  bool dialing = false;    // or waiting for its call
+  bool tries_once = false; // the call that is made now does
   uint64_t incarnation = 0;
   connection_ptr via;
   status last; // why there is no connection
@@ -123,18 +125,34 @@ void refuse(membership_self self, member& one, const status& why,
   answer(self, std::move(over), why);
 }
 
+// The first failure is the answer to requests that want one attempt.
+void refuse_once(membership_self self, member& one, const status& why) {
+  auto first = std::stable_partition(one.waiting.begin(), one.waiting.end(),
+                                     [](const auto& waits) { return !waits.once; });
+  std::vector<waiting_link> over{std::make_move_iterator(first),
+                                 std::make_move_iterator(one.waiting.end())};
+  one.waiting.erase(first, one.waiting.end());
+  answer(self, std::move(over), why);
+}
+
 // It ends: nobody is left to wait for it.
 void refuse_all(membership_self self, const status& why) {
   for (auto& [task, one] : self->state.members)
     refuse(self, one, status{why}.on_task(to_string(task)));
 }
 
-// Dials until the last deadline of those who wait.
+// Dials until the last deadline of those who wait, or once where a request wants that.
 void start_dialing(membership_self self, const task_name& to, member& one) {
   one.dialing = true;
+  one.tries_once = std::ranges::any_of(one.waiting, &waiting_link::once);
   one.stop = std::make_shared<std::atomic<bool>>(false);
   auto deadline = std::ranges::max_element(one.waiting, {}, &waiting_link::deadline)->deadline;
-  dialed call{.to = to, .deadline = deadline, .outcome = {}, .socket = {}, .address = one.address};
+  dialed call{.to = to,
+              .deadline = deadline,
+              .outcome = {},
+              .socket = {},
+              .address = one.address,
+              .once = one.tries_once};
   self->state.options.ways.dial(self->system(), std::move(call), one.address, one.stop,
                                 caf::actor_cast<caf::actor>(self));
 }
@@ -212,6 +230,20 @@ void take_source(membership_self self, source_read& what) {
   self->delayed_send(self, pause, read_again{state.reads});
 }
 
+// Of one task, the first that is linked: of two, operators would see all waits twice.
+void tell_of_waits(membership_self self, tell_waits& news) {
+  auto& state = self->state;
+  auto linked = std::ranges::find_if(
+      state.members, [](const auto& entry) { return entry.second.ready && entry.second.exchange; });
+  auto to = linked == state.members.end() ? caf::actor{} : linked->second.exchange;
+  auto before = caf::actor_cast<caf::actor>(
+      std::exchange(state.told_of_waits, caf::actor_cast<caf::actor_addr>(to)));
+  if (before && before != to)
+    self->send(before, outgoing{client_waits{}});
+  if (to)
+    self->send(to, outgoing{client_waits{std::move(news.waits)}});
+}
+
 // A task that is linked cannot run a part of a step any more.
 void pass_on(membership_self self, const program_lost& what, const connection_ptr& via) {
   auto& state = self->state;
@@ -230,20 +262,6 @@ status why_not_there(const membership_state& state, const task_name& task, const
                    state.source_said.ok() ? "" : concat(" (", state.source_said.message(), ")"));
   return failure(error_kind::unavailable, task, " at ", one.address,
                  one.exchange ? " did not introduce itself in time" : " was not there in time",
-// Of one task, the first that is linked: of two, operators would see all waits twice.
-void tell_of_waits(membership_self self, tell_waits& news) {
-  auto& state = self->state;
-  auto linked = std::ranges::find_if(
-      state.members, [](const auto& entry) { return entry.second.ready && entry.second.exchange; });
-  auto to = linked == state.members.end() ? caf::actor{} : linked->second.exchange;
-  auto before = caf::actor_cast<caf::actor>(
-      std::exchange(state.told_of_waits, caf::actor_cast<caf::actor_addr>(to)));
-  if (before && before != to)
-    self->send(before, outgoing{client_waits{}});
-  if (to)
-    self->send(to, outgoing{client_waits{std::move(news.waits)}});
-}
-
                  one.last.ok() ? "" : concat(" (", one.last.message(), ")"));
 }
 
@@ -270,7 +288,9 @@ void connect(membership_self self, const connect_request& what, on_link then) {
   if (one.ready)
     return then(peer_link{what.to, one.incarnation, one.exchange, one.via});
   auto due = self->state.due.add(self, what.deadline, [=, to = what.to] { give_up(self, to); });
-  one.waiting.push_back({std::move(then), what.deadline, due});
+  one.waiting.push_back({std::move(then), what.deadline, due, what.once});
+  if (what.once && one.stop && !one.tries_once) // the repeated call ends, and one attempt follows
+    *one.stop = true;
   if (self->clock().now() - self->state.read_at >= pause_between_reads)
     read_source(self);
   if (wants_call(one)) {
@@ -384,7 +404,7 @@ void connected(membership_self self, dialed& what) {
     TROUPE_REACHED("a task calls while it is called");
     return;
   }
-  if (what.address != one.address || (stopped && *stopped)) {
+  if (what.address != one.address || (!what.outcome && stopped && *stopped)) {
     TROUPE_REACHED("a task has another address while it is called");
     if (wants_call(one))
       start_dialing(self, what.to, one);
@@ -396,7 +416,10 @@ void connected(membership_self self, dialed& what) {
                           {{"other", to_string(what.to)},
                            {"address", one.address},
                            {"why", what.outcome.message()}});
-    refuse(self, one, what.outcome, what.deadline);
+    if (what.once)
+      refuse_once(self, one, what.outcome);
+    else
+      refuse(self, one, what.outcome, what.deadline);
     if (!one.waiting.empty()) { // somebody has joined who has more time
       TROUPE_REACHED("a task is dialled again for who has more time");
       start_dialing(self, what.to, one);
@@ -471,6 +494,7 @@ void lost(membership_self self, const peer_gone& what) {
       if (!std::exchange(one.ready, false) && what.why.kind() == error_kind::unavailable) {
         TROUPE_REACHED("a connection ends before its peer has introduced itself");
         one.last = what.why;
+        refuse_once(self, one, what.why);
         if (!std::exchange(one.dialing, true))
           self->delayed_send(self, pause_between_calls, call_again{task});
         continue;
@@ -533,6 +557,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
           self->state.joined->take(what);
       },
       [=](const call_seed& what) { self->state.seeds->call(what); },
+      [=](tell_waits& what) { tell_of_waits(self, what); },
       [=](joined_tick_atom) {
         self->state.joined->tick();
         self->state.seeds->look();
@@ -557,7 +582,6 @@ caf::actor spawn_membership(caf::actor_system& system, membership_options option
   if (!options.ways.open)
     options.ways = usual_ways(io_loop::make(), options.trust);
   if (!options.ways.read)
-      [=](tell_waits& what) { tell_of_waits(self, what); },
     options.ways.read = read_on_a_thread;
   return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))
                             : system.spawn(membership_behavior, std::move(options));

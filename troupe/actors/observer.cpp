@@ -44,7 +44,11 @@ public:
     auto below = depth_of_tasks(ref, scope.depth);
     tasks_question what{.tasks = {}, .ref = {}, .scope = scope, .patience = patience};
     if (below) {
-      auto cluster = known_by(std::chrono::steady_clock::now() + patience);
+      auto deadline = std::chrono::steady_clock::now() + patience;
+      auto cluster = known_by(deadline);
+      what.patience = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                   deadline - std::chrono::steady_clock::now()),
+                               std::chrono::milliseconds{1});
       what.scope.depth = *below;
       if (*below >= 0)
         what.tasks = tasks_below(cluster, ref);

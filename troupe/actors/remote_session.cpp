@@ -31,6 +31,8 @@ template <class Answer, class Promise>
 void deliver(Promise promise, session_reply& from) {
   if (!from.outcome)
     promise.deliver(to_caf(from.outcome));
+  else if (!from.problems.empty())
+    promise.deliver(to_caf(as_error(from.problems)));
   else if (auto* what = std::get_if<Answer>(&from.what))
     promise.deliver(std::move(*what));
   else
@@ -66,6 +68,22 @@ template <class Answer, class Question>
 caf::result<Answer> ask_for(remote_self self, Question what, step_clock::time_point until) {
   auto promise = self->make_response_promise<Answer>();
   ask_any(self, what, until, [=](session_reply& done) { deliver<Answer>(promise, done); });
+  return promise;
+}
+
+// Of several tasks, some of which could not be asked.
+template <class Survey, class Answer, class Question>
+caf::result<Survey> survey(remote_self self, const Question& question) {
+  auto promise = self->make_response_promise<Survey>();
+  ask_any(self, question, soon(self), [=](session_reply& done) mutable {
+    auto* joined = std::get_if<Answer>(&done.what);
+    if (!done.outcome)
+      promise.deliver(to_caf(done.outcome));
+    else if (joined)
+      promise.deliver(Survey{std::move(*joined), std::move(done.problems)});
+    else
+      promise.deliver(to_caf(failure(error_kind::data_loss, "the host answers something else")));
+  });
   return promise;
 }
 
@@ -468,12 +486,18 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       [=](const list_state& what) {
         return ask_for<state_list>(self, session_state_of{what.task}, soon(self));
       },
+      [=](const survey_state& wanted) {
+        return survey<state_survey, state_list>(self, session_state_of{wanted.task});
+      },
       [=](ask_positions& what) {
         return ask_for<std::vector<task_positions>>(
             self, session_positions{std::move(what.go_on_from), std::move(what.tasks)}, soon(self));
       },
       [=](list_devices_atom) {
         return ask_for<std::vector<device_info>>(self, session_devices{}, soon(self));
+      },
+      [=](const survey_devices&) {
+        return survey<device_survey, std::vector<device_info>>(self, session_devices{});
       },
       [=](known_devices_atom) {
         return ask_for<std::vector<device_info>>(self, session_known_devices{}, soon(self));

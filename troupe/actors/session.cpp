@@ -68,8 +68,10 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
 // What masters of all sessions have in common.
 master_options master_of(const client_options& options, const node_times* measured,
                          const devices& here) {
+      [=](survey_state& what) { return self->delegate(self->state.master, std::move(what)); },
   return {.session = options.session ? options.session : random_id(),
           .container = options.container,
+      [=](survey_devices& what) { return self->delegate(self->state.master, std::move(what)); },
           .programs = options.programs,
           .measured = measured,
           .devices = {},

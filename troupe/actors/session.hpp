@@ -15,9 +15,9 @@ struct membership_ways; // actors/membership.hpp
 inline const task_name local_task{"local", 0};
 
 /// Spawns a session with a task of its own in this process. Understands prepare_request,
-/// step_request, reset_request, list_devices_atom and known_devices_atom; ends, with all its
-/// actors, at an exit message. `measured`, if given, says what nodes cost; it must stay as long as
-/// the session.
+/// step_request, reset_request, list_devices_atom, survey_devices, survey_state and
+/// known_devices_atom; ends, with all its actors, at an exit message. `measured`, if given, says
+/// what nodes cost; it must stay as long as the session.
 result<caf::actor> spawn_local_session(caf::actor_system& system, const client_options& options,
                                        const node_times* measured = nullptr);
 

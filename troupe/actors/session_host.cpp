@@ -51,6 +51,10 @@ void forward(host_self self, const request_ptr& request, Question what) {
   ask_session<Question, Answer>(self, request, std::move(what), [=](Answer& answer) {
     if constexpr (std::is_same_v<Answer, status>)
       request->answer(std::move(answer));
+    else if constexpr (std::is_same_v<Answer, device_survey>)
+      request->answer(std::move(answer.devices), std::move(answer.problems));
+    else if constexpr (std::is_same_v<Answer, state_survey>)
+      request->answer(std::move(answer.state), std::move(answer.problems));
     else
       request->answer({}, std::move(answer));
   });
@@ -415,6 +419,9 @@ void serve(host_self self, incoming& what) {
                                            "have at once", state.task));
   auto request = std::make_shared<open_request>(self, session, asked->request, step != nullptr);
   auto until = deadline_of(self, asked->deadline_ms);
+  // The client is still there when a silent task is given up.
+  auto early = until - std::min<step_clock::duration>(std::chrono::milliseconds{200},
+                                                      (until - self->clock().now()) / 8);
   if (auto* one = std::get_if<session_prepare>(&asked->what))
     prepare(self, request, *one, until);
   else if (step)
@@ -424,13 +431,13 @@ void serve(host_self self, incoming& what) {
   else if (auto* filled = std::get_if<session_fill_end>(&asked->what))
     forward<status>(self, request, end_fill{filled->done, filled->fill});
   else if (auto* look = std::get_if<session_state_of>(&asked->what))
-    forward<state_list>(self, request, list_state{std::move(look->task)});
+    forward<state_survey>(self, request, survey_state{std::move(look->task), early});
   else if (auto* where = std::get_if<session_positions>(&asked->what))
     positions(self, request, *where);
   else if (std::get_if<session_known_devices>(&asked->what))
     forward<std::vector<device_info>>(self, request, known_devices_atom::value);
   else
-    forward<std::vector<device_info>>(self, request, list_devices_atom::value);
+    forward<device_survey>(self, request, survey_devices{early});
 }
 
 caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_options>& options,

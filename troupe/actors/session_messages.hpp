@@ -3,6 +3,7 @@
 #include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/known_peer.hpp"
 #include "troupe/runtime/cluster/state_loss.hpp"
+#include "troupe/runtime/cluster/task_survey.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/step_signature.hpp"
@@ -118,6 +119,12 @@ struct list_state {
   std::string task; ///< "/job:ps/task:0"; empty: all tasks
 };
 
+/// Client -> session -> master: the same, as far as tasks can be asked. Answered by state_survey.
+struct survey_state {
+  std::string task;
+  step_clock::time_point deadline = step_clock::time_point::max();
+};
+
 /// Client -> session -> master -> workers: where stateful kernels of the session stand, and where
 /// they shall stand, if that is given. Answered by std::vector<task_positions>, of tasks that can
 /// be reached; by a worker with task_positions; or by an error.
@@ -129,6 +136,12 @@ struct ask_positions {
 
 /// Anybody -> session, worker or exchange: list your devices. Answered by std::vector<device_info>.
 using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
+
+/// Client -> session -> master: list the devices of all tasks, as far as these can be asked.
+/// Answered by device_survey.
+struct survey_devices {
+  step_clock::time_point deadline = step_clock::time_point::max();
+};
 
 /// Client -> session -> master: which devices steps may name now, as far as is known without asking
 /// their tasks. Answered by std::vector<device_info>, with names and kinds alone.
@@ -147,7 +160,11 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::end_fill)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::reset_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::list_state)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::state_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::survey_devices)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::survey_state)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::state_survey)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask_positions)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::task_positions)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<troupe::task_positions>)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(std::vector<troupe::device_info>)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::device_survey)

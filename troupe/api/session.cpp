@@ -5,6 +5,7 @@
 #include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/api/recovery.hpp"
+#include "troupe/api/reject.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/device/sharded_refcount.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -21,7 +22,7 @@ namespace {
 constexpr size_t max_cached_steps = 256;
 
 std::string at(const char* function, const std::source_location& where) {
-  return concat(function, " (", to_string(where), ')');
+  return call_text(function, where);
 }
 
 template <class T>
@@ -502,8 +503,18 @@ placement_report session::explain_placement(const std::vector<edge>& feeds,
 std::vector<device_info> session::devices(location where) {
   auto found = unwrap(shared_->state->client->devices(shared_->state->deadline({})),
                       "session::devices", where);
-  std::ranges::sort(found, {}, &device_info::name); // tasks answer in any order
+  std::vector<task_problem> problems;
+  auto found = devices(problems, where);
+  if (auto failed = as_error(problems); !failed)
+    throw error{std::move(failed).within(at("session::devices", where))};
   return found;
+}
+
+std::vector<device_info> session::devices(std::vector<task_problem>& problems, location where) {
+  std::ranges::sort(found.devices, {}, &device_info::name); // tasks answer in any order
+  std::ranges::sort(found.problems, {}, &task_problem::task);
+  problems = std::move(found.problems);
+  return std::move(found.devices);
 }
 
 std::vector<std::string> session::tasks(location where) {
@@ -521,8 +532,19 @@ std::vector<std::string> session::tasks(location where) {
 state_list session::state_of(const std::string& task, location where) {
   auto found = unwrap(shared_->state->client->list_state(task, shared_->state->deadline({})),
                       "session::state_of", where);
-  std::ranges::stable_sort(found.entries, {}, &state_info::task); // they answer in any order
+  std::ranges::stable_sort(found.state.entries, {}, &state_info::task); // they answer in any order
+  std::ranges::sort(found.problems, {}, &task_problem::task);
+  problems = std::move(found.problems);
+  return std::move(found.state);
+  std::vector<task_problem> problems;
+  auto found = state_of(task, problems, where);
+  if (auto failed = as_error(problems); !failed)
+    throw error{std::move(failed).within(at("session::state_of", where))};
   return found;
+}
+
+state_list session::state_of(const std::string& task, std::vector<task_problem>& problems,
+                             location where) {
 }
 
 void session::fill(const std::function<void(session&)>& act, location where) {

@@ -3,6 +3,7 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/operand.hpp"
 #include "troupe/api/session_options.hpp"
+#include "troupe/runtime/cluster/task_survey.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/insight/link_times.hpp"
@@ -148,8 +149,14 @@ public:
                                      const std::vector<target>& targets = {},
                                      location where = location::current());
 
-  /// All devices that steps may use, on all tasks.
+  /// All devices that steps may use, on all tasks. Asks all tasks at once, each once. Throws where
+  /// a task cannot be asked, naming each of them.
   std::vector<device_info> devices(location where = location::current());
+  /// The devices of the tasks that can be asked. `problems` gets the other tasks, each with the
+  /// reason: a refused connection at once, a silent task after the session's timeout, or 10 s.
+  std::vector<device_info> devices(std::vector<task_problem>& problems,
+                                   location where = location::current());
+
 
   /// The tasks that steps may use now, in order: "/job:worker/task:0". Where tasks come and go,
   /// those that the cluster has, as far as the session knows; one of them may be unreachable, as
@@ -161,6 +168,9 @@ public:
   state_list state_of(const std::string& task = {}, location where = location::current());
 
   /// Where the streams of random numbers of this session's nodes stand, on the tasks that take part
+  /// The same of the tasks that can be asked. `problems` gets the others, as in devices().
+  state_list state_of(const std::string& task, std::vector<task_problem>& problems,
+                      location where = location::current());
   /// in its steps and can be reached (docs/training.md). Of any moment, where steps run. One that
   /// does not answer is waited for, for two seconds: name those that matter ("/job:ps/task:0").
   std::vector<task_positions> positions(location where = location::current()) {

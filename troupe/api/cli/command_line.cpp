@@ -31,11 +31,11 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   add_worker(app);
   add_certs(app);
-  add_devices(app);
+  add_devices(app, exit_code);
   add_ops(app);
-  add_state(app);
-  add_top(app);
-  add_waits(app);
+  add_state(app, exit_code);
+  add_top(app, exit_code);
+  add_waits(app, exit_code);
   add_drain(app);
   add_train(app);
   add_checkpoint(app, exit_code);

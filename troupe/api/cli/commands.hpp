@@ -10,11 +10,12 @@ namespace troupe::cli {
 
 void add_worker(CLI::App& to);
 void add_certs(CLI::App& to);
-void add_devices(CLI::App& to);
+/// Sets the exit code to some_missing when a task could not be asked. So do the others with one.
+void add_devices(CLI::App& to, int& exit_code);
 void add_ops(CLI::App& to);
-void add_state(CLI::App& to);
-void add_top(CLI::App& to);
-void add_waits(CLI::App& to);
+void add_state(CLI::App& to, int& exit_code);
+void add_top(CLI::App& to, int& exit_code);
+void add_waits(CLI::App& to, int& exit_code);
 void add_drain(CLI::App& to);
 void add_train(CLI::App& to);
 /// Sets the exit code to 1 when two checkpoints differ.

@@ -1,6 +1,8 @@
 // troupe devices: what steps may run on.
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/security_options.hpp"
+#include "troupe/api/reject.hpp"
 #include "troupe/api/session.hpp"
 
 #include <CLI/CLI.hpp>
@@ -12,24 +14,28 @@
 namespace troupe::cli {
 namespace {
 
-void list(const std::string& cluster, double timeout, const security_options& security) {
+int list(const std::string& cluster, double timeout, const security_options& security) {
   session_options options{.gpu = {.count = -1},
                           .cluster = {.tls = security.tls, .insecure = security.insecure},
                           .timeout =
                               std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)}};
-  auto s = cluster.empty() ? session::local(options) : session::connect(cluster, options);
-  for (const auto& one : s.devices()) {
+  auto s = cluster.empty() ? session::local(options, no_line)
+                           : session::connect(cluster, options, no_line);
+  std::vector<task_problem> problems;
+  for (const auto& one : s.devices(problems, no_line)) {
     std::cout << one.name << "  " << one.kind;
     if (one.memory_bytes > 0)
       std::cout << "  " << std::fixed << std::setprecision(1)
                 << static_cast<double>(one.memory_bytes) / (1 << 30) << " GiB";
     std::cout << "  " << one.description << '\n';
   }
+  std::cout << std::flush;
+  return tell_problems(problems);
 }
 
 } // namespace
 
-void add_devices(CLI::App& to) {
+void add_devices(CLI::App& to, int& exit_code) {
   struct options {
     std::string cluster;
     double timeout = 10;
@@ -38,9 +44,15 @@ void add_devices(CLI::App& to) {
   auto chosen = std::make_shared<options>();
   auto* command = to.add_subcommand("devices", "List the devices of this machine, or of a cluster");
   command->add_option("--cluster", chosen->cluster, session_help);
-  command->add_option("--timeout", chosen->timeout, "Seconds")->capture_default_str();
+  command
+      ->add_option("--timeout", chosen->timeout,
+                   "Seconds that tasks may take to answer, all together")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   add_security(*command, chosen->security);
-  command->callback([chosen] { list(chosen->cluster, chosen->timeout, chosen->security); });
+  command->callback([chosen, &exit_code] {
+    exit_code = list(chosen->cluster, chosen->timeout, chosen->security);
+  });
 }
 
 } // namespace troupe::cli

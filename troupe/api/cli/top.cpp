@@ -1,5 +1,6 @@
 // troupe top: a cluster at a glance, again and again.
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/cli/watching.hpp"
 #include "troupe/runtime/insight/cluster_frame.hpp"
@@ -7,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -96,22 +98,33 @@ struct look {
   clock::time_point at;
 };
 
-look take(observer& from, const top_options& options) {
-  auto cluster = look_at(from, options, kinds_of_frames);
-  return {std::move(cluster), clock::now()};
+// Tasks that answer do so at its beginning, however long others are waited for.
+look take(observer& from, std::chrono::milliseconds patience) {
+  auto now = clock::now();
+  return {look_at(from, patience, kinds_of_frames), now};
 }
 
-void show(const top_options& options) {
+// The second look at a silent task has what the first has left of the timeout, and a little.
+std::chrono::milliseconds what_is_left(std::chrono::milliseconds timeout, clock::time_point begin) {
+  auto taken = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
+  return std::max(timeout - taken, timeout / 4 + std::chrono::milliseconds{1});
+}
+
+int show(const top_options& options) {
   auto stop = block_stop_signals();
   auto watching = options.connect();
-  auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(options.every));
-  timespec pause{static_cast<time_t>(period.count() / 1'000'000'000),
-                 static_cast<long>(period.count() % 1'000'000'000)};
-  for (auto before = take(*watching, options);;) {
+  auto period =
+      std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options.every));
+  auto before = take(*watching, options.patience());
+  auto patience = options.once ? what_is_left(options.patience(), before.at) : options.patience();
+  for (;;) {
+    auto rest = std::max<std::chrono::nanoseconds>(before.at + period - clock::now(),
+                                                   std::chrono::milliseconds{1});
+    timespec pause{static_cast<time_t>(rest.count() / 1'000'000'000),
+                   static_cast<long>(rest.count() % 1'000'000'000)};
     if (::sigtimedwait(&stop, nullptr, &pause) > 0)
-      return;
-    auto now = take(*watching, options);
+      return 0;
+    auto now = take(*watching, patience);
     auto frame = compare(before.cluster, now.cluster,
                          std::chrono::duration<double>(now.at - before.at).count());
     if (options.json)
@@ -120,14 +133,14 @@ void show(const top_options& options) {
       std::cout << (options.once ? "" : "\033[H\033[J") << print(frame, options.lines)
                 << std::flush;
     if (options.once)
-      return;
+      return problems_in(now.cluster).empty() ? 0 : some_missing;
     before = std::move(now);
   }
 }
 
 } // namespace
 
-void add_top(CLI::App& to) {
+void add_top(CLI::App& to, int& exit_code) {
   auto options = std::make_shared<top_options>();
   auto* command = to.add_subcommand(
       "top", "Tasks, steps, links, memory, queues and waits of a cluster, until Ctrl-C");
@@ -140,7 +153,7 @@ void add_top(CLI::App& to) {
       ->capture_default_str();
   command->add_flag("--once", options->once, "Show it once, after two looks");
   command->add_flag("--json", options->json, "As JSON, a line for each look");
-  command->callback([options] { show(*options); });
+  command->callback([options, &exit_code] { exit_code = show(*options); });
 }
 
 } // namespace troupe::cli

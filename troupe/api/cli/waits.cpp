@@ -1,5 +1,6 @@
 // troupe waits: what the steps of a cluster wait for.
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/watching.hpp"
 #include "troupe/runtime/insight/wait_report.hpp"
 
@@ -17,33 +18,25 @@ struct waits_options : watched_cluster {
   bool json = false;
 };
 
-void visit_problems(const inspection& part) {
-  if (auto problem = text_of(part.find("error")); !problem.empty())
-    std::cerr << "troupe: " << part.ref << " is not told of: " << problem << '\n';
-  for (const auto& child : part.children)
-    visit_problems(child);
-}
-
 nlohmann::ordered_json as_json(const std::vector<cluster_wait>& waits) {
   auto all = nlohmann::ordered_json::array();
   for (const auto& one : waits)
     all.push_back({{"step", one.step},
                    {"task", one.task},
-                   {"steps", one.steps},
                    {"for", one.what_for},
                    {"node", one.node},
                    {"target", one.target},
                    {"other_task", one.other_task},
                    {"detail", one.detail},
                    {"seconds", one.seconds},
+                   {"steps", one.steps},
                    {"is_cause", one.is_cause}});
   return all;
 }
 
-void show(const waits_options& options) {
+int show(const waits_options& options) {
   auto watching = options.connect();
-  auto cluster = look_at(*watching, options, kinds_of_waits);
-  visit_problems(cluster);
+  auto cluster = look_at(*watching, options.patience(), kinds_of_waits);
   auto waits = waits_in(cluster);
   if (options.json)
     std::cout << as_json(waits).dump(2, ' ', false,
@@ -51,11 +44,13 @@ void show(const waits_options& options) {
               << '\n';
   else
     std::cout << print_waits(waits, options.steps);
+  std::cout << std::flush;
+  return tell_problems(problems_in(cluster));
 }
 
 } // namespace
 
-void add_waits(CLI::App& to) {
+void add_waits(CLI::App& to, int& exit_code) {
   auto options = std::make_shared<waits_options>();
   auto* command = to.add_subcommand(
       "waits", "Which steps wait for which queue, tensor or task of a cluster, and since when");
@@ -63,7 +58,7 @@ void add_waits(CLI::App& to) {
   command->add_option("--steps", options->steps, "How many steps are told one by one")
       ->capture_default_str();
   command->add_flag("--json", options->json, "As a JSON list, of all steps");
-  command->callback([options] { show(*options); });
+  command->callback([options, &exit_code] { exit_code = show(*options); });
 }
 
 } // namespace troupe::cli

@@ -9,7 +9,7 @@ namespace troupe::cli {
 
 void watched_cluster::add_to(CLI::App& command) {
   command.add_option("--cluster", cluster, cluster_help)->required();
-  command.add_option("--timeout", timeout, "Seconds that a task may take to answer")
+  command.add_option("--timeout", timeout, "Seconds that tasks may take to answer, all together")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   add_security(command, security);
@@ -24,8 +24,8 @@ std::chrono::milliseconds watched_cluster::patience() const {
   return std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)};
 }
 
-inspection look_at(observer& at, const watched_cluster& which, const char* kinds) {
-  return value_or_throw(at.inspect({}, {.depth = 4, .only = kinds}, which.patience()));
+inspection look_at(observer& at, std::chrono::milliseconds patience, const char* kinds) {
+  return value_or_throw(at.inspect({}, {.depth = 4, .only = kinds}, patience));
 }
 
 } // namespace troupe::cli

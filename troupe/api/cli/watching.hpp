@@ -22,6 +22,6 @@ struct watched_cluster {
 };
 
 /// Looks at all tasks, 4 deep; throws where it cannot.
-inspection look_at(observer& at, const watched_cluster& which, const char* kinds);
+inspection look_at(observer& at, std::chrono::milliseconds patience, const char* kinds);
 
 } // namespace troupe::cli

@@ -114,7 +114,7 @@ status status::followed_by(std::string_view more) && {
 }
 
 status status::within(std::string_view context) && {
-  if (what_)
+  if (what_ && !context.empty())
     what_->message.insert(0, concat(context, ": "));
   return std::move(*this);
 }

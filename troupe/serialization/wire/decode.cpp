@@ -411,6 +411,8 @@ private:
                        .leaving = in.getLeaving(),
                        .not_begun = in.getNotBegun()};
     TROUPE_TRY(read_tasks(in, made));
+    for (auto each : in.getProblems())
+      made.problems.push_back({text_of(each.getTask()), status_of(each.getWhy())});
     for (auto each : in.getWarnings())
       made.warnings.push_back(text_of(each));
     switch (in.which()) {

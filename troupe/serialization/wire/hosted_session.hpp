@@ -4,6 +4,7 @@
 #include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/known_peer.hpp"
 #include "troupe/runtime/cluster/state_loss.hpp"
+#include "troupe/runtime/cluster/task_survey.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/graph/f32_transfer.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
@@ -127,6 +128,7 @@ struct session_reply {
   std::vector<known_peer> held = {};
   std::vector<state_loss> losses = {}; ///< of the session, that were not told yet
   std::vector<task_fill> fills = {};   ///< of a step: what tasks that wait to be filled have said
+  std::vector<task_problem> problems = {}; ///< of devices and state: tasks that could not be asked
 };
 
 } // namespace troupe

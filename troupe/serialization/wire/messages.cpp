@@ -279,6 +279,11 @@ public:
     to.setLeaving(what.leaving);
     to.setNotBegun(what.not_begun);
     write_tasks(to, what);
+    auto problems = to.initProblems(static_cast<unsigned>(what.problems.size()));
+    for (unsigned i = 0; i < problems.size(); ++i) {
+      problems[i].setTask(as_text(what.problems[i].task));
+      write(problems[i].initWhy(), what.problems[i].why);
+    }
     write(to.initWarnings(static_cast<unsigned>(what.warnings.size())), what.warnings);
     std::visit([&](const auto& one) { write(to, one); }, what.what);
   }

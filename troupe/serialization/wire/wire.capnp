@@ -195,7 +195,6 @@ struct RunStep {
   session @7 :UInt64;
   incarnation @8 :UInt64;      # of the task that it is meant for; 0: any
   fills @9 :Bool;              # it restores or initialises what a task waits to be filled with
-}
   retried @10 :Bool;           # its client tries it again where it fails because of a task
 }
 
@@ -204,6 +203,7 @@ struct ClientWait {
   reason @1 :Text;
   steps @2 :UInt32;
   seconds @3 :Float64;
+}
 
 struct FillEnd {
   request @0 :UInt64;
@@ -464,6 +464,11 @@ struct TaskFill {
   stage @1 :UInt8;             # troupe::fill_stage
 }
 
+struct TaskProblem {
+  task @0 :Text;
+  why @1 :Status;
+}
+
 struct SessionReply {
   request @0 :UInt64;
   outcome @1 :Status;
@@ -482,6 +487,7 @@ struct SessionReply {
   held @12 :List(KnownPeer);   # tasks on which the step uses state, where that was not told yet
   losses @13 :List(StateLoss); # of what the session had on tasks, where they were not told yet
   fills @14 :List(TaskFill);   # what tasks that wait to be filled have said to the step
+  problems @15 :List(TaskProblem); # of devices and state: tasks that could not be asked
 }
 
 # ---- statistics of a step on one task

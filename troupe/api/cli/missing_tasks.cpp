@@ -1,0 +1,23 @@
+#include "troupe/api/cli/missing_tasks.hpp"
+
+#include <iostream>
+
+namespace troupe::cli {
+
+int tell_problems(const std::vector<task_problem>& problems) {
+  for (const auto& each : problems)
+    std::cerr << concat("troupe: ", each.task, " could not be asked: ", each.why.message(), '\n');
+  return problems.empty() ? 0 : some_missing;
+}
+
+std::vector<task_problem> problems_in(const inspection& cluster) {
+  std::vector<task_problem> found;
+  if (auto text = text_of(cluster.find("error")); !text.empty())
+    found.push_back({cluster.ref, failure(error_kind::unavailable, text)});
+  for (const auto& child : cluster.children)
+    for (auto& each : problems_in(child))
+      found.push_back(std::move(each));
+  return found;
+}
+
+} // namespace troupe::cli
