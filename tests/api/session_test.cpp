@@ -1,4 +1,6 @@
 #include "tests/support/catch.hpp"
+#include "tests/support/http_client.hpp"
+#include "tests/support/watchdog.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/troupe.hpp"
 
@@ -347,6 +349,54 @@ TEST_CASE("a local session has one device for the processor") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].name == "/job:local/task:0/device:cpu:0");
   CHECK(found[0].kind == "cpu");
+}
+
+TEST_CASE("a local session serves metrics of its steps, on loopback") {
+  watchdog watch;
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::f32}, {.shapes = {{}}});
+  auto* put = queue_enqueue(queue, {g.constant(1.f)});
+  auto taken = queue_dequeue(queue, {dtype::f32}, "take")[0];
+  auto s = session::local({.http = "127.0.0.1:0"});
+  REQUIRE(s.http_port() != 0);
+  for (int i = 0; i < 3; ++i)
+    s.run(put);
+  auto body = [&](const std::string& path) {
+    http_client client{s.http_port()};
+    client.send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    auto answer = client.receive();
+    REQUIRE(answer);
+    CHECK(answer->status == 200);
+    return answer->body;
+  };
+  CHECK(body("/healthz") == "ok\n");
+  CHECK(body("/readyz") == "ok\n");
+  contains(body("/metrics"), "troupe_steps_total{outcome=\"ok\"} 3\n");
+  contains(body("/v1/node/"), "\"/job:local\"");
+  for (int i = 0; i < 3; ++i)
+    s.fetch(taken);
+  auto waits = std::async(std::launch::async, [&] { return s.fetch(taken); });
+  while (body("/v1/node/job:local/task:0?depth=3&only=step,wait").find("'take'") ==
+         std::string::npos) // the watchdog bounds it
+    ;
+  s.run(put);
+  waits.get();
+  contains(body("/metrics"), "troupe_steps_running 0\n");
+}
+
+TEST_CASE("a session that cannot serve HTTP says why") {
+  auto text =
+      error_of([] { session::local({.http = "0.0.0.0:0"}); }, error_kind::failed_precondition);
+  contains(text, "http_anywhere");
+  CHECK(session::local({.http = "0.0.0.0:0", .http_anywhere = true}).http_port() != 0);
+  CHECK(session::local().http_port() == 0);
+  text = error_of([] { session::local({.http = "nowhere"}); }, error_kind::invalid_argument);
+  contains(text, "host:port");
+  for (auto cluster : {R"({"worker": ["127.0.0.1:1"]})", "master:127.0.0.1:1"}) {
+    text = error_of([&] { session::connect(cluster, {.http = "127.0.0.1:0"}); },
+                    error_kind::invalid_argument);
+    contains(text, "troupe worker --http");
+  }
 }
 
 TEST_CASE("a step may run without a thread that waits") {

@@ -8,6 +8,7 @@
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/remote_session.hpp"
 #include "troupe/actors/session.hpp"
+#include "troupe/actors/step_server.hpp"
 #include "troupe/actors/stop_request.hpp"
 #include "troupe/actors/system.hpp"
 #include "troupe/runtime/device/tsc_clock.hpp"
@@ -163,6 +164,32 @@ caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& s
   }};
 }
 
+// A step that its caller runs, where a local session tells operators what runs.
+class shown_step {
+public:
+  shown_step(const local_port& port, uint64_t step, const std::shared_ptr<task_instance>& in,
+             step_clock::time_point deadline)
+      : server_(port.server.get()), id_{port.session, step} {
+    if (server_ && server_->steps().announce(id_))
+      (void)server_->steps().attach(id_, in, nullptr, deadline).ok();
+  }
+  shown_step(const shown_step&) = delete;
+  shown_step& operator=(const shown_step&) = delete;
+  ~shown_step() {
+    if (server_)
+      server_->steps().end(id_);
+  }
+  void note_end(const status& outcome) const {
+    if (server_)
+      server_->note_ended(outcome.kind(), std::chrono::steady_clock::now() - began_);
+  }
+
+private:
+  step_server* const server_;
+  const step_id id_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
 class actor_client final : public client {
 public:
   actor_client(client_options options, bool networked)
@@ -181,7 +208,9 @@ public:
       std::thread{[last = std::move(engine_)] {}}.detach();
   }
 
-  status start_local() { return start(spawn_local_session(system_, options(), times_.get())); }
+  status start_local() {
+    return start(spawn_local_session(system_, options(), times_.get(), &port_));
+  }
   status start_connected(const cluster_access& cluster) {
     if (!cluster.hosts.empty())
       return start(spawn_remote_session(system_, cluster.hosts, options(), times_.get()));
@@ -285,6 +314,8 @@ public:
         patience_until(deadline),
         ask_positions{.go_on_from = std::move(go_on_from), .tasks = tasks});
   }
+
+  uint16_t http_port() const noexcept override { return port_.http; }
 
 private:
   // Who restores knows all; who does not waits to be told.
@@ -426,6 +457,7 @@ private:
     auto step = next_local_step();
     caller_unit unit{system_};
     end.drives(unit);
+    const shown_step shown{port_, step, in, of.deadline};
     conductor.begin(step, end, &unit, of.deadline);
     {
       std::stop_callback asked{of.stop, [&conductor, step] {
@@ -443,6 +475,7 @@ private:
       found.tasks.resize(1);
       in->collect(found.tasks.front());
     }
+    shown.note_end(conductor.outcome());
     if (!conductor.outcome()) {
       auto outcome = conductor.outcome();
       in->retire();
@@ -458,6 +491,7 @@ private:
   caf::actor_system& system_;
   caf::actor session_;
   caf::actor errands_;
+  local_port port_; // goes before the engine
   std::atomic<uint64_t> runs_{0};
 };
 

@@ -84,6 +84,9 @@ struct client_options {
   uint64_t sample_every = 0; ///< steps; the time of each node in one of them is measured. 0: never
   std::function<void(const std::string&)> on_warning = {};
   restore_hooks lost_state = {};
+  /// Of the local task: "host:port" where operators ask over HTTP; empty: nowhere.
+  std::string http = {};
+  bool http_anywhere = false; ///< also beyond loopback
 };
 
 /// What a run shall tell or watch for, beside giving its fetches.
@@ -214,6 +217,8 @@ public:
                                                         step_clock::time_point deadline) = 0;
 
   const client_options& options() const noexcept { return options_; }
+  /// Where client_options::http is served; 0: nowhere.
+  virtual uint16_t http_port() const noexcept = 0;
 
   /// What steps that were sampled say of their nodes.
   const node_times& times() const noexcept { return *times_; }

@@ -522,6 +522,10 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                         const std::vector<std::string>& hosts,
                                         const client_options& options, const node_times* measured,
                                         const membership_ways* ways) {
+  if (!options.http.empty())
+    return invalid(
+        "http is served by local sessions; the task that hosts this one serves it itself "
+        "(troupe worker --http)");
   if (ways)
     return system.spawn(remote::remote_behavior, hosts, options, measured, *ways, std::string{});
   std::string cluster;

@@ -1,15 +1,20 @@
 #include "troupe/actors/session.hpp"
 
 #include "troupe/actors/awaited_tasks.hpp"
+#include "troupe/actors/dial.hpp"
 #include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/master.hpp"
 #include "troupe/actors/membership.hpp"
 #include "troupe/actors/messages.hpp"
+#include "troupe/actors/operator_port.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/random_id.hpp"
+#include "troupe/actors/resources.hpp"
 #include "troupe/actors/step_server.hpp"
 #include "troupe/actors/system.hpp"
+#include "troupe/actors/task_inspector.hpp"
 #include "troupe/actors/worker.hpp"
+#include "troupe/serialization/discovery/cluster_view.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 
 #include <caf/actor_system.hpp>
@@ -18,6 +23,7 @@
 #include <caf/stateful_actor.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -43,14 +49,17 @@ struct session_state {
   static inline const char* name = "troupe.session";
   caf::actor master;
   std::vector<caf::actor> owned; // ended with the session
+  std::shared_ptr<void> kept;
 };
 
 using session_self = caf::stateful_actor<session_state>*;
 
 caf::behavior session_behavior(session_self self, const caf::actor& master,
-                               const std::vector<caf::actor>& owned) {
+                               const std::vector<caf::actor>& owned,
+                               const std::shared_ptr<void>& kept) {
   self->state.master = master;
   self->state.owned = owned;
+  self->state.kept = kept;
   self->set_default_handler(caf::drop);
   return {
       [=](step_request& what) { return self->delegate(self->state.master, std::move(what)); },
@@ -59,8 +68,10 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
       [=](end_fill& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](reset_request& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](list_state& what) { return self->delegate(self->state.master, std::move(what)); },
+      [=](survey_state& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](ask_positions& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](list_devices_atom what) { return self->delegate(self->state.master, what); },
+      [=](survey_devices& what) { return self->delegate(self->state.master, std::move(what)); },
       [=](known_devices_atom what) { return self->delegate(self->state.master, what); },
   };
 }
@@ -68,10 +79,8 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
 // What masters of all sessions have in common.
 master_options master_of(const client_options& options, const node_times* measured,
                          const devices& here) {
-      [=](survey_state& what) { return self->delegate(self->state.master, std::move(what)); },
   return {.session = options.session ? options.session : random_id(),
           .container = options.container,
-      [=](survey_devices& what) { return self->delegate(self->state.master, std::move(what)); },
           .programs = options.programs,
           .measured = measured,
           .devices = {},
@@ -86,20 +95,71 @@ master_options master_of(const client_options& options, const node_times* measur
 } // namespace
 
 caf::actor spawn_session_face(caf::actor_system& system, const caf::actor& master,
-                              const std::vector<caf::actor>& owned) {
-  return system.spawn(session_behavior, master, owned);
+                              const std::vector<caf::actor>& owned,
+                              const std::shared_ptr<void>& kept) {
+  return system.spawn(session_behavior, master, owned, kept);
 }
 
+namespace {
+
+status no_port_here() {
+  return invalid("http is served by local sessions; the tasks of a cluster serve it themselves "
+                 "(troupe worker --http)");
+}
+
+// Before the task is there.
+result<address> port_address(const client_options& options) {
+  TROUPE_ASSIGN(auto at, address::parse(options.http));
+  if (!is_loopback(at.host) && !options.http_anywhere)
+    return failure(error_kind::failed_precondition, "the session would serve HTTP at ",
+                   options.http,
+                   ", to all who reach it; serve it on loopback, or allow it with http_anywhere");
+  return at;
+}
+
+// The local task alone is asked.
+result<std::shared_ptr<operator_port>> open_port(const address& at, const worker_options& of,
+                                                 const caf::actor& worker) {
+  auto view = std::make_shared<cluster_view>(task_addresses{});
+  task_addresses known;
+  known.tasks.emplace(local_task, "");
+  view->set(std::move(known));
+  operator_port::parts made;
+  made.self = local_task;
+  made.cluster = view;
+  made.inspector = std::make_shared<task_inspector>(task_inspector::parts{.address = {},
+                                                                          .server = of.server,
+                                                                          .state = of.state,
+                                                                          .devices = of.devices,
+                                                                          .cluster = view});
+  made.ask_others = [](const tasks_question&, const std::function<void(task_inspections)>& then) {
+    then({});
+  };
+  made.why_not_ready = [] { return std::string{}; };
+  made.knock = [to = worker](std::function<void()> answer) {
+    caf::anon_send(to, knock{std::move(answer)});
+  };
+  TROUPE_ASSIGN(auto opened, operator_port::open(at, std::move(made)));
+  return std::shared_ptr<operator_port>{std::move(opened)};
+}
+
+} // namespace
+
 result<caf::actor> spawn_local_session(caf::actor_system& system, const client_options& options,
-                                       const node_times* measured) {
+                                       const node_times* measured, local_port* port) {
   if (!options.ops || !options.make_devices)
     return invalid("a local session needs ops and devices");
+  std::optional<address> serves_at;
+  if (!options.http.empty()) {
+    TROUPE_ASSIGN(serves_at, port_address(options));
+  }
   TROUPE_ASSIGN(auto made, options.make_devices());
   auto master = master_of(options, measured, made);
   worker_options worker{.ops = options.ops,
                         .devices = {},
                         .membership = {},
                         .server = std::make_shared<step_server>(local_task, 0, clock_of(system)),
+                        .state = std::make_shared<resources>(system),
                         .regions = cut_for(system),
                         .launch_threads = options.gpu_launch_threads};
   for (auto& one : made) {
@@ -109,15 +169,29 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
       memory = memory ? std::min(memory, one->memory_limit()) : one->memory_limit();
     worker.devices.push_back(std::move(one));
   }
-  auto worker_actor = spawn_worker(system, std::move(worker));
+  auto worker_actor = spawn_worker(system, worker);
   master.workers.emplace(local_task, worker_actor);
+  auto session = master.session;
   auto master_actor = spawn_master(system, std::move(master));
-  return spawn_session_face(system, master_actor, {master_actor, worker_actor});
+  auto owned = {master_actor, worker_actor};
+  if (!serves_at)
+    return spawn_session_face(system, master_actor, owned);
+  auto opened = open_port(*serves_at, worker, worker_actor);
+  if (!opened) {
+    for (const auto& each : owned)
+      caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
+    return opened.status();
+  }
+  if (port)
+    *port = {(*opened)->port(), session, worker.server};
+  return spawn_session_face(system, master_actor, owned, *opened);
 }
 
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,
                                          const client_options& options, const node_times* measured,
                                          const membership_ways* ways, const link_times* links) {
+  if (!options.http.empty())
+    return no_port_here();
   devices here;
   if (options.make_devices) {
     TROUPE_ASSIGN(here, options.make_devices());
@@ -137,6 +211,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
   for (const auto& [task, address] : cluster.known.tasks)
     tasks.push_back(task);
   master.may_change = cluster.may_change();
+  master.jobs_are_final = cluster.jobs_are_final();
   if (tasks.empty() && !master.may_change)
     return invalid("the cluster has no tasks");
   take_tasks(master.devices, tasks);
@@ -158,4 +233,3 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
 }
 
 } // namespace troupe
-  master.jobs_are_final = cluster.jobs_are_final();

@@ -7,19 +7,31 @@
 
 #include <caf/actor.hpp>
 
+#include <memory>
+
 namespace troupe {
 
+class step_server;      // actors/step_server.hpp
 struct membership_ways; // actors/membership.hpp
 
 /// The task of a local session.
 inline const task_name local_task{"local", 0};
+
+/// What a local session serves for operators.
+struct local_port {
+  uint16_t http = 0; ///< where client_options::http is served; 0: nowhere
+  uint64_t session = 0;
+  /// Told of steps that callers run by themselves, for operators; null where nothing is served.
+  std::shared_ptr<step_server> server;
+};
 
 /// Spawns a session with a task of its own in this process. Understands prepare_request,
 /// step_request, reset_request, list_devices_atom, survey_devices, survey_state and
 /// known_devices_atom; ends, with all its actors, at an exit message. `measured`, if given, says
 /// what nodes cost; it must stay as long as the session.
 result<caf::actor> spawn_local_session(caf::actor_system& system, const client_options& options,
-                                       const node_times* measured = nullptr);
+                                       const node_times* measured = nullptr,
+                                       local_port* port = nullptr);
 
 /// Spawns a session that reaches the cluster's tasks when they are needed, by the usual ways where
 /// no others are given.
@@ -29,8 +41,9 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                          const membership_ways* ways = nullptr,
                                          const link_times* links = nullptr);
 
-/// Spawns the face of a master, or of another session; `owned` end with it.
+/// Spawns the face of a master, or of another session; `owned` end with it, and `kept` goes.
 caf::actor spawn_session_face(caf::actor_system& system, const caf::actor& master,
-                              const std::vector<caf::actor>& owned);
+                              const std::vector<caf::actor>& owned,
+                              const std::shared_ptr<void>& kept = nullptr);
 
 } // namespace troupe

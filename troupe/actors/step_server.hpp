@@ -38,6 +38,10 @@ public:
   /// Of those that were asked for by begin() or run_step.
   const step_counts& counts() const noexcept { return *counts_; }
   step_clock::time_point now() const { return now_(); }
+  /// A step that its caller has run in this process, beside begin() and run_step, has ended.
+  void note_ended(error_kind how, std::chrono::nanoseconds took) noexcept {
+    counts_->ended(how, took);
+  }
   /// Of the task.
   event_log& log() noexcept { return *log_; }
 

@@ -114,6 +114,8 @@ client_options to_client(const session_options& from, std::source_location where
   to.sample_every = from.insight.sample_every;
   to.measured = from.insight.node_times;
   to.on_warning = from.on_warning;
+  to.http = from.http;
+  to.http_anywhere = from.http_anywhere;
   return to;
 }
 
@@ -516,6 +518,8 @@ std::vector<device_info> session::devices(std::vector<task_problem>& problems, l
   problems = std::move(found.problems);
   return std::move(found.devices);
 }
+
+uint16_t session::http_port() const noexcept { return shared_->state->client->http_port(); }
 
 std::vector<std::string> session::tasks(location where) {
   std::set<task_name> found;

@@ -157,6 +157,8 @@ public:
   std::vector<device_info> devices(std::vector<task_problem>& problems,
                                    location where = location::current());
 
+  /// Where session_options::http is served; 0: nowhere.
+  uint16_t http_port() const noexcept;
 
   /// The tasks that steps may use now, in order: "/job:worker/task:0". Where tasks come and go,
   /// those that the cluster has, as far as the session knows; one of them may be unreachable, as
@@ -166,11 +168,11 @@ public:
   /// What the containers of tasks hold: of the task "/job:ps/task:0", say, or of all. `left_out`
   /// counts what a task did not list because it has very much. Throws where one cannot be asked.
   state_list state_of(const std::string& task = {}, location where = location::current());
-
-  /// Where the streams of random numbers of this session's nodes stand, on the tasks that take part
   /// The same of the tasks that can be asked. `problems` gets the others, as in devices().
   state_list state_of(const std::string& task, std::vector<task_problem>& problems,
                       location where = location::current());
+
+  /// Where the streams of random numbers of this session's nodes stand, on the tasks that take part
   /// in its steps and can be reached (docs/training.md). Of any moment, where steps run. One that
   /// does not answer is waited for, for two seconds: name those that matter ("/job:ps/task:0").
   std::vector<task_positions> positions(location where = location::current()) {

@@ -124,6 +124,12 @@ struct session_options {
   std::chrono::milliseconds timeout{60'000}; ///< of runs that name none
   size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool deterministic = false;      ///< the same bits for any number of threads (docs/insight.md)
+  /// "host:port" where a local session serves /metrics, /healthz, /readyz and /v1/node/, as tasks
+  /// do (docs/operating.md); port 0: any, which session::http_port() tells. Empty: nowhere. Only on
+  /// loopback, unless `http_anywhere` allows more: all who reach it see names of nodes and files,
+  /// and can change nothing.
+  std::string http = {};
+  bool http_anywhere = false;
   /// Told, on a thread of the runtime, what works otherwise than somebody may expect: a node that
   /// runs on a processor though it names a GPU. Must not block. Nothing: such things pass in
   /// silence.
