@@ -355,7 +355,15 @@ TEST_CASE("HTTP is not served beyond this machine unless that is allowed") {
   auto refused = task::start(options);
   REQUIRE(!refused.ok());
   CHECK(refused.status().kind() == error_kind::failed_precondition);
-  options.insecure = true;
+  CHECK(refused.status().message().find("--http-anywhere") != std::string::npos);
+  options.http_anywhere = true;
+  {
+    auto allowed = task::start(options);
+    REQUIRE(allowed.ok());
+    CHECK(get(**allowed, "/healthz").status == 200);
+  }
+  options.http_anywhere = false;
+  options.insecure = true; // as manifests of older versions say
   auto allowed = task::start(options);
   REQUIRE(allowed.ok());
   CHECK(get(**allowed, "/healthz").status == 200);

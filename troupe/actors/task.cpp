@@ -272,11 +272,11 @@ private:
   status open_operator_port(const task_options& options,
                             std::shared_ptr<const task_inspector> inspector) {
     TROUPE_ASSIGN(auto at, address::parse(options.http));
-    if (!is_loopback(at.host) && !options.insecure)
+    if (!is_loopback(at.host) && !options.http_anywhere && !options.insecure)
       return failure(error_kind::failed_precondition, options.self, " would serve HTTP at ",
                      options.http,
-                     ", for whoever reaches it; serve it on loopback, or allow it "
-                     "with --insecure");
+                     ", to all who reach it; serve it on loopback, or allow it with "
+                     "--http-anywhere");
     if (!is_loopback(at.host))
       options.on_warning(concat(options.self, " serves HTTP at ", options.http,
                                 " without encryption: all who reach it see what it runs"));

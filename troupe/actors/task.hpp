@@ -45,9 +45,10 @@ struct task_options {
   /// the task takes nothing new.
   std::function<void()> on_drain = {};
   /// "host:port" where operators ask over HTTP (docs/operating.md); port 0: any. Empty: nowhere.
-  /// Only on loopback, unless it is `insecure`: whoever reaches it sees names of nodes, files and
-  /// peers, and can change nothing.
+  /// Only on loopback, unless `http_anywhere` or `insecure` allows more: all who reach it see names
+  /// of nodes, files and peers, and can change nothing.
   std::string http = {};
+  bool http_anywhere = false;
   /// Where this task says so itself: where others reach it; empty: where it listens.
   std::string advertise = {};
   /// How long it waits for a number, and whether it still should: asked five times a second.

@@ -74,6 +74,7 @@ server server::starter::start(cluster_access cluster, const server_options& opti
   to.on_log = options.on_log;
   to.on_drain = options.on_drain;
   to.http = options.http;
+  to.http_anywhere = options.http_anywhere;
   auto made = task::start(std::move(to));
   if (!made)
     refuse(made.status(), where);

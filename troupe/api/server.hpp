@@ -38,8 +38,10 @@ struct server_options {
   std::optional<std::chrono::milliseconds> fill_before_serving = {};
   bool deterministic = false; ///< the same bits for any number of threads, for all sessions
   /// "host:port" where /metrics, /healthz, /readyz and /v1/node/ are served; port 0: any. Empty:
-  /// nowhere (docs/operating.md).
+  /// nowhere (docs/operating.md). Only on loopback, unless `http_anywhere` (or `cluster.insecure`)
+  /// allows more: all who reach it see names of nodes, files and peers, and can change nothing.
   std::string http = {};
+  bool http_anywhere = false;
   /// Told what the task does, on any thread; must not block.
   log_hook on_log = {};
   /// Told when an operator wants the task to end (`troupe drain`), unless it drains already, on a

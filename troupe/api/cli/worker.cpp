@@ -29,7 +29,7 @@ struct worker_options {
   std::chrono::milliseconds patience{300'000};
   double drain_seconds = 20;
   security_options security;
-  bool deterministic = false, gpu_launch_threads = false, near_memory = true;
+  bool deterministic = false, gpu_launch_threads = false, near_memory = true, http_anywhere = false;
   device_choice devices;
   size_t inter_op_threads = 0;
   hosting_limits hosting;
@@ -126,6 +126,7 @@ void serve(const worker_options& options) {
       .on_drain = [] { ::kill(::getpid(), SIGTERM); },
       .http = options.http,
       .advertise = options.advertise,
+      .http_anywhere = options.http_anywhere,
       .join_patience = options.patience,
       .give_up = [&] { return sigtimedwait(&stop, nullptr, &at_once) > 0; },
       .hosting = options.hosting,
@@ -185,6 +186,9 @@ void add_worker(CLI::App& to) {
                       "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
                       "port 0: any");
   command
+  command->add_flag("--http-anywhere", options->http_anywhere,
+                    "Serve that beyond loopback, too: all who reach it see what the task runs, and "
+                    "can change nothing");
       ->add_option("--drain", options->drain_seconds,
                    "Seconds after SIGTERM that steps which have begun may take; none begin")
       ->capture_default_str()
