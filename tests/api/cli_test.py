@@ -221,6 +221,38 @@ class CommandTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.one_line(result, "troupe: ")
 
+    def test_a_typo_names_the_nearest_that_there_is(self):
+        file = write("one.json", '{"worker": ["127.0.0.1:1"]}')
+        for arguments, parts in [
+                (["frobnicate"], ["troupe: there is no subcommand 'frobnicate'", "drain, "]),
+                (["wrker", "--job", "x"], ["'wrker', did you mean 'worker'?", "(troupe --help "]),
+                (["state"], ["troupe state: a subcommand is required: ls, reset"]),
+                (["state", "lss", "--cluster", file], ["troupe state: ", "did you mean 'ls'?"]),
+                (["worker", "--jb", "x", "--cluster", file],
+                 ["there is no option --jb, did you mean '--job'?", "(troupe worker --help "]),
+                (["devices", "--timeot=3"], ["did you mean '--timeout'?"]),
+                (["devices", "--timeout", "-1"], ["troupe devices: ", "(troupe devices --help "])]:
+            with self.subTest(arguments=arguments):
+                result = troupe(*arguments)
+                self.assertEqual(result.returncode, 2)
+                self.one_line(result, *parts)
+        graph = write("typo.txt", """
+images = Placeholder dtype=f32 shape=[] @"/job:woker/task:0"
+labels = Neg(images)
+fetch labels
+""")
+        result = troupe("run", graph, "--feed", "image=1", "--fetch", "labels")
+        self.one_line(result, "'image'", "did you mean 'images'?")
+        result = troupe("run", graph, "--feed", "images=1", "--fetch", "label")
+        self.one_line(result, "'label'", "did you mean 'labels'?")
+        # A file says which jobs there are: none comes.
+        start = time.monotonic()
+        result = troupe("run", graph, "--feed", "images=1", "--fetch", "labels", "--cluster", file)
+        self.assertLess(time.monotonic() - start, 15)
+        self.assertEqual(result.returncode, 1)
+        self.one_line(result, "there is no device '/job:woker/task:0', did you mean 'worker'?")
+        self.assertNotIn(".cpp", result.stderr)
+
     def test_coverage_tells_types_and_gradients(self):
         lines = troupe("ops", "--coverage").stdout.splitlines()
         rows = {line.split("\t")[0]: line.split("\t") for line in lines[1:-1]}
@@ -480,10 +512,10 @@ fetch x = i32(3)
                 while get("/readyz")[0] != 503:
                     pass
                 self.assertEqual(get("/healthz"), (200, "ok\n"))
-                self.assertEqual(process.stdout.readline(), "draining: 1 steps run\n")
+                self.assertEqual(process.stdout.readline(), "draining: 1 step still running\n")
                 process.send_signal(signal.SIGTERM)
                 self.assertEqual(process.wait(timeout=20), 0)
-                self.assertEqual(process.stdout.readline(), "ends with 1 steps that run\n")
+                self.assertEqual(process.stdout.readline(), "ends with 1 step still running\n")
                 waits.communicate(timeout=20)
                 self.assertEqual(waits.returncode, 1)
             finally:
@@ -529,7 +561,7 @@ fetch y = i32(-3)
                     self.assertEqual(late.returncode, 1)
                     if "does not answer" not in late.stderr: # within a second
                         break
-                self.one_line(late, "still runs 1 steps")
+                self.one_line(late, "still runs 1 step after")
                 put = troupe("run", write("put.txt", """
 q = FIFOQueue component_types=[i32] shapes=[[]] shared_name="q" @"/job:worker/task:0"
 x = QueueEnqueue(q, i32(3))

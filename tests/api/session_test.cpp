@@ -514,6 +514,10 @@ TEST_CASE("a prepared step takes its feeds by name") {
       },
       error_kind::invalid_argument);
   contains(text, "the step is fed no 'z'");
+  auto images = g.placeholder(dtype::f32, shape{}, "images");
+  auto other = s.prepare({images}, {images + 1.f});
+  text = error_of([&] { other.run({{"image", two}}); }, error_kind::invalid_argument);
+  contains(text, "the step is fed no 'image', did you mean 'images'?");
 }
 
 TEST_CASE("an error tells which node and op failed, and on which task") {

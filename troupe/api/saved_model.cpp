@@ -60,8 +60,9 @@ const model_signature& saved_model::signature(std::string_view name, location wh
   std::vector<std::string_view> known;
   for (const auto& [one, each] : signatures_)
     known.push_back(one);
-  throw error{failure(error_kind::not_found, "signature (", to_string(where),
-                      "): the model has no signature '", name, "'", did_you_mean(name, known))};
+  throw error{failure(error_kind::not_found, "the model has no signature '", name, "'",
+                      did_you_mean(name, known))
+                  .within(call_text("signature", where))};
 }
 
 void saved_model::initialize(session& in, location where) const {

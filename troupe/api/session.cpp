@@ -341,6 +341,11 @@ std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& 
 
 std::vector<tensor> step::run(const std::map<std::string, tensor>& feeds,
                               const run_options& options, location where) {
+  for (const auto& [name, value] : feeds) // first: a misspelt one is why another is missing
+    if (std::ranges::find(state_->feeds, name) == state_->feeds.end())
+      throw error{invalid("the step is fed no '", name, '\'',
+                          did_you_mean(name, {state_->feeds.begin(), state_->feeds.end()}))
+                      .within(at("step::run", where))};
   std::vector<tensor> ordered;
   for (const auto& name : state_->feeds) {
     auto it = feeds.find(name);
@@ -348,11 +353,6 @@ std::vector<tensor> step::run(const std::map<std::string, tensor>& feeds,
       throw error{invalid("the feed '", name, "' is missing").within(at("step::run", where))};
     ordered.push_back(it->second);
   }
-  for (const auto& [name, value] : feeds)
-    if (std::ranges::find(state_->feeds, name) == state_->feeds.end())
-      throw error{invalid("the step is fed no '", name, '\'',
-                          did_you_mean(name, {state_->feeds.begin(), state_->feeds.end()}))
-                      .within(at("step::run", where))};
   return run(ordered, options, where);
 }
 
@@ -503,8 +503,6 @@ placement_report session::explain_placement(const std::vector<edge>& feeds,
 }
 
 std::vector<device_info> session::devices(location where) {
-  auto found = unwrap(shared_->state->client->devices(shared_->state->deadline({})),
-                      "session::devices", where);
   std::vector<task_problem> problems;
   auto found = devices(problems, where);
   if (auto failed = as_error(problems); !failed)
@@ -513,6 +511,8 @@ std::vector<device_info> session::devices(location where) {
 }
 
 std::vector<device_info> session::devices(std::vector<task_problem>& problems, location where) {
+  auto found = unwrap(shared_->state->client->devices(shared_->state->deadline({})),
+                      "session::devices", where);
   std::ranges::sort(found.devices, {}, &device_info::name); // tasks answer in any order
   std::ranges::sort(found.problems, {}, &task_problem::task);
   problems = std::move(found.problems);
@@ -534,12 +534,6 @@ std::vector<std::string> session::tasks(location where) {
 }
 
 state_list session::state_of(const std::string& task, location where) {
-  auto found = unwrap(shared_->state->client->list_state(task, shared_->state->deadline({})),
-                      "session::state_of", where);
-  std::ranges::stable_sort(found.state.entries, {}, &state_info::task); // they answer in any order
-  std::ranges::sort(found.problems, {}, &task_problem::task);
-  problems = std::move(found.problems);
-  return std::move(found.state);
   std::vector<task_problem> problems;
   auto found = state_of(task, problems, where);
   if (auto failed = as_error(problems); !failed)
@@ -549,6 +543,12 @@ state_list session::state_of(const std::string& task, location where) {
 
 state_list session::state_of(const std::string& task, std::vector<task_problem>& problems,
                              location where) {
+  auto found = unwrap(shared_->state->client->list_state(task, shared_->state->deadline({})),
+                      "session::state_of", where);
+  std::ranges::stable_sort(found.state.entries, {}, &state_info::task); // they answer in any order
+  std::ranges::sort(found.problems, {}, &task_problem::task);
+  problems = std::move(found.problems);
+  return std::move(found.state);
 }
 
 void session::fill(const std::function<void(session&)>& act, location where) {

@@ -1,6 +1,7 @@
 #include "troupe/api/cli/asked_model.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/reject.hpp"
 #include "troupe/api/saved_model.hpp"
 
 #include <sstream>
@@ -59,7 +60,7 @@ std::vector<asked_run> runs_of_model(const std::string& folder, const asked_mode
   auto name = !which.signature.empty()         ? which.signature
               : model.signatures().size() == 1 ? model.signatures().begin()->first
                                                : "serving_default";
-  const auto& signature = model.signature(name);
+  const auto& signature = model.signature(name, no_line);
   auto inputs = named(to, signature.inputs, signature.outputs);
   auto outputs = named(to, signature.outputs, signature.inputs);
   if (words.fetches.empty() && words.saves.empty() && words.targets.empty())

@@ -1,6 +1,7 @@
 #include "troupe/api/cli/command_line.hpp"
 
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/wrong_usage.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/runtime/version.hpp"
 
@@ -48,7 +49,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) { // --help, --version
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    std::cerr << "troupe: " << one_line(e.what()) << " (troupe --help says more)\n";
+    std::cerr << one_line(explain_wrong_usage(app, {argv + 1, argv + argc}, e)) << '\n';
     return wrong_usage;
   }
   return exit_code;

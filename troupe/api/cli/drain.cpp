@@ -1,5 +1,6 @@
 // troupe drain: has a task end in good order.
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/count_of.hpp"
 #include "troupe/api/cli/watching.hpp"
 #include "troupe/api/error.hpp"
 
@@ -41,12 +42,13 @@ void wait_for_end(observer& watching, const inspection_ref& task, std::string dr
     if (not_reached == 2)
       return;
     if (std::chrono::steady_clock::now() >= end && not_reached == 0)
-      throw_if_failed(found ? failure(error_kind::deadline_exceeded, options.task, " still runs ",
-                                      number_of(found->find("steps_running")), " steps after ",
-                                      options.wait, " s")
-                            : failure(error_kind::deadline_exceeded, options.task,
-                                      " does not answer after ", options.wait,
-                                      " s: ", found.status().message()));
+      throw_if_failed(
+          found ? failure(error_kind::deadline_exceeded, options.task, " still runs ",
+                          count_of(static_cast<size_t>(number_of(found->find("steps_running"))),
+                                   "step"),
+                          " after ", options.wait, " s")
+                : failure(error_kind::deadline_exceeded, options.task, " does not answer after ",
+                          options.wait, " s: ", found.status().message()));
     std::this_thread::sleep_for(period);
   }
 }

@@ -6,6 +6,7 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/api/npy.hpp"
+#include "troupe/api/reject.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/serialization/files/file.hpp"
@@ -38,7 +39,8 @@ public:
       fetches.push_back(one.from);
     std::vector<tensor> fetched;
     try {
-      fetched = session_.run(feeds, fetches, {what.targets.begin(), what.targets.end()}, options_);
+      fetched = session_.run(feeds, fetches, {what.targets.begin(), what.targets.end()}, options_,
+                             no_line);
     } catch (const error& e) {
       if (!what.error)
         throw;
@@ -147,7 +149,8 @@ void print_placement(const text_run& what, session& in) {
     feeds.push_back(one.to);
   for (const auto& one : what.fetches)
     fetches.push_back(one.from);
-  auto report = in.explain_placement(feeds, fetches, {what.targets.begin(), what.targets.end()});
+  auto report =
+      in.explain_placement(feeds, fetches, {what.targets.begin(), what.targets.end()}, no_line);
   std::cout << "# the run at line " << what.line << '\n' << to_string(report);
 }
 
@@ -175,8 +178,8 @@ bool run_file(const command_options& chosen) {
     options.passes.mixed_precision = *dtype_from(chosen.mixed_precision);
   if (chosen.swap != "off")
     options.passes.swap.mode = chosen.swap == "on" ? swap_mode::on : swap_mode::automatic;
-  auto s =
-      chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
+  auto s = chosen.cluster.empty() ? session::local(options, no_line)
+                                  : session::connect(chosen.cluster, options, no_line);
   std::vector<step_statistics> steps;
   step_statistics step;
   runner all{file_name(chosen.file),

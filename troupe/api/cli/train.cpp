@@ -4,6 +4,7 @@
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/error.hpp"
+#include "troupe/api/reject.hpp"
 #include "troupe/api/train/training_run.hpp"
 #include "troupe/serialization/files/file.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
@@ -125,15 +126,15 @@ void train(train_options& chosen) {
   teller tells;
   how.on_step = [&](const training_progress& now) { tells.step(now); };
   how.on_event = [&](const training_event& what) { tells.event(what); };
-  training_run training{g, std::move(step), how};
+  training_run training{g, std::move(step), how, no_line};
 
   session_options options{
       .cluster = {.tls = chosen.security.tls, .insecure = chosen.security.insecure},
       .timeout = std::chrono::milliseconds{static_cast<int64_t>(chosen.timeout * 1000)}};
-  auto s =
-      chosen.cluster.empty() ? session::local(options) : session::connect(chosen.cluster, options);
+  auto s = chosen.cluster.empty() ? session::local(options, no_line)
+                                  : session::connect(chosen.cluster, options, no_line);
   stop_signals stops{signals, [&] { training.request_stop(); }};
-  auto done = training.run(s);
+  auto done = training.run(s, no_line);
   std::cout << "ended at step " << done.step << ": " << to_string(done.why) << '\n';
   if (done.why == training_end::not_a_number)
     throw error{

@@ -3,6 +3,7 @@
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/count_of.hpp"
 #include "troupe/api/cli/log_lines.hpp"
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
@@ -55,12 +56,12 @@ void drain(task& running, const sigset_t& stop, double patience_seconds) {
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_seconds);
   auto left = running.drain(look);
   if (left.steps > 0)
-    std::cout << "draining: " << left.steps << " steps run" << std::endl;
+    std::cout << "draining: " << count_of(left.steps, "step") << " still running" << std::endl;
   while (!left.none() && std::chrono::steady_clock::now() < end &&
          ::sigtimedwait(&stop, nullptr, &at_once) < 0)
     left = running.drain(look);
   if (left.steps > 0)
-    std::cout << "ends with " << left.steps << " steps that run" << std::endl;
+    std::cout << "ends with " << count_of(left.steps, "step") << " still running" << std::endl;
 }
 
 // A file that need not be there may name this task later. Returns nothing when it is time to stop.
@@ -125,8 +126,8 @@ void serve(const worker_options& options) {
       .on_log = log_to_stderr(options.log, options.log_level),
       .on_drain = [] { ::kill(::getpid(), SIGTERM); },
       .http = options.http,
-      .advertise = options.advertise,
       .http_anywhere = options.http_anywhere,
+      .advertise = options.advertise,
       .join_patience = options.patience,
       .give_up = [&] { return sigtimedwait(&stop, nullptr, &at_once) > 0; },
       .hosting = options.hosting,
@@ -185,10 +186,10 @@ void add_worker(CLI::App& to) {
   command->add_option("--http", options->http,
                       "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
                       "port 0: any");
-  command
   command->add_flag("--http-anywhere", options->http_anywhere,
                     "Serve that beyond loopback, too: all who reach it see what the task runs, and "
                     "can change nothing");
+  command
       ->add_option("--drain", options->drain_seconds,
                    "Seconds after SIGTERM that steps which have begun may take; none begin")
       ->capture_default_str()
