@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   add_top(app, exit_code);
   add_waits(app, exit_code);
   add_drain(app);
+  add_events(app);
   add_train(app);
   add_checkpoint(app, exit_code);
   add_run(app, exit_code);

@@ -17,6 +17,7 @@ void add_state(CLI::App& to, int& exit_code);
 void add_top(CLI::App& to, int& exit_code);
 void add_waits(CLI::App& to, int& exit_code);
 void add_drain(CLI::App& to);
+void add_events(CLI::App& to);
 void add_train(CLI::App& to);
 /// Sets the exit code to 1 when two checkpoints differ.
 void add_checkpoint(CLI::App& to, int& exit_code);
