@@ -5,7 +5,7 @@ option(TROUPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_UNITY "Compile many sources as one; OFF shows whether each includes what it needs" ON)
-option(TROUPE_WERROR "Treat warnings in Troupe's own code as errors" ${PROJECT_IS_TOP_LEVEL})
+option(TROUPE_WERROR "Treat warnings in Troupe's own code as errors: for its developers (scripts/test --werror)" OFF)
 option(TROUPE_LIBFUZZER "Drive the fuzz targets with clang's libFuzzer instead of the built-in driver" OFF)
 
 # Options with a fixed set of values: choice(NAME DEFAULT DOC VALUES...).
