@@ -47,7 +47,7 @@ public:
 
   status check_token(const hello& who) override {
     auto found = known(*current(), who, {});
-    return found ? status{} : std::move(found.status());
+    return found ? status{} : found.status();
   }
 
   result<std::shared_ptr<peer_account>>

@@ -38,7 +38,7 @@ public:
         answered_ = which;
         return answer;
       }
-      last = std::move(answer.status());
+      last = answer.status();
     }
     return std::move(last).within("etcd");
   }
@@ -217,7 +217,7 @@ private:
     auto now = step_clock::now();
     auto lives = lease && lease->left.count() > 0;
     if (!lease && now < lease_taken_ + time_to_live_)
-      return std::move(lease.status());
+      return lease.status();
     if (lives)
       lease_taken_ = now;
     else

@@ -24,7 +24,7 @@ void gather_positions(caf::event_based_actor* self, const std::map<task_name, ca
       all->found.push_back(*std::move(one));
     } else if (one.status().kind() != error_kind::unavailable &&
                one.status().kind() != error_kind::deadline_exceeded) {
-      all->failed = std::move(one.status()).on_task(to_string(task)).within(to_string(task));
+      all->failed = one.status().on_task(to_string(task)).within(to_string(task));
     }
     if (--all->missing > 0)
       return;

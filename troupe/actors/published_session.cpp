@@ -46,7 +46,7 @@ caf::behavior relay_behavior(caf::event_based_actor* self, const caf::actor& cli
     auto bytes = in_one_piece(what.content);
     auto* reply = std::get_if<session_reply>(&what.content);
     if (!bytes && reply)
-      bytes = in_one_piece(session_reply{reply->request, std::move(bytes.status())});
+      bytes = in_one_piece(session_reply{reply->request, bytes.status()});
     if (bytes)
       self->send(client, hosted_atom::value, *std::move(bytes));
     if (std::holds_alternative<refusal>(what.content))
@@ -90,7 +90,7 @@ void take(gateway_self self, const hosted_bytes& what, size_t most_clients) {
   auto said = from_one_piece(what);
   if (said && is_for_host(*said))
     return self->send(state.host, incoming{*std::move(said), client.relay, client.as});
-  auto why = said ? invalid("a client does not say ", name_of(*said)) : std::move(said.status());
+  auto why = said ? invalid("a client does not say ", name_of(*said)) : said.status();
   self->send(client.relay, outgoing{refusal{std::move(why)}});
   self->demonitor(who);
   state.clients.erase(who.address());
@@ -157,13 +157,13 @@ caf::behavior link_behavior(link_self self, const caf::actor& published, const c
         if (bytes)
           return self->send(published, hosted_atom::value, *std::move(bytes));
         if (auto* asked = std::get_if<session_request>(&what.content))
-          self->send(owner, incoming{session_reply{asked->request, std::move(bytes.status())},
+          self->send(owner, incoming{session_reply{asked->request, bytes.status()},
                                      caf::actor_cast<caf::actor>(self), self->state.via});
       },
       [=](hosted_atom, const hosted_bytes& what) {
         auto said = from_one_piece(what);
         if (!said)
-          return lose(std::move(said.status()));
+          return lose(said.status());
         if (auto* no = std::get_if<refusal>(&*said))
           return lose(std::move(no->why));
         self->send(owner,

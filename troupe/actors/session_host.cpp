@@ -215,7 +215,7 @@ void prepare(host_self self, const request_ptr& request, session_prepare& what, 
           self->state.reads.leave(who);
           carefully(request, [&] {
             if (!made)
-              return request->answer(std::move(made.status()));
+              return request->answer(made.status());
             made->stop = request->stop();
             compile(self, request, explain, *std::move(made), bytes, counted);
           });
@@ -393,7 +393,7 @@ void serve(host_self self, incoming& what) {
     auto opened = open(self, what, *first);
     state.options->server->hosted().refused += !opened;
     if (!opened)
-      return refuse(self, what, asked->request, std::move(opened.status()));
+      return refuse(self, what, asked->request, opened.status());
     return open_request{self, *opened, asked->request}.answer({});
   }
   auto known = state.sessions.find(what.from.address());

@@ -79,7 +79,7 @@ std::optional<std::string> own_address(const worker_options& options, cluster_ac
     if (known || !options.cluster.starts_with("file:"))
       return value_or_throw(std::move(known));
     if (std::chrono::steady_clock::now() > end)
-      throw error{std::move(known.status()).within(cluster.source->name())};
+      throw error{known.status().within(cluster.source->name())};
     timespec pause{0, 200'000'000};
     if (sigtimedwait(&stop, nullptr, &pause) > 0)
       return {};

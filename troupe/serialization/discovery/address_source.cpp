@@ -109,7 +109,7 @@ result<cluster_access> first_look(std::shared_ptr<address_source> source) {
   if (says)
     made.known = *std::move(says);
   else if (!made.reads_again() || says.status().kind() == error_kind::invalid_argument)
-    return std::move(says.status());
+    return says.status();
   return made;
 }
 

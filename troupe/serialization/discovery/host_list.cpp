@@ -91,7 +91,7 @@ result<std::vector<std::string>> expand_host_list(std::string_view text, size_t 
       depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
     auto entry = expand_entry(text.substr(0, end), most);
     if (!entry)
-      return std::move(entry.status()).within(concat("the host list '", quoted, "'"));
+      return entry.status().within(concat("the host list '", quoted, "'"));
     if (entry->size() > most - made.size())
       return invalid("the host list '", quoted, "': there are more than ", most, " hosts");
     made.insert(made.end(), entry->begin(), entry->end());

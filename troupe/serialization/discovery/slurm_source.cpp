@@ -97,7 +97,7 @@ result<std::shared_ptr<address_source>> make_slurm_source(std::string_view text,
   if (!is_step)
     found = read_layout(from, "SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE");
   if (!found)
-    return std::move(found.status());
+    return found.status();
   auto ranks = found->ranks();
   if (open ? ranks <= said : ranks != said)
     return invalid(origin, " the text names ", open ? "more than " : "", said,
