@@ -166,12 +166,13 @@ status reduce(kernel_context& at) {
       to[i] = finish(detail::reduce_in_pieces<Fn>(at, from + kept.at(i)[0], reduced_count));
   } else if (plan.last_is_reduced) {
     auto length = reduced.extent(reduced.rank() - 1);
+    const auto start = Fn::template start<detail::total_t<T>>();
     at.parallel_for(out->elements(), cost, [&](int64_t begin, int64_t end) {
       kept.runs(begin, end,
                 [&](int64_t first, const strided_iterator::offsets& where, int64_t count) {
                   for (int64_t i = 0; i < count; ++i) {
                     auto* base = from + where[0] + i * kept.step(0);
-                    auto total = Fn::template start<detail::total_t<T>>();
+                    auto total = start;
                     auto add = [&](int64_t, const strided_iterator::offsets& run, int64_t) {
                       total = Fn::step(total, detail::reduce_run<Fn>(base + run[0], length));
                     };
