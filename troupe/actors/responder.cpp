@@ -287,18 +287,35 @@ private:
     return static_cast<responder_actor&>(*caf::actor_cast<caf::abstract_actor*>(handle));
   }
 
+  // Deliveries that a thread brings after the step that it goes on with. The list is not on its
+  // stack: GCC 13 warns of a thread_local pointer to a local variable.
+  struct waiting_deliveries {
+    std::vector<delivery> list;
+    bool under_way = false; // a call further out brings them
+
+    struct end {
+      waiting_deliveries* of;
+      ~end() {
+        if (!of)
+          return;
+        of->under_way = false;
+        if (!of->list.empty()) { // an exception has ended it
+          auto left = std::exchange(of->list, {});
+        }
+      }
+    };
+  };
+
   static void bring_all(std::span<delivery> out, step_id of, caf::execution_unit* unit) {
-    static thread_local std::vector<delivery>* under_way = nullptr;
-    std::vector<delivery> others;
-    auto outermost = !under_way;
-    if (outermost)
-      under_way = &others;
-    const only_here ends{outermost ? &under_way : nullptr};
+    static thread_local waiting_deliveries waiting;
+    auto outermost = !std::exchange(waiting.under_way, true);
+    const waiting_deliveries::end ends{outermost ? &waiting : nullptr};
+    auto& others = waiting.list;
     for (auto& one : out)
       if (one.what.step == of)
         bring(one, unit);
       else
-        under_way->push_back(std::move(one));
+        others.push_back(std::move(one));
     if (!outermost)
       return;
     for (size_t i = 0; i < others.size();) { // it may grow meanwhile
