@@ -2,6 +2,7 @@
 # toolkit's libraries only; a CUDA compiler is asked for where there are kernels (*.cuda.cu). AUTO builds them where
 # there is a GPU: they take longer than all the rest.
 set(troupe_with_cuda OFF)
+set(troupe_cuda_unused "${CMAKE_CUDA_FLAGS_RELWITHDEBINFO}") # presets set it: CMake warns of what is not read
 set(troupe_cuda_reason "the CUDA toolkit, or its compiler, was not found")
 set(troupe_cuda_wanted ${TROUPE_CUDA})
 if(TROUPE_CUDA STREQUAL "AUTO")
