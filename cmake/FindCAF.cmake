@@ -18,7 +18,8 @@ endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CAF
   REQUIRED_VARS CAF_CORE_LIBRARY CAF_INCLUDE_DIR
-  VERSION_VAR CAF_VERSION)
+  VERSION_VAR CAF_VERSION
+  HANDLE_VERSION_RANGE)
 mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY)
 
 if(CAF_FOUND AND NOT TARGET CAF::core)

@@ -2,7 +2,7 @@
 # are repeated in cmake/troupe-config.cmake.in and cmake/troupe.pc.in.
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter) # lists of ops, tests
-find_package(CAF REQUIRED)        # actors, api
+find_package(CAF 0.17...<0.18 REQUIRED) # actors, api; docs/caf-versions.md
 set(troupe_caf_instrumented OFF)
 if(TROUPE_SANITIZE STREQUAL "thread")
   if(CAF_CORE_LIBRARY MATCHES "/caf-tsan/")
@@ -31,9 +31,12 @@ find_package(PNG REQUIRED)        # ops
 find_package(JPEG REQUIRED)       # ops
 
 # Header-only: named in HEADER_DEPENDS, they leave no trace in the installed package.
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(Eigen3 REQUIRED NO_MODULE) # a request for 3.4 would refuse 5
+if(Eigen3_VERSION VERSION_LESS 3.4)
+  message(FATAL_ERROR "Troupe needs Eigen 3.4 or later, found ${Eigen3_VERSION} (${Eigen3_DIR})")
+endif()
 find_package(nlohmann_json REQUIRED)
-find_package(Boost REQUIRED)
+find_package(Boost REQUIRED CONFIG) # CMake has no module for it any more
 
 if(TROUPE_BUILD_TESTS)
   find_package(Catch2 REQUIRED)
