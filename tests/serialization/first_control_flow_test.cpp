@@ -422,6 +422,127 @@ TEST_CASE("what a call gives waits for effects in the function's branches and lo
   CHECK(in.run(false, false, 2, {"now"}) == "i32[] {201}");
 }
 
+TEST_CASE("nodes on the edges of a loop run before it, in each turn, or behind it") {
+  watchdog watch;
+  imported in{R"(
+    i0 = Enter(zero) frame_name=s:'loop'
+    s0 = Enter(ten) frame_name=s:'loop'
+    first = Neg(s0)
+    n = Enter(x) frame_name=s:'loop' is_constant=b:true
+    i = Merge(i0, i3)
+    s = Merge(first, s3, ^n)
+    kept = Identity(i)
+    less = Less(kept, n)
+    test = Identity(less)
+    more = LoopCond(test)
+    decides = Identity(more)
+    i1 = Switch(kept, decides)
+    s1 = Switch(s, more)
+    n1 = Switch(n, more)
+    gate = NoOp(^i1, ^s1)
+    i2 = Identity(i1:1, ^gate)
+    step = Const(^i2) dtype=type:DT_INT32 value=tensor:{dtype:DT_INT32,int_val:1,tensor_shape:{}}
+    next = Add(i2, step)
+    sum = Add(s1:1, i2)
+    i3 = NextIteration(next)
+    s3 = NextIteration(sum)
+    last = Identity(s1, ^gate)
+    more_last = Add(last, kept)
+    large = Less(n, more_last)
+    way = Switch(more_last, large)
+    negative = Neg(way:1)
+    same = Identity(way)
+    chosen = Merge(same, negative)
+    i4 = Exit(i1, ^last)
+    s4 = Exit(more_last)
+    n4 = Exit(n1)
+    c4 = Exit(chosen)
+  )"};
+  CHECK(in.run(false, false, 4, {"i4", "s4", "n4", "c4"}) ==
+        "i32[] {4} i32[] {0} i32[] {4} i32[] {0}");
+  CHECK(in.run(false, false, 9, {"s4", "c4", "last"}) == "i32[] {35} i32[] {-35} i32[] {26}");
+  CHECK(in.run(false, false, 0, {"i4", "s4", "n4"}) == "i32[] {0} i32[] {-10} i32[] {0}");
+  CHECK_THAT(in.run(true, true, 0, {"sum"}), Contains("it is in the body of the loop 'loop'"));
+}
+
+TEST_CASE(
+    "effects behind a loop's Exit happen once, and those that wait for a Switch in each turn") {
+  watchdog watch;
+  imported in{R"(
+    in_branch = Switch(x, p)
+    i0 = Enter(zero) frame_name=s:'loop'
+    n = Enter(in_branch:1) frame_name=s:'loop' is_constant=b:true
+    vr = RefEnter(v) frame_name=s:'loop' is_constant=b:true
+    ones = Enter(one) frame_name=s:'loop' is_constant=b:true
+    tens = Enter(ten) frame_name=s:'loop' is_constant=b:true
+    i = Merge(i0, i3)
+    less = Less(i, n)
+    more = LoopCond(less)
+    i1 = Switch(i, more)
+    each = AssignAdd(vr, tens, ^i1)
+    next = Add(i1:1, ones, ^each)
+    i3 = NextIteration(next)
+    last = Identity(i1)
+    count = AssignAdd(vr, ones, ^last)
+    counted = Identity(last, ^count)
+    end = Exit(counted)
+    late = Exit(i1, ^each)
+  )"};
+  CHECK(in.run(true, false, 3, {"end"}) == "i32[] {3}");
+  CHECK(in.changed() == 41);
+  CHECK(in.run(true, false, 0, {"end", "late"}) == "i32[] {0} i32[] {0}");
+  CHECK(in.changed() == 11);
+  CHECK_THAT(in.run(false, false, 3, {"end"}),
+             Contains("end is dead: predicate p of Switch in_branch is false"));
+  CHECK(in.run(false, false, 3, {}, {"end"}) == "");
+  CHECK(in.changed() == 0);
+}
+
+TEST_CASE("what only unneeded nodes of a loop read is not run") {
+  watchdog watch;
+  imported in{R"(
+    j0 = Enter(one) frame_name=s:'outer'
+    vr = RefEnter(v) frame_name=s:'outer' is_constant=b:true
+    m = Enter(x) frame_name=s:'outer' is_constant=b:true
+    j = Merge(j0, j3)
+    j_less = Less(j, m)
+    j_more = LoopCond(j_less)
+    j1 = Switch(j, j_more)
+    count = AssignAdd(vr, j1:1)
+    k0 = Enter(j1:1) frame_name=s:'inner'
+    unneeded = Enter(count) frame_name=s:'inner' is_constant=b:true
+    k_m = Enter(m) frame_name=s:'inner' is_constant=b:true
+    k = Merge(k0, k3)
+    idle = Add(k, unneeded)
+    k_less = Less(k, k_m)
+    k_more = LoopCond(k_less)
+    k1 = Switch(k, k_more)
+    double = Add(k1:1, k1:1)
+    k3 = NextIteration(double)
+    k4 = Exit(k1)
+    j3 = NextIteration(k4)
+    j4 = Exit(j1)
+  )"};
+  CHECK(in.run(false, false, 20, {"j4"}) == "i32[] {32}");
+  CHECK(in.changed() == 0);
+}
+
+TEST_CASE("nodes around loops that cannot be are told with the names") {
+  auto with = [](std::string_view lines) { return refusal(concat(loop, lines)); };
+  CHECK_THAT(with("e = Exit(i1, ^next)"), Contains("Exit 'e' never runs: it waits for Add 'next'"));
+  CHECK_THAT(with("l = Add(i1, i2)\n e = Exit(l)"),
+             Contains("Exit 'e'") &&
+                 Contains("'i1:1' is not there in the turn that ends the loop"));
+  CHECK_THAT(with("l = Add(i1, s0)\n e = Exit(l)"),
+             Contains("Enter 's0' is there in the first turn only"));
+  CHECK_THAT(with("r = RefEnter(v) frame_name=s:'loop' is_constant=b:true\n"
+                  "c = AssignAdd(r, n, ^i)\n l = Add(i1, c)\n e = Exit(l)"),
+             Contains("AssignAdd 'c' has an effect") && Contains("behind the loop"));
+  CHECK_THAT(with("l = Identity(i1)\n k = NextIteration(l)\n k0 = Enter(x) frame_name=s:'loop'\n"
+                  "k1 = Merge(k0, k)\n k2 = Switch(k1, more)\n k3 = Exit(k2)"),
+             Contains("which is there when the loop ends"));
+}
+
 TEST_CASE("mistakes in frames are told with the names") {
   CHECK_THAT(refusal("y = Add(e, x)\n e = Enter(x) frame_name=s:'f'"),
              Contains("Add 'y'") && Contains("'e' of frame 'f'") && Contains("an Exit") &&

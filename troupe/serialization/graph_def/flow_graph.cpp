@@ -174,6 +174,23 @@ source flow_graph::behind_exits(source what) const {
 
 int flow_graph::behind_exits(int control) const { return behind_exits(source{control}).item; }
 
+status flow_graph::replace_reads(int part, const std::function<status(source&)>& replace) {
+  for (auto& each : part_at(part).results)
+    TROUPE_TRY(replace(each));
+  const auto items = part_at(part).items;
+  for (auto i : items) {
+    for (size_t k = 0; k < at(i).data.size(); ++k) {
+      auto input = at(i).data[k]; // items may move in memory
+      TROUPE_TRY(replace(input));
+      at(i).data[k] = input;
+    }
+    const auto parts = at(i).parts;
+    for (auto each : parts)
+      TROUPE_TRY(replace_reads(each, replace));
+  }
+  return {};
+}
+
 bool flow_graph::has_effect(int i) const {
   const auto& which = at(i);
   if (which.kind == flow::loop || which.kind == flow::branch)

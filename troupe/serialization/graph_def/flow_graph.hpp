@@ -4,6 +4,7 @@
 #include "troupe/serialization/graph_def/values.hpp"
 
 #include <compare>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -94,6 +95,9 @@ public:
   /// Follows exits of loops that have become items, and second outputs of merges that have.
   source behind_exits(source what) const;
   int behind_exits(int control) const;
+
+  /// Calls `replace` with each input of the nodes and results of a part, and of the parts within.
+  status replace_reads(int part, const std::function<status(source&)>& replace);
 
   bool has_effect(int i) const;
   /// Whether what the edge carries is a variable by reference.

@@ -77,7 +77,7 @@ private:
     for (auto i : items)
       name(i, read.contains(i));
     for (const auto& [exit, from] : in_.exits)
-      if (is_here(from.item) && in_.at(from.item).kind == flow::loop) {
+      if (is_here(from.item) && in_.at(from.item).kind != flow::gone) {
         const auto own = in_.at(exit).def.name();
         if (when(from.item).empty())
           names_[own] = {{from}, from.item};

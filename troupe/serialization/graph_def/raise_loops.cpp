@@ -1,6 +1,7 @@
 #include "troupe/serialization/graph_def/raise_loops.hpp"
 
 #include "troupe/serialization/graph_def/function_library.hpp"
+#include "troupe/serialization/graph_def/single_turn.hpp"
 
 #include <algorithm>
 
@@ -14,13 +15,6 @@ struct frame {
   int parent = -1, depth = 0;
   std::vector<int> members; // with the exits from it
   int64_t parallel = -1;
-};
-
-// One variable of a loop.
-struct variable {
-  int merge, enter, next;
-  source result;               // what the body gives
-  int arguments[2] = {-1, -1}; // of the condition, of the body
 };
 
 class loop_raiser {
@@ -185,74 +179,149 @@ private:
 
   status raise(int f) {
     frame_ = f;
-    variables_.clear();
-    by_merge_.clear();
-    by_switch_.clear();
+    loop_ = {};
+    for (auto i : at(f).members)
+      if (in_.at(i).kind != flow::leave)
+        loop_.members.insert(i);
     TROUPE_TRY(find_condition());
-    TROUPE_TRY(find_variables());
-    TROUPE_TRY(choose_nodes());
-    auto made = make();
-    loop_ = made;
+    find_roles();
+    single_turn_nodes around{in_, loop_};
+    TROUPE_ASSIGN(auto order, in_.ordered({loop_.members.begin(), loop_.members.end()}));
+    around.sort(std::move(order));
+    TROUPE_TRY(check_variables(around));
+    TROUPE_TRY(need_around(around));
+    TROUPE_TRY(choose_nodes(around));
+    TROUPE_TRY(around.move_out(turn::first));
+    TROUPE_TRY(make(around));
+    TROUPE_TRY(around.move_out(turn::last));
+    for (const auto& chosen : chosen_)
+      for (auto i : chosen)
+        if (around.is_moved(i))
+          return invalid(in_.described(i), " runs in one turn only, and each turn needs it");
     for (int which = 0; which < 2; ++which)
       TROUPE_TRY(fill(which));
-    TROUPE_TRY(connect_exits());
+    TROUPE_TRY(connect_exits(around));
     for (auto i : at(f).members)
-      if (in_.at(i).part < 0 && i != made) {
-        if (in_.at(i).kind != flow::leave)
-          in_.at(i).kind = flow::gone;
-      }
+      if (in_.at(i).part < 0 && in_.at(i).kind != flow::leave && !around.is_moved(i))
+        in_.at(i).kind = flow::gone;
+    for (auto i : around.moved())
+      put_around(i);
     return {};
   }
 
+  // Makes an item one of the frame around.
+  void put_around(int i) {
+    auto size = std::max(inside_.size(), static_cast<size_t>(i) + 1);
+    inside_.resize(size, -1);
+    outside_.resize(size, -1);
+    inside(i) = outside(i) = at(frame_).parent;
+    at(at(frame_).parent).members.push_back(i);
+  }
+
   status find_condition() {
-    condition_ = -1;
     for (auto i : at(frame_).members) {
       if (in_.at(i).kind != flow::loop_cond)
         continue;
-      if (condition_ >= 0)
-        return invalid("has two conditions, ", in_.described(condition_), " and ",
+      if (loop_.condition >= 0)
+        return invalid("has two conditions, ", in_.described(loop_.condition), " and ",
                        in_.described(i));
-      condition_ = i;
+      loop_.condition = i;
     }
-    if (condition_ < 0)
+    if (loop_.condition < 0)
       return invalid("has no LoopCond: nothing ends the loop");
     return {};
   }
 
-  status find_variables() {
+  // Whether the LoopCond is what a predicate is, perhaps behind an Identity.
+  bool is_condition(source predicate) const {
+    constexpr int longest = 64;
+    for (int passed = 0; passed < longest; ++passed) {
+      predicate = in_.behind_exits(predicate);
+      const auto& from = in_.at(predicate.item);
+      if (predicate.item == loop_.condition)
+        return true;
+      if (from.kind != flow::plain || from.def.op() != "Identity" || from.data.size() != 1 ||
+          !from.controls.empty())
+        return false;
+      predicate = from.data[0];
+    }
+    return false;
+  }
+
+  void find_roles() {
     for (auto i : at(frame_).members) {
-      const auto& one = in_.at(i);
-      if (one.kind == flow::either && in_.behind_exits(one.data[1]).item == condition_) {
-        by_switch_.insert(i);
+      const auto& node = in_.at(i);
+      if (node.kind == flow::either && is_condition(node.data[1])) {
+        loop_.by_switch.insert(i);
         continue;
       }
-      if (one.kind != flow::merge || std::ranges::none_of(one.data, [&](auto& each) {
-            return in_.at(each.item).kind == flow::next;
-          }))
+      if (node.kind != flow::merge)
         continue;
-      if (one.data.size() != 2)
-        return invalid(in_.described(i),
-                       ": a loop's Merge has two inputs, of an Enter and of a "
-                       "NextIteration, this one has ",
-                       one.data.size());
-      auto enter = one.data[0].item, next = one.data[1].item;
-      if (in_.at(enter).kind == flow::next)
-        std::swap(enter, next);
-      if (in_.at(enter).kind != flow::enter || in_.at(next).kind != flow::next)
-        return invalid(in_.described(i),
-                       ": a loop's Merge reads an Enter and a NextIteration, not ",
-                       in_.described(enter), " and ", in_.described(next));
-      if (is_constant(enter))
-        return invalid(in_.described(i), ": ", in_.described(enter),
-                       " is constant in the loop, a variable of it cannot be");
-      if (!one.controls.empty())
-        return invalid(in_.described(i), ": a loop's Merge has no control inputs");
-      by_merge_[i] = variables_.size();
-      variable made{i, enter, next, in_.behind_exits(in_.at(next).data[0])};
-      variables_.push_back(made);
+      auto next = std::ranges::find_if(
+          node.data, [&](auto& each) { return in_.at(each.item).kind == flow::next; });
+      if (next == node.data.end())
+        continue;
+      loop_.by_merge[i] = loop_.variables.size();
+      auto initial = node.data[next == node.data.begin() && node.data.size() > 1 ? 1 : 0];
+      loop_.variables.push_back(
+          {i, next->item, in_.behind_exits(initial), in_.behind_exits(in_.at(next->item).data[0])});
     }
-    if (variables_.empty())
+  }
+
+  status check_variables(const single_turn_nodes& around) const {
+    for (const auto& [merge, next, initial, result, arguments] : loop_.variables) {
+      const auto& node = in_.at(merge);
+      if (node.data.size() != 2)
+        return invalid(in_.described(merge),
+                       ": a loop's Merge has two inputs, of an Enter and of a "
+                       "NextIteration, this node has ",
+                       node.data.size());
+      auto enters = in_.at(initial.item).kind == flow::enter;
+      if (!enters && !around.runs_in(initial.item, turn::first))
+        return invalid(in_.described(merge),
+                       ": a loop's Merge reads an Enter and a NextIteration, not ",
+                       in_.described(initial.item), " and ", in_.described(next));
+      if (enters && is_constant(initial.item))
+        return invalid(in_.described(merge), ": ", in_.described(initial.item),
+                       " is constant in the loop, a variable of it cannot be");
+      for (auto each : node.controls) {
+        auto c = in_.behind_exits(each);
+        if (around.acts(c) || around.runs_in_body(c) || around.runs_in(c, turn::first) ||
+            around.runs_in(c, turn::last) ||
+            (in_.at(c).kind == flow::enter && is_member(c) && !is_constant(c)))
+          return failure(error_kind::unimplemented, in_.described(merge), ": waits for ",
+                         in_.described(c), ", which has an effect or does not run in each turn");
+      }
+    }
+    if (loop_.variables.empty())
       return invalid("has no loop variable: no Merge reads a NextIteration");
+    return {};
+  }
+
+  // Notes the nodes that come to lie around the loop: behind an Enter, and before an Exit.
+  status need_around(single_turn_nodes& around) const {
+    for (const auto& variable : loop_.variables)
+      if (in_.at(variable.initial.item).kind != flow::enter)
+        TROUPE_TRY(
+            around.need(variable.initial, turn::first).within(in_.described(variable.merge)));
+    for (auto i : at(frame_).members) {
+      const auto& exit = in_.at(i);
+      if (exit.kind != flow::leave)
+        continue;
+      auto from = in_.behind_exits(exit.data[0]);
+      auto by_switch = loop_.by_switch.contains(from.item) && from.output == 0;
+      if (!by_switch && !around.runs_in(from.item, turn::last))
+        return failure(error_kind::unimplemented, in_.described(i), " reads '", in_.named(from),
+                       "': what leaves a loop comes from the first output of a Switch by the "
+                       "LoopCond, which is there when the loop ends");
+      TROUPE_TRY(around.need(from, turn::last).within(in_.described(i)));
+      for (auto each : exit.controls) {
+        auto c = in_.behind_exits(each);
+        TROUPE_TRY(around.need_control(i, c, turn::last));
+        if (around.runs_in(c, turn::last))
+          TROUPE_TRY(around.need({c, -1}, turn::last).within(in_.described(i)));
+      }
+    }
     return {};
   }
 
@@ -268,8 +337,8 @@ private:
 
   // Where the nodes of a turn end, looking back.
   bool ends(int i) const {
-    return !is_member(i) || in_.at(i).kind == flow::enter || by_merge_.contains(i) ||
-           by_switch_.contains(i) || i == condition_;
+    return !is_member(i) || in_.at(i).kind == flow::enter || loop_.by_merge.contains(i) ||
+           loop_.by_switch.contains(i) || i == loop_.condition;
   }
 
   // All before the roots, within the turn. `through` says whether to follow a control edge.
@@ -288,9 +357,9 @@ private:
       open.pop_back();
       for (const auto& each : in_.at(i).data) {
         auto from = in_.behind_exits(each);
-        visit(by_switch_.contains(from.item) ? behind_switch(from).item : from.item);
-        if (from.item == condition_)
-          visit(in_.behind_exits(in_.at(condition_).data[0]).item);
+        visit(loop_.by_switch.contains(from.item) ? behind_switch(from).item : from.item);
+        if (from.item == loop_.condition)
+          visit(in_.behind_exits(in_.at(loop_.condition).data[0]).item);
       }
       for (auto each : in_.at(i).controls)
         if (auto c = in_.behind_exits(each); follow(c))
@@ -309,42 +378,50 @@ private:
     if (!order)
       return found;
     for (auto i : *order) {
-      auto is_always = [&](int from) {
-        return !by_switch_.contains(from) && from != condition_ &&
+      // A Switch runs in each turn, and gives one of its outputs.
+      auto is_always = [&](int from, bool control) {
+        return (control || !loop_.by_switch.contains(from)) &&
                (!all.contains(from) || found.contains(from));
       };
       const auto& one = in_.at(i);
-      if (std::ranges::all_of(one.data,
-                              [&](auto& s) { return is_always(in_.behind_exits(s).item); }) &&
-          std::ranges::all_of(one.controls, [&](int c) { return is_always(in_.behind_exits(c)); }))
+      if (std::ranges::all_of(
+              one.data, [&](auto& s) { return is_always(in_.behind_exits(s).item, false); }) &&
+          std::ranges::all_of(one.controls,
+                              [&](int c) { return is_always(in_.behind_exits(c), true); }))
         found.insert(i);
     }
     return found;
   }
 
-  status choose_nodes() {
+  status choose_nodes(const single_turn_nodes& around) {
     auto everything = [](int) { return true; };
-    std::vector<int> roots{in_.behind_exits(in_.at(condition_).data[0]).item};
+    std::vector<int> roots{in_.behind_exits(in_.at(loop_.condition).data[0]).item};
     auto add_controls = [&](std::vector<int>& to, int of) {
       for (auto each : in_.at(of).controls)
         to.push_back(in_.behind_exits(each));
     };
-    add_controls(roots, condition_);
+    add_controls(roots, loop_.condition);
     std::vector<int> ends_of_body;
-    for (const auto& one : variables_) {
+    for (const auto& one : loop_.variables) {
       auto from = one.result;
-      ends_of_body.push_back(by_switch_.contains(from.item) ? behind_switch(from).item : from.item);
+      ends_of_body.push_back(loop_.by_switch.contains(from.item) ? behind_switch(from).item
+                                                                 : from.item);
       add_controls(ends_of_body, one.next);
     }
     auto body = before(ends_of_body, everything);
     for (auto i : always(body))
       if (in_.has_effect(i))
         roots.push_back(i);
+    for (auto i : loop_.by_switch)
+      for (auto each : in_.at(i).controls)
+        if (auto c = in_.behind_exits(each); around.acts(c) && !around.runs_in_body(c))
+          roots.push_back(c);
+    roots.insert(roots.end(), around.effects().begin(), around.effects().end());
     chosen_[0] = before(roots, everything);
     for (auto i : chosen_[0])
       for (const auto& each : in_.at(i).data)
-        if (by_switch_.contains(in_.behind_exits(each).item))
-          return invalid(in_.described(condition_), " needs ", in_.described(i),
+        if (loop_.by_switch.contains(in_.behind_exits(each).item))
+          return invalid(in_.described(loop_.condition), " needs ", in_.described(i),
                          ", which runs only when the condition holds: it reads '", in_.named(each),
                          '\'');
     chosen_[1] = before(ends_of_body, [&](int c) { return !chosen_[0].contains(c); });
@@ -359,14 +436,14 @@ private:
 
   bool read_in_body(int i) const {
     auto reads = [&](const source& each) { return in_.behind_exits(each).item == i; };
-    return std::ranges::any_of(variables_, [&](auto& one) { return reads(one.result); }) ||
+    return std::ranges::any_of(loop_.variables, [&](auto& one) { return reads(one.result); }) ||
            std::ranges::any_of(chosen_[1],
                                [&](int by) { return std::ranges::any_of(in_.at(by).data, reads); });
   }
 
   // The loop as a node outside.
-  int make() {
-    const auto& condition = in_.at(condition_).def;
+  status make(const single_turn_nodes& around) {
+    const auto& condition = in_.at(loop_.condition).def;
     auto scope = condition.name().substr(0, condition.name().rfind('/'));
     item made;
     made.kind = flow::loop;
@@ -374,60 +451,97 @@ private:
     made.def.set_name(in_.unique(scope.empty() ? "while" : scope));
     (*made.def.mutable_attr())["parallel_iterations"].set_i(
         std::max<int64_t>(at(frame_).parallel, 1));
-    made.variables = variables_.size();
+    made.variables = loop_.variables.size();
     std::set<int> waits;
     auto enter = [&](int i) {
       made.data.push_back(in_.behind_exits(in_.at(i).data[0]));
       for (auto each : in_.at(i).controls)
         waits.insert(in_.behind_exits(each));
     };
-    for (const auto& one : variables_) {
-      enter(one.enter);
-      made.keeps_ref.push_back(in_.at(one.enter).by_ref && in_.at(one.next).by_ref);
+    for (const auto& variable : loop_.variables) {
+      const auto& from = in_.at(variable.initial.item);
+      if (from.kind == flow::enter) {
+        enter(variable.initial.item);
+      } else {
+        TROUPE_ASSIGN(auto initial, around.outside(variable.initial, turn::first));
+        made.data.push_back(initial);
+      }
+      made.keeps_ref.push_back(from.kind == flow::enter && from.by_ref &&
+                               in_.at(variable.next).by_ref);
     }
-    for (auto i : at(frame_).members)
-      if (in_.at(i).kind == flow::enter && is_constant(i))
+    for (auto i : needed_enters(around))
+      if (is_constant(i))
         enter(i);
     made.controls.assign(waits.begin(), waits.end());
     auto loop = in_.add(std::move(made));
-    inside_.resize(static_cast<size_t>(loop) + 1, at(frame_).parent);
-    outside_.resize(static_cast<size_t>(loop) + 1, at(frame_).parent);
-    at(at(frame_).parent).members.push_back(loop);
+    put_around(loop);
+    loop_.loop = loop;
     for (int which = 0; which < 2; ++which) {
       auto part = in_.add_part(loop);
       in_.at(loop).parts.push_back(part);
-      for (size_t k = 0; k < variables_.size(); ++k) {
+      for (size_t k = 0; k < loop_.variables.size(); ++k) {
         item argument;
         argument.kind = flow::argument;
         argument.part = part;
         argument.def.set_op("NoOp");
         argument.def.set_name(concat("_variable_", in_.size()));
         argument.slot = static_cast<int>(k);
-        variables_[k].arguments[which] = in_.add(std::move(argument));
+        loop_.variables[k].arguments[which] = in_.add(std::move(argument));
       }
     }
-    return loop;
+    return {};
+  }
+
+  // The Enters that needed nodes read. A loop waits for no others.
+  std::set<int> needed_enters(const single_turn_nodes& around) const {
+    std::set<int> enters;
+    auto look = [&](source from) {
+      from = in_.behind_exits(from);
+      while (is_member(from.item) &&
+             (loop_.by_switch.contains(from.item) || from.item == loop_.condition))
+        from = in_.behind_exits(in_.at(from.item).data[0]);
+      if (is_member(from.item) && in_.at(from.item).kind == flow::enter)
+        enters.insert(from.item);
+    };
+    auto look_before = [&](int i) {
+      for (const auto& each : in_.at(i).data)
+        look(each);
+      for (auto each : in_.at(i).controls)
+        look({each});
+    };
+    look_before(loop_.condition);
+    for (const auto& variable : loop_.variables) {
+      look_before(variable.merge);
+      look_before(variable.next);
+    }
+    for (auto i : at(frame_).members)
+      if (in_.at(i).kind == flow::leave)
+        look_before(i);
+    for (const auto* nodes : {&chosen_[0], &chosen_[1], &around.needed(turn::last)})
+      for (auto i : *nodes)
+        look_before(i);
+    return enters;
   }
 
   // What a source within the frame is in the condition (0) or the body (1).
   result<source> within_part(source what, int which) {
     what = in_.behind_exits(what);
     for (;;) {
-      if (what.item == condition_)
-        what = in_.behind_exits(in_.at(condition_).data[0]);
-      else if (by_switch_.contains(what.item) && what.output == 1)
+      if (what.item == loop_.condition)
+        what = in_.behind_exits(in_.at(loop_.condition).data[0]);
+      else if (loop_.by_switch.contains(what.item) && what.output == 1)
         what = behind_switch(what);
       else
         break;
     }
-    if (by_switch_.contains(what.item))
+    if (loop_.by_switch.contains(what.item))
       return invalid("the body of the loop needs '", in_.named(what),
                      "', which is there when the loop ends");
-    if (auto found = by_merge_.find(what.item); found != by_merge_.end()) {
+    if (auto found = loop_.by_merge.find(what.item); found != loop_.by_merge.end()) {
       if (what.output != 0)
         return failure(error_kind::unimplemented, "value_index of ", in_.described(what.item),
                        ", a loop's Merge, is read");
-      return source{variables_[found->second].arguments[which]};
+      return source{loop_.variables[found->second].arguments[which]};
     }
     if (is_member(what.item) && in_.at(what.item).kind == flow::enter) {
       if (!is_constant(what.item))
@@ -440,29 +554,8 @@ private:
     return what;
   }
 
-  // What a loop within this one reads of it.
-  status enter_part(int inner, int which) {
-    auto bring = [&](source& each) -> status {
-      if (is_member(each.item)) {
-        TROUPE_ASSIGN(each, within_part(each, which));
-      }
-      return {};
-    };
-    for (auto& each : in_.part_at(inner).results)
-      TROUPE_TRY(bring(each));
-    const auto items = in_.part_at(inner).items;
-    for (auto i : items) {
-      for (size_t k = 0; k < in_.at(i).data.size(); ++k)
-        TROUPE_TRY(bring(in_.at(i).data[k]));
-      const auto parts = in_.at(i).parts;
-      for (auto each : parts)
-        TROUPE_TRY(enter_part(each, which));
-    }
-    return {};
-  }
-
   status fill(int which) {
-    auto part = in_.at(loop_).parts[static_cast<size_t>(which)];
+    auto part = in_.at(loop_.loop).parts[static_cast<size_t>(which)];
     std::vector<std::pair<int, int>> all; // the item, and what it was
     if (which == 0) {
       copies_.clear();
@@ -489,6 +582,8 @@ private:
       std::vector<int> controls;
       for (auto each : in_.at(i).controls) {
         auto c = in_.behind_exits(each);
+        if (c == loop_.condition && which == 0)
+          c = in_.behind_exits(in_.at(c).data[0]).item;
         if (ends(c) || !chosen_[which].contains(c) || (which == 1 && chosen_[0].contains(c)))
           continue; // it has run before
         controls.push_back(c);
@@ -497,7 +592,14 @@ private:
       in_.at(i).controls = std::move(controls);
       in_.move(i, part);
       for (auto inner : in_.at(i).parts)
-        TROUPE_TRY(enter_part(inner, which).within(in_.described(was)));
+        TROUPE_TRY(in_.replace_reads(inner,
+                                     [&](source& each) -> status {
+                                       if (is_member(each.item)) {
+                                         TROUPE_ASSIGN(each, within_part(each, which));
+                                       }
+                                       return {};
+                                     })
+                       .within(in_.described(was)));
       in_.hidden[in_.at(i).def.name()] = concat("is in the ", which == 0 ? "condition" : "body",
                                                 " of the loop '", path(frame_), '\'');
     }
@@ -507,32 +609,36 @@ private:
       return {};
     };
     if (which == 0)
-      return give({condition_});
-    for (const auto& one : variables_)
+      return give({loop_.condition});
+    for (const auto& one : loop_.variables)
       if (auto given = give(one.result); !given)
         return std::move(given).within(in_.described(one.next));
     return {};
   }
 
-  status connect_exits() {
+  status connect_exits(const single_turn_nodes& around) {
+    for (auto i : at(frame_).members)
+      if (!around.is_moved(i) && in_.at(i).kind != flow::leave)
+        in_.hidden.emplace(in_.at(i).def.name(), concat("is in the loop '", path(frame_), '\''));
     for (auto i : at(frame_).members) {
-      in_.hidden.emplace(in_.at(i).def.name(), concat("is in the loop '", path(frame_), '\''));
       if (in_.at(i).kind != flow::leave)
         continue;
-      auto from = in_.behind_exits(in_.at(i).data[0]);
-      auto merge = by_switch_.contains(from.item) && from.output == 0
-                       ? by_merge_.find(behind_switch(from).item)
-                       : by_merge_.end();
-      if (merge == by_merge_.end())
-        return failure(error_kind::unimplemented, in_.described(i), " reads '", in_.named(from),
-                       "': what leaves a loop is the first output of a Switch between a Merge and "
-                       "the LoopCond");
-      for (auto each : in_.at(i).controls)
-        if (auto c = in_.behind_exits(each); !ends(c) && in_.at(c).part < 0)
-          return failure(error_kind::unimplemented, in_.described(i), " waits for ",
-                         in_.described(c), ", which no turn of the loop needs");
-      in_.exits[i] = {loop_, static_cast<int>(merge->second)};
-      in_.hidden.erase(in_.at(i).def.name());
+      TROUPE_ASSIGN(auto value, around.outside(in_.at(i).data[0], turn::last));
+      auto waits = around.outside_controls(i, turn::last);
+      auto of_loop = value.item == loop_.loop || around.runs_in(value.item, turn::last);
+      if (!of_loop || !waits.empty()) {
+        // It is not there before the loop ends, and not at all where there is no loop.
+        item identity;
+        identity.def.set_op("Identity");
+        identity.def.set_name(in_.unique(concat(in_.at(i).def.name(), "/value")));
+        identity.def.set_device(in_.at(i).def.device());
+        identity.data = {value};
+        waits.insert(loop_.loop);
+        identity.controls.assign(waits.begin(), waits.end());
+        value = {in_.add(std::move(identity)), 0};
+        put_around(value.item);
+      }
+      in_.exits[i] = value;
     }
     return {};
   }
@@ -542,10 +648,9 @@ private:
   std::vector<int> inside_, outside_;
   std::map<std::pair<int, std::string>, int> by_name_;
   // Of the frame that is being raised:
-  int frame_ = 0, condition_ = -1, loop_ = -1;
-  std::vector<variable> variables_;
-  std::map<int, size_t> by_merge_;
-  std::set<int> by_switch_, chosen_[2];
+  int frame_ = 0;
+  loop_frame loop_;
+  std::set<int> chosen_[2];
   std::map<int, int> copies_; // of what the condition needs, too
 };
 

@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/serialization/graph_def/add_nodes.hpp"
+#include "troupe/serialization/graph_def/function_library.hpp"
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 
