@@ -543,6 +543,53 @@ TEST_CASE("nodes around loops that cannot be are told with the names") {
              Contains("which is there when the loop ends"));
 }
 
+TEST_CASE("a loop in a branch asks again for the predicate of the branch, which is known there") {
+  watchdog watch;
+  imported in{R"(
+    a = Switch(x, p)
+    b = Switch(zero, p)
+    i0 = Enter(b:1) frame_name=s:'loop'
+    s0 = Enter(ten) frame_name=s:'loop'
+    n = Enter(a:1) frame_name=s:'loop' is_constant=b:true
+    asked = Enter(p) frame_name=s:'loop' is_constant=b:true
+    other = Enter(q) frame_name=s:'loop' is_constant=b:true
+    i = Merge(i0, i3)
+    s = Merge(s0, s3)
+    less = Less(i, n)
+    more = LoopCond(less)
+    i1 = Switch(i, more)
+    s1 = Switch(s, more)
+    step = Const(^i1) dtype=type:DT_INT32 value=tensor:{dtype:DT_INT32,int_val:1,tensor_shape:{}}
+    next = Add(i1:1, step)
+    again = Switch(next, asked)
+    never = Neg(again)
+    i3 = NextIteration(again:1)
+    j0 = Enter(again:1) frame_name=s:'inner'
+    inner_asked = Enter(asked) frame_name=s:'inner' is_constant=b:true
+    inner_n = Enter(n) frame_name=s:'inner' is_constant=b:true
+    j = Merge(j0, j3)
+    inner_less = Less(j, inner_n)
+    inner_more = LoopCond(inner_less)
+    j1 = Switch(j, inner_more)
+    once = Switch(j1:1, inner_asked)
+    twice = Add(once:1, once:1)
+    j3 = NextIteration(twice)
+    j4 = Exit(j1)
+    way = Switch(j4, other)
+    less_of_it = Neg(way:1)
+    joined = Merge(way, less_of_it)
+    sum = Add(s1:1, joined)
+    s3 = NextIteration(sum)
+    i4 = Exit(i1)
+    s4 = Exit(s1)
+    m = Merge(a, i4)
+    t = Merge(a, s4)
+  )"};
+  CHECK(in.run(true, false, 3, {"m", "t"}) == "i32[] {3} i32[] {21}");
+  CHECK(in.run(true, true, 3, {"m", "t"}) == "i32[] {3} i32[] {-1}");
+  CHECK(in.run(false, true, 3, {"m", "t"}) == "i32[] {3} i32[] {3}");
+}
+
 TEST_CASE("mistakes in frames are told with the names") {
   CHECK_THAT(refusal("y = Add(e, x)\n e = Enter(x) frame_name=s:'f'"),
              Contains("Add 'y'") && Contains("'e' of frame 'f'") && Contains("an Exit") &&

@@ -12,7 +12,10 @@ constexpr int max_attempts = 4096;
 class finder {
 public:
   finder(flow_graph& in, int part, const std::set<int>& indices)
-      : in_(in), part_(part), indices_(indices) {}
+      : in_(in), part_(part), indices_(indices) {
+    if (auto owner = in.part_at(part).owner; owner >= 0)
+      facts_.insert(in.at(owner).facts.begin(), in.at(owner).facts.end());
+  }
 
   result<deadness> run() {
     TROUPE_ASSIGN(auto order, in_.ordered(in_.part_at(part_).items));
@@ -61,6 +64,17 @@ private:
     return what;
   }
 
+  // Of a Switch whose predicate is a fact, its value.
+  std::optional<bool> decided(int by) {
+    if (facts_.empty())
+      return {};
+    auto fact = facts_.find(origin(in_.at(by).data[1]));
+    if (fact == facts_.end())
+      return {};
+    found_.decided[by] = fact->second;
+    return fact->second;
+  }
+
   int predicate_of(int by) {
     auto from = origin(in_.at(by).data[1]);
     auto [at, fresh] = known_.emplace(from, static_cast<int>(found_.predicates.size()));
@@ -80,6 +94,8 @@ private:
     const auto& from = in_.at(what.item);
     if (!when || from.kind != flow::either)
       return when;
+    if (auto value = decided(what.item))
+      return *value == (what.output == 1) ? when : std::nullopt;
     return together(*when, {{predicate_of(what.item), what.output == 1}});
   }
 
@@ -120,7 +136,7 @@ private:
       return failure(error_kind::unimplemented, "branches are nested more than ", deepest_condition,
                      " deep");
     found_.when[i] = *std::move(when);
-    if (one.kind == flow::either)
+    if (one.kind == flow::either && !decided(i))
       predicate_of(i);
     return {};
   }
@@ -355,6 +371,7 @@ private:
   flow_graph& in_;
   const int part_;
   const std::set<int>& indices_;
+  std::map<source, bool> facts_; // predicates around the loop
   std::map<source, int> known_;
   std::map<source, source> origins_;
   deadness found_;
@@ -367,6 +384,15 @@ const condition& deadness::of(int item) const {
   static const condition always;
   auto found = when.find(item);
   return found == when.end() ? always : found->second;
+}
+
+bool deadness::is_always_there(source what, const flow_graph& in) const {
+  if (!of(what.item).empty() || in.at(what.item).kind == flow::gone)
+    return false;
+  if (in.at(what.item).kind != flow::either)
+    return true;
+  auto value = decided.find(what.item);
+  return value != decided.end() && value->second == (what.output == 1);
 }
 
 void deadness::sort(condition& when) const {

@@ -54,6 +54,8 @@ struct item {
   int branch = -1;            ///< of such a merge: the branch that it is a result of
   int slot = -1;              ///< which result; of an argument, which variable
   source index;               ///< its second output
+  /// Of a loop: predicates around it, and their values wherever the loop runs.
+  std::vector<std::pair<source, bool>> facts = {};
 };
 
 /// Nodes that one function has, or the graph.

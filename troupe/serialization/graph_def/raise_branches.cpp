@@ -22,6 +22,7 @@ public:
       name_all();
     else
       TROUPE_TRY(check_results());
+    note_facts();
     std::vector<int> left;
     for (auto i : std::exchange(in_.part_at(part_).items, {}))
       if (in_.at(i).kind != flow::gone)
@@ -35,6 +36,19 @@ public:
 private:
   const condition& when(int i) const { return known_.of(i); }
   bool is_here(int i) const { return in_.at(i).part == part_; }
+
+  // A loop runs as its items do: what its own nodes ask again of a predicate is known.
+  void note_facts() {
+    auto owner = in_.part_at(part_).owner;
+    for (auto i : in_.part_at(part_).items) {
+      if (in_.at(i).kind != flow::loop)
+        continue;
+      auto facts = owner >= 0 ? in_.at(owner).facts : std::vector<std::pair<source, bool>>{};
+      for (const auto& each : when(i))
+        facts.emplace_back(known_.predicates[static_cast<size_t>(each.predicate)].from, each.holds);
+      in_.at(i).facts = std::move(facts);
+    }
+  }
 
   std::set<int> needed_indices() const {
     std::set<int> all;
@@ -59,7 +73,7 @@ private:
       if (!is_here(from.item))
         continue;
       auto kind = in_.at(from.item).kind;
-      if (kind == flow::gone || kind == flow::either || !when(from.item).empty())
+      if (!known_.is_always_there(from, in_))
         return invalid("the loop needs '", in_.named(from), "' in each turn, ",
                        kind == flow::gone     ? "which never runs"
                        : kind == flow::either ? "an output of a Switch without a Merge"
