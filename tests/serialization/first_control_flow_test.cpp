@@ -590,6 +590,34 @@ TEST_CASE("a loop in a branch asks again for the predicate of the branch, which 
   CHECK(in.run(false, true, 3, {"m", "t"}) == "i32[] {3} i32[] {3}");
 }
 
+TEST_CASE("a Merge takes the input that is there in more cases, where another may be there too") {
+  watchdog watch;
+  imported in{R"(
+    s = Switch(x, p)
+    t = Switch(s:1, q)
+    m = Merge(t, s:1, ten)
+    a = Neg(s)
+    n = Merge(t:1, a, s:1)
+  )"};
+  CHECK(in.run(true, false, 5, {"m", "m:1"}) == "i32[] {10} i32[] {2}");
+  CHECK(in.run(false, false, 5, {"m", "m:1"}) == "i32[] {10} i32[] {2}");
+  CHECK(in.run(true, true, 5, {"n", "n:1"}) == "i32[] {5} i32[] {2}");
+  CHECK(in.run(false, true, 5, {"n", "n:1"}) == "i32[] {-5} i32[] {1}");
+}
+
+TEST_CASE("a value that a branch has given is dead behind a Switch of the other side") {
+  watchdog watch;
+  imported in{R"(
+    s = Switch(x, p)
+    a = Neg(s:1)
+    m = Merge(s, a)
+    after = Switch(m, p)
+    low = Identity(after)
+  )"};
+  CHECK(in.run(false, false, 5, {"low"}) == "i32[] {5}");
+  CHECK_THAT(in.run(true, false, 5, {"low"}), Contains("low is dead: predicate p"));
+}
+
 TEST_CASE("mistakes in frames are told with the names") {
   CHECK_THAT(refusal("y = Add(e, x)\n e = Enter(x) frame_name=s:'f'"),
              Contains("Add 'y'") && Contains("'e' of frame 'f'") && Contains("an Exit") &&

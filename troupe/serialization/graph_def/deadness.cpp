@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t deepest_condition = 64;
 constexpr int max_attempts = 4096;
+constexpr size_t most_compared = 64; // inputs of a Merge
 
 class finder {
 public:
@@ -206,16 +207,30 @@ private:
     return add(std::move(made), when);
   }
 
+  // Whether `a` holds whenever `b` does, and in other cases as well. Where an input of a Merge is
+  // there, and another is there in more cases, TensorFlow takes either; here the Merge takes the
+  // other always. Gradients of rows that a branch takes have such a Merge, of equal values.
+  static bool is_wider(const condition& a, const condition& b) {
+    return a.size() < b.size() && std::ranges::includes(b, a);
+  }
+
   status join(int merge) {
     std::vector<way> ways;
     const auto given = in_.at(merge).data;
-    for (size_t k = 0; k < given.size(); ++k)
-      if (auto when = of(given[k])) {
-        way made{in_.behind_exits(given[k]), {}, *when};
-        if (indices_.contains(merge))
-          made.index = {add_index(merge, static_cast<int>(k), made.from, *when), 0};
-        ways.push_back(std::move(made));
-      }
+    std::vector<std::optional<condition>> conditions;
+    for (const auto& each : given)
+      conditions.push_back(of(each));
+    for (size_t k = 0; k < given.size(); ++k) {
+      if (!conditions[k] ||
+          (given.size() <= most_compared && std::ranges::any_of(conditions, [&](const auto& other) {
+             return other && is_wider(*other, *conditions[k]);
+           })))
+        continue;
+      way next{in_.behind_exits(given[k]), {}, *conditions[k]};
+      if (indices_.contains(merge))
+        next.index = {add_index(merge, static_cast<int>(k), next.from, next.when), 0};
+      ways.push_back(std::move(next));
+    }
     if (ways.empty()) {
       in_.at(merge).kind = flow::gone;
       in_.hidden[in_.at(merge).def.name()] = "never runs: none of its inputs does";

@@ -221,7 +221,8 @@ private:
           add_dead(inner, own,
                    concat(own, " is dead: predicate ", in_.named(asked.from), " of ",
                           in_.at(asked.by_switch).def.op(), ' ', in_.at(asked.by_switch).def.name(),
-                          " is ", at.holds ? "false" : "true"));
+                          " is ", at.holds ? "false" : "true"),
+                   what.item);
       item made;
       made.kind = flow::merge;
       made.def.set_op("Merge");
@@ -246,7 +247,9 @@ private:
     return i;
   }
 
-  int add_dead(const condition& under, const std::string& own, const std::string& why) {
+  // The nodes stay in one branch with the value, which comes first: they belong to its phase.
+  int add_dead(const condition& under, const std::string& own, const std::string& why, int value) {
+    const auto first = in_.size();
     auto constant = [&](DataType type, std::string_view what) {
       item made;
       made.def.set_op("Const");
@@ -266,7 +269,10 @@ private:
     made.def.set_op("Assert");
     made.def.set_name(in_.unique(concat(own, "/is_alive")));
     (*made.def.mutable_attr())["T"].mutable_list()->add_type(DT_STRING);
-    return add(std::move(made), under);
+    auto dead = add(std::move(made), under);
+    for (auto i = first; i < in_.size(); ++i)
+      in_.at(i).order.push_back(value);
+    return dead;
   }
 
   // -- one level --------------------------------------------------------------------------------
