@@ -169,6 +169,11 @@ constexpr const char* of_first_version[] = {"cond",
                                             "in_functions",
                                             "shared_condition"};
 
+constexpr const char* trained[] = {
+    "lstm",       "gru_with_lengths", "bidirectional",       "static",       "gates",
+    "functional", "branch_in_loop",   "loop_in_branch",      "nested_loops", "rows_in_loop",
+    "by_handle",  "decoder",          "recurrent_in_branch", "between"};
+
 } // namespace
 
 TEST_CASE("a convolutional network of TensorFlow classifies alike") { run("convnet"); }
@@ -202,6 +207,13 @@ TEST_CASE("branches and loops of TensorFlow 1, of Switch, Merge and frames, give
   for (const auto* name : of_first_version) {
     INFO(name);
     run(concat("v1_", name));
+  }
+}
+
+TEST_CASE("training programs of TensorFlow 1 with loops and branches learn alike") {
+  for (const auto* name : trained) {
+    INFO(name);
+    run(concat("v1_trained_", name));
   }
 }
 
@@ -266,6 +278,8 @@ TEST_CASE("functions of TensorFlow that are written and read again give the same
     check("flow_", name);
   for (const auto* name : arrays)
     check("array_", name);
+  for (const auto* name : trained)
+    check("v1_trained_", name);
 }
 
 } // namespace troupe::test::tensorflow_test

@@ -27,6 +27,7 @@ import arrays
 import control_flow
 import coordination
 import first_control_flow
+import first_training
 import readers
 import sequences
 import variables
@@ -281,7 +282,8 @@ models = {each.__name__: each
           for each in (convnet, language, momentum, adam, functions, tables)}
 models |= {name: (lambda random, build=build: build(random, Recorder))
            for name, build in (variables.models | coordination.models | control_flow.models
-                               | first_control_flow.models | readers.models | sequences.models).items()}
+                               | first_control_flow.models | first_training.models | readers.models
+                               | sequences.models).items()}
 models |= {name: (lambda random, build=build: build(random, Recorder)) for name, build in arrays.models.items()}
 
 if __name__ == "__main__":
