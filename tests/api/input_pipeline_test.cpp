@@ -1,6 +1,10 @@
 #include "tests/support/catch.hpp"
+#include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
+#include <atomic>
+#include <future>
+#include <latch>
 #include <map>
 #include <numeric>
 #include <set>
@@ -175,6 +179,180 @@ TEST_CASE("a session and a coordinator may go while runners run") {
     s.reset();
     CHECK(std::chrono::steady_clock::now() - begin < 4s);
   }
+}
+
+TEST_CASE("threads that suspend runners take turns, and runners stand still for each of them") {
+  watchdog watch;
+  graph_builder g;
+  auto number = g.variable(int64_t{0}, "number");
+  auto queue = fifo_queue(g, {dtype::i64}, {.shapes = {{}}, .capacity = 100'000'000});
+  queue_runner runner{queue, {queue_enqueue(queue, {assign_add(number, int64_t{1})})}};
+  auto s = session::local();
+  s.run(g.initializer());
+  coordinator all;
+  runner.start(s, all);
+  auto runs = [&] { return to_scalar<int64_t>(s.fetch(number)); };
+  auto stands_still = [&](std::chrono::milliseconds time) {
+    auto before = runs();
+    std::this_thread::sleep_for(time);
+    return runs() == before;
+  };
+  std::latch first_is_in{1};
+  std::atomic<bool> second_is_in{false};
+  auto first = std::async(std::launch::async, [&] {
+    all.while_suspended([&] {
+      first_is_in.count_down();
+      for (int i = 0; i < 300 && !second_is_in; ++i)
+        std::this_thread::sleep_for(1ms);
+    });
+  });
+  first_is_in.wait();
+  all.while_suspended([&] {
+    second_is_in = true;
+    CHECK(first.wait_for(10s) == std::future_status::ready);
+    CHECK(stands_still(100ms));
+    all.while_suspended([&] { CHECK(stands_still(1ms)); });
+    CHECK(stands_still(100ms));
+  });
+  first.get();
+  auto before = runs();
+  for (int i = 0; i < 10'000 && runs() == before; ++i)
+    std::this_thread::sleep_for(1ms);
+  CHECK(runs() > before);
+}
+
+TEST_CASE("a thread waits within its patience for another that has suspended the runners") {
+  watchdog watch;
+  coordinator all;
+  std::latch is_in{1};
+  std::promise<void> leave;
+  auto other = std::async(std::launch::async, [&] {
+    all.while_suspended([&] {
+      is_in.count_down();
+      leave.get_future().wait();
+    });
+  });
+  is_in.wait();
+  try {
+    all.while_suspended([] { FAIL("two threads have suspended the runners"); }, 50ms);
+    FAIL("while_suspended did not throw");
+  } catch (const error& why) {
+    CHECK(why.kind() == error_kind::deadline_exceeded);
+    CHECK_THAT(why.what(), Catch::Contains("another thread"));
+  }
+  leave.set_value();
+  other.get();
+  auto called = false;
+  all.while_suspended([&] { called = true; }, 0ms);
+  CHECK(called);
+}
+
+TEST_CASE("a coordinator may be waited for as long as a duration can say") {
+  watchdog watch;
+  constexpr auto longest = std::chrono::milliseconds::max();
+  graph_builder g;
+  input_pipeline input{g};
+  input.producer(tensor::vector<int>({5, 6, 7}), {.capacity = 2});
+  auto s = session::local();
+  coordinator all;
+  input.start(s, all);
+  CHECK_FALSE(all.wait_for_stop(20ms));
+  CHECK_FALSE(all.wait_for_stop(std::chrono::milliseconds::min()));
+  auto stopped = std::async(std::launch::async, [&] { return all.wait_for_stop(longest); });
+  auto joined = std::async(std::launch::async, [&] { all.join(longest); });
+  CHECK(stopped.wait_for(100ms) == std::future_status::timeout);
+  CHECK(joined.wait_for(0ms) == std::future_status::timeout);
+  all.request_stop();
+  CHECK(stopped.get());
+  joined.get();
+  all.while_suspended([] {}, longest);
+}
+
+TEST_CASE("join names the runners that have not ended when its time is over") {
+  graph_builder g;
+  input_pipeline input{g};
+  input.producer(tensor::vector<int>({5, 6, 7}), {.capacity = 2}, "rows");
+  auto s = session::local();
+  coordinator all;
+  input.start(s, all);
+  try {
+    all.join(50ms);
+    FAIL("join did not throw");
+  } catch (const error& why) {
+    CHECK(why.kind() == error_kind::deadline_exceeded);
+    CHECK_THAT(why.what(), Catch::Contains(all.running().at(0)) &&
+                               Catch::Contains("nobody has asked them to stop"));
+  }
+}
+
+TEST_CASE("a coordinator goes in a few seconds though a runner does not end") {
+  watchdog watch;
+  graph_builder g;
+  auto never = fifo_queue(g, {dtype::f32}), queue = fifo_queue(g, {dtype::f32});
+  queue_runner runner{queue, {queue_enqueue(queue, queue_dequeue(never, {dtype::f32}))}};
+  auto s = std::make_unique<session>(session::local());
+  auto all = std::make_unique<coordinator>();
+  runner.start(*s, *all);
+  auto begin = std::chrono::steady_clock::now();
+  all.reset();
+  CHECK(std::chrono::steady_clock::now() - begin < 9s);
+  begin = std::chrono::steady_clock::now();
+  s.reset(); // what still waits goes with it
+  CHECK(std::chrono::steady_clock::now() - begin < 6s);
+}
+
+TEST_CASE("a limit counts the runs of all nodes together, and can be what another run had left") {
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .capacity = 100}, "numbers");
+  auto *one = queue_enqueue(queue, {g.constant(1)}), *two = queue_enqueue(queue, {g.constant(2)});
+  auto next = queue_dequeue(queue, {dtype::i32})[0];
+  queue_runner runner{queue, {one, two, two}};
+  runner.limit(10);
+  auto runs = [&](coordinator& by) {
+    auto s = session::local();
+    runner.start(s, by);
+    auto count = all_batches(s, next).size();
+    by.join(10s);
+    return count;
+  };
+  using left = std::map<std::string, int64_t>;
+  coordinator first, later;
+  CHECK(runs(first) == 10);
+  CHECK(first.runs_left() == left{{"numbers", 0}});
+  later.go_on_from({{"numbers", 4}, {"others", 7}});
+  CHECK(runs(later) == 4);
+  runner.limit(0);
+  coordinator none;
+  CHECK(runs(none) == 0);
+}
+
+TEST_CASE("rows are shuffled otherwise in each epoch: alike for one seed, differently for none") {
+  auto order = [](std::optional<int64_t> seed) {
+    graph_builder g;
+    input_pipeline input{g};
+    auto row = input.producer(tensor::vector(count_to(20)), {.epochs = 2, .seed = seed});
+    auto s = session::local();
+    coordinator all;
+    input.start(s, all);
+    std::vector<int> found;
+    for (const auto& one : all_batches(s, row))
+      found.push_back(one.at(0));
+    all.join(10s);
+    return found;
+  };
+  auto seeded = order(7);
+  REQUIRE(seeded.size() == 40);
+  std::vector<int> first{seeded.begin(), seeded.begin() + 20},
+      second{seeded.begin() + 20, seeded.end()};
+  CHECK(first != second);
+  for (auto* epoch : {&first, &second}) {
+    std::ranges::sort(*epoch);
+    CHECK(*epoch == count_to(20));
+  }
+  CHECK(order(7) == seeded);
+  CHECK(order(8) != seeded);
+  CHECK(order(0) == order(0));
+  CHECK(order({}) != order({})); // one of 20! orders
 }
 
 TEST_CASE("a pipeline refuses what it cannot batch") {

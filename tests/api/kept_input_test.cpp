@@ -279,6 +279,26 @@ TEST_CASE("runners whose queues cannot be told to go on are asked to stop, and s
   CHECK_THAT(error_of([&] { by.join(20s); }).what(), Contains("/job:worker/task:0"));
 }
 
+TEST_CASE("runners whose task does not answer keep no thread waiting beyond its patience") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  task_process worker{cluster, {"worker", 0}};
+  auto s = session::connect(cluster, {.cluster = {.peer_timeout = 100s}});
+  graph_builder g;
+  auto on = g.on("/job:worker/task:0");
+  input_pipeline input{g};
+  auto batch = input.batch({input.producer(rows(60), {})}, 10)[0];
+  coordinator by;
+  input.start(s, by);
+  s.fetch(batch);
+  worker.freeze();
+  auto begin = std::chrono::steady_clock::now();
+  auto why = error_of([&] { by.while_suspended([] { FAIL("a runner may run"); }, 500ms); });
+  CHECK(why.kind() == error_kind::deadline_exceeded);
+  CHECK(std::chrono::steady_clock::now() - begin < 20s);
+  worker.kill();
+}
+
 TEST_CASE(
     "a run that waits for a queue of nobody keeps runners from standing still, and is named") {
   watchdog watch;

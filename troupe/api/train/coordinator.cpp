@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 namespace troupe {
 
@@ -18,6 +19,13 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto resume_interval = 100ms;
+
+// The end of a wait. A longer patience than a century would be beyond what the clock counts.
+std::chrono::steady_clock::time_point end_of(std::chrono::milliseconds patience) {
+  constexpr std::chrono::hours century{100 * 365 * 24};
+  return std::chrono::steady_clock::now() +
+         std::clamp<std::chrono::milliseconds>(patience, 0ms, century);
+}
 
 } // namespace
 
@@ -39,6 +47,9 @@ struct coordinator::state {
   std::vector<runner_ptr> running; // refer to this in turn, until they have ended
   std::map<std::string, std::pair<step, step>> queues; // how to suspend and resume those of all
   std::map<std::string, int64_t> left, limits; // of runners that have ended; of those to start
+  // Which thread is in while_suspended(). With two at once, the end of the first would let runs
+  // begin while the second still saves.
+  std::optional<std::thread::id> suspended_by;
   // While it is suspended, runs wait here instead of beginning.
   bool suspended = false;
   uint64_t suspensions = 0;
@@ -157,12 +168,13 @@ void coordinator::request_stop(const error& why) { state_->stop(&why); }
 
 bool coordinator::wait_for_stop(std::chrono::milliseconds patience) {
   std::unique_lock lock{state_->mutex};
-  return state_->changed.wait_for(lock, patience, [&] { return state_->stops.load(); });
+  return state_->changed.wait_until(lock, end_of(patience), [&] { return state_->stops.load(); });
 }
 
 void coordinator::join(std::chrono::milliseconds patience, location where) {
   std::unique_lock lock{state_->mutex};
-  auto ended = state_->changed.wait_for(lock, patience, [&] { return state_->running.empty(); });
+  auto ended =
+      state_->changed.wait_until(lock, end_of(patience), [&] { return state_->running.empty(); });
   if (state_->cause)
     throw *state_->cause;
   if (ended)
@@ -174,8 +186,34 @@ void coordinator::join(std::chrono::milliseconds patience, location where) {
 
 void coordinator::while_suspended(const std::function<void()>& act,
                                   std::chrono::milliseconds patience, location where) {
+  auto until = end_of(patience);
+  const auto here = std::this_thread::get_id();
+  {
+    std::unique_lock lock{state_->mutex};
+    if (state_->suspended_by == here) {
+      lock.unlock();
+      return act();
+    }
+    if (!state_->changed.wait_until(lock, until, [&] { return !state_->suspended_by; }))
+      throw error{failure(error_kind::deadline_exceeded, "while_suspended (", to_string(where),
+                          "): another thread has suspended the runners for more than ",
+                          patience.count(), " ms")};
+    state_->suspended_by = here;
+  }
+  struct turn {
+    explicit turn(state& in) : of(in) {}
+    turn(const turn&) = delete;
+    ~turn() {
+      {
+        std::lock_guard guard{of.mutex};
+        of.suspended_by.reset();
+      }
+      of.changed.notify_all();
+    }
+    state& of;
+  } taken{*state_};
   try {
-    suspend(patience, where);
+    suspend(until, patience, where);
     act();
   } catch (...) {
     try {
@@ -187,7 +225,8 @@ void coordinator::while_suspended(const std::function<void()>& act,
   resume(patience, where);
 }
 
-void coordinator::suspend(std::chrono::milliseconds patience, location where) {
+void coordinator::suspend(std::chrono::steady_clock::time_point until,
+                          std::chrono::milliseconds patience, location where) {
   std::vector<step> told;
   {
     std::lock_guard guard{state_->mutex};
@@ -197,9 +236,9 @@ void coordinator::suspend(std::chrono::milliseconds patience, location where) {
       told.push_back(one.first);
   }
   for (auto& one : told)
-    one.run({}, {}, where);
+    one.run({}, {.deadline = until}, where);
   std::unique_lock lock{state_->mutex};
-  if (!state_->changed.wait_for(lock, patience, [&] { return state_->under_way == 0; }))
+  if (!state_->changed.wait_until(lock, until, [&] { return state_->under_way == 0; }))
     throw error{failure(error_kind::deadline_exceeded, "while_suspended (", to_string(where),
                         "): the runs under way of these runners have not ended within ",
                         patience.count(), " ms: ", state_->names())};
@@ -218,7 +257,7 @@ void coordinator::resume(std::chrono::milliseconds patience, location where) {
       told.push_back(one.second);
   }
   std::optional<error> problem;
-  auto until = std::chrono::steady_clock::now() + patience;
+  auto until = end_of(patience);
   for (auto& one : told)
     for (auto again = true; again;)
       try {

@@ -47,7 +47,8 @@ public:
   /// out of these queues meanwhile fail with cancelled. Throws what `act` throws; without calling
   /// it when runs have not ended in time (deadline_exceeded) or a task cannot be reached. A queue
   /// whose task cannot be told to go on is told again until `patience` is over; then all are asked
-  /// to stop, as the queue may take no part any more.
+  /// to stop, as the queue may take no part any more. Threads take turns, and wait for theirs
+  /// within `patience`; a call within `act` only calls its function.
   void while_suspended(const std::function<void()>& act,
                        std::chrono::milliseconds patience = std::chrono::minutes{1},
                        location where = location::current());
@@ -64,7 +65,8 @@ public:
 
 private:
   friend class queue_runner;
-  void suspend(std::chrono::milliseconds patience, location where);
+  void suspend(std::chrono::steady_clock::time_point until, std::chrono::milliseconds patience,
+               location where);
   void resume(std::chrono::milliseconds patience, location where);
   std::shared_ptr<state> state_; // with the runners
 };
