@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
+#include "tests/support/failure_of.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
@@ -93,6 +94,55 @@ TEST_CASE("a server that cannot start says where it was started") {
   }
   CHECK(said.find("cluster.peer_timeout must be from 1 ms to 24 hours") != said.npos);
   CHECK_THROWS_AS(server::start(cluster, {.access = "no_such_list.json"}), error); // without TLS
+}
+
+TEST_CASE("a server that drains takes nothing new and counts what is left, which its end fails") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto serves = std::make_unique<server>(server::start(cluster));
+  CHECK(serves->http_port() == 0);
+  auto s = session::connect(cluster);
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::f32}, {.shapes = {{}}});
+  auto take = s.prepare({}, queue_dequeue(queue, {dtype::f32}));
+  auto waits = take.run_async({}, {.timeout = 60s}), ends = take.run_async({}, {.timeout = 2s});
+  REQUIRE(soon([&] {
+    auto held = s.state_of().entries;
+    return !held.empty() && held[0].content.find("2 dequeues wait") != std::string::npos;
+  }));
+  auto begin = std::chrono::steady_clock::now();
+  auto took = [&] { return std::chrono::steady_clock::now() - begin; };
+  CHECK(serves->drain(50ms) == 2);
+  CHECK(took() >= 50ms);
+  CHECK(took() < 1s);
+  auto refused = thrown_by([&] { s.run({}, {queue_size(queue)}, {}, {.timeout = 500ms}); });
+  INFO(refused);
+  CHECK(refused.kind() == error_kind::unavailable);
+  CHECK(serves->drain(5s) == 1); // the second has ended with its deadline
+  CHECK(thrown_by([&] { ends.get(); }).kind() == error_kind::deadline_exceeded);
+  begin = std::chrono::steady_clock::now();
+  serves.reset();
+  CHECK(took() < 6s); // two seconds, on a machine that may be busy
+  auto failed = thrown_by([&] { waits.get(); });
+  INFO(failed);
+  CHECK(failed.kind() == error_kind::unavailable);
+}
+
+TEST_CASE("a server may drain for as long as a duration can say") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  auto serves = server::start(cluster);
+  auto s = session::connect(cluster);
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::f32}, {.shapes = {{}}});
+  auto take = s.prepare({}, queue_dequeue(queue, {dtype::f32}));
+  auto waits = take.run_async({}, {.timeout = 1s});
+  REQUIRE(soon([&] {
+    auto held = s.state_of().entries;
+    return !held.empty() && held[0].content.find("1 dequeues wait") != std::string::npos;
+  }));
+  CHECK(serves.drain(std::chrono::milliseconds::max()) == 0);
+  CHECK(thrown_by([&] { waits.get(); }).kind() == error_kind::deadline_exceeded);
 }
 
 TEST_CASE("a server keeps to its access list") {

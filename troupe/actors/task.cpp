@@ -27,6 +27,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <thread>
 
 namespace troupe {
@@ -180,7 +181,9 @@ public:
     server_->drain();
     // Steps end on many threads, and none of them shall look after us.
     constexpr std::chrono::milliseconds period{10};
-    auto end = std::chrono::steady_clock::now() + patience;
+    constexpr std::chrono::hours century{100 * 365 * 24}; // the clock cannot count much further
+    auto end = std::chrono::steady_clock::now() +
+               std::clamp<std::chrono::milliseconds>(patience, period * 0, century);
     for (;;) {
       // First: an answer is sent before its step has ended.
       auto steps = host_->in_flight() + server_->in_flight();
