@@ -227,6 +227,57 @@ TEST_CASE("a session that samples knows how long nodes take") {
   CHECK(session::local().node_times().empty());
 }
 
+TEST_CASE("what a session was told of nodes is known with what it has measured") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto y = exp(x, "y");
+  node_time known{.node = "elsewhere", .device = "/device:cpu:0", .runs = 3, .mean_ns = 70};
+  auto s = session::local({.insight = {.sample_every = 1, .node_times = {known}}});
+  s.fetch(y, {{x, 1.0f}});
+  auto all = s.node_times();
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].node == "elsewhere"); // by name
+  CHECK(all[0].runs == 3);
+  CHECK(all[0].mean_ns == 70);
+  CHECK(all[1].node == "y");
+}
+
+TEST_CASE("to explain a step's placement runs nothing of it") {
+  graph_builder g;
+  auto count = g.variable(0, "count");
+  auto more = assign_add(count, 1, "more");
+  auto s = session::local();
+  s.run(g.initializer());
+  auto report = s.explain_placement({}, {more}, {g.initializer()});
+  CHECK(std::ranges::count(report.nodes, "more", &placed_node::node) == 1);
+  CHECK(to_scalar<int>(s.fetch(count)) == 0);
+}
+
+TEST_CASE("what a step did is listed by the begin of each part") {
+  graph_builder g;
+  auto x = g.constant(tensor::of<float>({200, 200}, std::vector<float>(40'000, 0.01f)));
+  std::vector<edge> ends;
+  for (int i = 0; i < 8; ++i) {
+    auto y = x;
+    for (int k = 0; k < 4; ++k)
+      y = matmul(y, x) + static_cast<float>(i);
+    ends.push_back(sum(y));
+  }
+  auto s = session::local({.threads = {.intra_op = 1, .inter_op = 4}, .passes = {.fold = false}});
+  for (int i = 0; i < 3; ++i) {
+    step_statistics found;
+    s.run({}, ends, {}, {.statistics = &found});
+    for (const auto& task : found.tasks) {
+      CHECK(task.spans.size() > 30);
+      CHECK(std::ranges::is_sorted(task.spans, {}, &step_span::begin_ns));
+      for (const auto& one : task.memory) {
+        CHECK(std::ranges::is_sorted(one.at_ns));
+        CHECK(one.at_ns.size() == one.bytes.size());
+      }
+    }
+  }
+}
+
 TEST_CASE("two graphs of a session whose nodes have the same name are measured apart") {
   auto s = session::local({.insight = {.sample_every = 1}});
   for (int runs : {2, 3}) {

@@ -184,6 +184,31 @@ TEST_CASE("each retry is a line with the task, its incarnation, the first cause 
   }
 }
 
+TEST_CASE("the wait before a retry doubles, up to five seconds") {
+  std::vector<step_clock::time_point> attempts;
+  auto attempt = [&] {
+    attempts.push_back(step_clock::now());
+    return failure(error_kind::unavailable, "gone");
+  };
+  recovery of{{.retries = 4, .wait = 10ms}};
+  CHECK(!of.run(false, step_clock::now() + 20s, {}, attempt, [] {}));
+  REQUIRE(attempts.size() == 5);
+  for (size_t i = 1; i < 5; ++i)
+    CHECK(attempts[i] - attempts[i - 1] >= 10ms * (1 << (i - 1)));
+
+  std::stop_source stop;
+  std::vector<std::string> told;
+  recovery slow{{.retries = 9, .wait = 2600ms, .on_event = [&](const recovery_event& what) {
+                   told.push_back(what.text);
+                   if (told.size() == 2)
+                     stop.request_stop();
+                 }}};
+  CHECK(!slow.run(false, step_clock::now() + 60s, stop.get_token(), attempt, [] {}));
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].starts_with("retry 1 of 9 in 2600 ms"));
+  CHECK(told[1].starts_with("retry 2 of 9 in 5000 ms"));
+}
+
 TEST_CASE("what a restarted task held is restored before anything else runs") {
   watchdog watch;
   two_tasks all;

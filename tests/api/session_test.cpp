@@ -4,6 +4,7 @@
 #include "troupe/api/library.hpp"
 #include "troupe/troupe.hpp"
 
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <future>
@@ -210,6 +211,105 @@ TEST_CASE("what a callback throws is a warning, and later steps are told") {
   calls.run_async({}, [](const auto&) { throw std::runtime_error("a mistake"); });
   contains(warned.get_future().get(), "a mistake");
   CHECK(to_scalar<float>(calls.run_async().get()[0]) == -3.0f);
+}
+
+TEST_CASE("a callback is called once, on a thread of the runtime, whatever ends its step") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::i32, shape{}, "x");
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
+  auto s = std::make_unique<session>(session::local());
+  auto divide = s->prepare({x}, {div(g.constant(6), x)});
+  auto take = s->prepare({}, queue_dequeue(queue, {dtype::i32}));
+  struct outcome {
+    std::atomic<int> calls{0}, calls_here{0};
+    std::atomic<error_kind> kind{error_kind::internal};
+  };
+  std::array<outcome, 7> all;
+  const auto here = std::this_thread::get_id();
+  auto tell = [here](outcome& to) {
+    return [&to, here](const result<std::vector<tensor>>& ended) {
+      to.kind = ended.status().kind();
+      to.calls_here += std::this_thread::get_id() == here;
+      ++to.calls;
+    };
+  };
+  std::stop_source stop, stopped;
+  stopped.request_stop();
+  divide.run_async({tensor::scalar(2)}, tell(all[0]));
+  divide.run_async({tensor::scalar(2.0f)}, tell(all[1]));
+  divide.run_async({tensor::scalar(0)}, tell(all[2]));
+  take.run_async({}, tell(all[3]), {.timeout = 20ms});
+  take.run_async({}, tell(all[4]), {.timeout = 60s, .stop = stop.get_token()});
+  divide.run_async({tensor::scalar(2)}, tell(all[5]), {.stop = stopped.get_token()});
+  take.run_async({}, tell(all[6]), {.timeout = 60s});
+  stop.request_stop();
+  for (size_t i = 0; i < 6; ++i)
+    for (int n = 0; n < 20'000 && all[i].calls == 0; ++n)
+      std::this_thread::sleep_for(1ms);
+  s.reset();
+  const error_kind expected[] = {error_kind::ok,
+                                 error_kind::invalid_argument,
+                                 error_kind::invalid_argument,
+                                 error_kind::deadline_exceeded,
+                                 error_kind::cancelled,
+                                 error_kind::cancelled,
+                                 error_kind::cancelled};
+  for (size_t i = 0; i < all.size(); ++i) {
+    INFO("step " << i);
+    CHECK(all[i].calls == 1);
+    CHECK(all[i].calls_here == 0);
+    CHECK(all[i].kind == expected[i]);
+  }
+}
+
+TEST_CASE("a session runs what is added to a graph between its runs, control edges too") {
+  graph_builder g;
+  auto count = g.variable(0, "count");
+  auto more = assign_add(count, 1);
+  auto y = neg(g.constant(tensor::scalar(2.0f)));
+  auto s = session::local();
+  s.run(g.initializer());
+  for (int i = 0; i < 2; ++i)
+    s.fetch(y);
+  CHECK(to_scalar<int>(s.fetch(count)) == 0);
+  REQUIRE(g.add_control(*more.node, *y.node).ok());
+  for (int i = 1; i < 3; ++i) {
+    s.fetch(y);
+    CHECK(to_scalar<int>(s.fetch(count)) == i);
+  }
+}
+
+TEST_CASE("state that a task does not list because it has very much is counted") {
+  graph_builder g;
+  std::vector<edge> sizes;
+  for (int i = 0; i < 20; ++i) { // names of 20 MiB, and a list has 16
+    fifo_queue_options options{.capacity = 1};
+    options.shared_name = concat("queue", i, std::string(size_t{1} << 20, 'x'));
+    sizes.push_back(queue_size(fifo_queue(g, {dtype::f32}, options)));
+  }
+  auto s = session::local();
+  s.run({}, sizes);
+  auto found = s.state_of();
+  CHECK(found.left_out > 0);
+  CHECK(found.entries.size() + found.left_out == 20);
+  size_t text = 0;
+  for (const auto& entry : found.entries)
+    text += entry.name.size();
+  CHECK(text <= state_list::max_text);
+}
+
+TEST_CASE("the tasks of a listed cluster are told in their order, and none of them is asked") {
+  cluster_spec cluster;
+  for (int i = 0; i < 12; ++i)
+    cluster.jobs["worker"].push_back(concat("127.0.0.1:", 7001 + i));
+  cluster.jobs["ps"] = {"127.0.0.1:7000"};
+  auto s = session::connect(cluster); // they are not there
+  std::vector<std::string> expected{"/job:ps/task:0"};
+  for (int i = 0; i < 12; ++i)
+    expected.push_back(concat("/job:worker/task:", i));
+  auto begin = std::chrono::steady_clock::now();
+  CHECK(s.tasks() == expected);
+  CHECK(std::chrono::steady_clock::now() - begin < 5s);
 }
 
 TEST_CASE("many threads may run one step at once") {

@@ -7,6 +7,8 @@
 #include "troupe/troupe.hpp"
 
 #include <filesystem>
+#include <map>
+#include <thread>
 
 namespace troupe::test::summaries_test {
 namespace {
@@ -76,6 +78,40 @@ TEST_CASE("each writer has a file of its own, and a closed one writes no more") 
   }
   CHECK_THROWS_AS(other.add(tensor::scalar(1.0f), 1), error);
   CHECK_THROWS_AS(other.add(tensor::scalar(std::string{"no summary"}), 1), error);
+}
+
+TEST_CASE("what was added is seen once more is added a second later") {
+  temporary_folder folder;
+  summary_writer to{folder.path()};
+  to.add("first", 1, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds{1100});
+  to.add("second", 2, 2);
+  auto events = events_in(to.path()); // nobody has called flush()
+  REQUIRE(events.size() == 3);
+  CHECK(events[1].values.at(0).tag == "first");
+  CHECK(events[2].values.at(0).tag == "second");
+}
+
+TEST_CASE("many threads add to one event file") {
+  temporary_folder folder;
+  summary_writer to{folder.path()};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 300; ++i) {
+          to.add(concat("thread", t), static_cast<float>(i), i);
+          if (i % 100 == 0)
+            to.flush();
+        }
+      });
+  }
+  to.close();
+  std::map<std::string, int64_t> last;
+  auto events = events_in(to.path());
+  CHECK(events.size() == 1 + 4 * 300);
+  for (size_t i = 1; i < events.size(); ++i)
+    CHECK(events[i].step == last[events[i].values.at(0).tag]++);
 }
 
 TEST_CASE("summaries need something to say, and tags of their own") {
