@@ -114,6 +114,19 @@ TEST_CASE("averages begin quickly when they know the step") {
   CHECK(to_scalar<float>(s.fetch(slow.average(w))) == Approx(0.9)); // decay 1 / 10
 }
 
+TEST_CASE("by default averages follow the floating variables that have an initial value") {
+  graph_builder g;
+  auto w = g.variable(1.0f, "w");
+  auto bare = g.variable(dtype::f32, {}, "bare");
+  auto counter = step_counter(g);
+  auto* train = count_steps(gradient_descent{1.0f}.minimize(w * 1.0f), counter);
+  exponential_moving_average slow{0.5};
+  slow.follow(g, train);
+  CHECK(slow.average(w).name() == "w/average");
+  CHECK_THROWS_AS(slow.average(counter), error);
+  CHECK_THROWS_AS(slow.average(bare), error);
+}
+
 TEST_CASE("L-BFGS finds the minimum of Rosenbrock's valley") {
   graph_builder g;
   auto x = g.variable(-1.2, "x");
@@ -146,6 +159,21 @@ TEST_CASE("L-BFGS learns from data that is fed, and stops where there is nothing
   lbfgs endless{falls * 1.0, {}, {.max_steps = 5}};
   s.run(g.initializer());
   CHECK_FALSE(endless.minimize(s).converged);
+}
+
+TEST_CASE("L-BFGS goes on with other data from where it was") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f64, {3}, "x");
+  auto w = g.variable(tensor::vector<double>({0, 0, 0}), "w");
+  lbfgs by{sum(square(w - x)), {}, {.tolerance = 1e-9}};
+  auto s = session::local();
+  s.run(g.initializer());
+  for (double to : {1.0, -4.0, 2.5}) {
+    auto found = by.minimize(s, {{x, tensor::vector<double>({to, 2 * to, -to})}});
+    CHECK(found.converged);
+    CHECK(found.largest_gradient <= 1e-9);
+    CHECK(s.fetch(w).values<double>()[1] == Approx(2 * to));
+  }
 }
 
 } // namespace troupe::test::training_test

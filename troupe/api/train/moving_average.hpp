@@ -19,7 +19,7 @@ public:
   exponential_moving_average(operand decay, edge step) : decay_(std::move(decay)), step_(step) {}
 
   /// Returns the node that brings the averages up to date: to run after `train`. By default, all
-  /// variables so far that have an initial value.
+  /// floating variables so far that have an initial value.
   node* follow(graph_builder& in, node* train, std::vector<variable_handle> variables = {},
                location where = location::current());
 
