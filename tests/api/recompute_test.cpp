@@ -164,7 +164,7 @@ TEST_CASE("copies are named after what they compute again, and where it was writ
     y = sin(y);
   }
   auto gradient = g.gradients(sum(y, 0), {x})[0];
-  REQUIRE(gradient);
+  REQUIRE_FALSE(gradient.is_nothing());
   auto* copy = g.find("gradients/block/act");
   REQUIRE(copy);
   CHECK(copy->where().line() == g.find("block/act")->where().line());

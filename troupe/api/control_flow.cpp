@@ -23,7 +23,7 @@ built_function build(graph& in, const std::vector<argument>& arguments,
   built_function made{std::make_unique<function_body>(in, copied_constant), {}};
   std::vector<edge> own;
   for (const auto& one : arguments) {
-    const auto* state = one.like && one.like.node->output_is_ref(one.like.index)
+    const auto* state = one.like.node && one.like.node->output_is_ref(one.like.index)
                             ? resource_behind(one.like)
                             : nullptr;
     own.push_back(state ? value_or_throw(made.body->add_state_argument(
@@ -35,7 +35,7 @@ built_function build(graph& in, const std::vector<argument>& arguments,
     value_or_throw(made.body->capture(one));
   auto given = user(own);
   for (const auto& one : given) {
-    if (!one)
+    if (one.is_nothing())
       reject(what, where, "a function returns an edge to nothing");
     made.results.push_back(value_or_throw(made.body->own(one)));
   }
@@ -61,7 +61,7 @@ namespace detail {
 
 node& add_branches(edge which, bool by_number, const std::vector<branch_builder>& branches,
                    std::string_view name, std::source_location where) {
-  if (!which || branches.empty())
+  if (which.is_nothing() || branches.empty())
     reject(by_number ? "case_of" : "cond", where,
            "needs an edge that chooses, and something to choose from");
   const auto* what = by_number ? "case_of" : "cond";
@@ -93,7 +93,7 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
                              const std::function<edge(const std::vector<edge>&)>& condition,
                              const builder& body, const while_options& options,
                              std::source_location where) {
-  if (initial.empty() || std::ranges::any_of(initial, [](const edge& one) { return !one; }))
+  if (initial.empty() || std::ranges::any_of(initial, &edge::is_nothing))
     reject("while_loop", where, "a loop needs loop variables that are edges to something");
   auto& in = initial.front().node->graph().innermost();
   std::vector<argument> variables(initial.begin(), initial.end());
@@ -154,7 +154,7 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
                         const builder& user, const gradient_builder& gradient,
                         std::source_location where) {
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (const auto& like = arguments[i].like; like && like.node->output_is_ref(like.index))
+    if (const auto& like = arguments[i].like; like.node && like.node->output_is_ref(like.index))
       reject("define", where, "function '", name, "' has a gradient of its own, and argument ", i,
              " is a variable or table: let it take the value");
   auto alone = [&](const built_function& what) {
@@ -187,7 +187,7 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
         reject("define", where, "the gradient of function '", name, "' for argument ", i,
                " has shape ", found[i].dims(), ", and the argument has ", arguments[i].dims);
     }
-    std::erase(found, edge{});
+    std::erase_if(found, [](const edge& each) { return each.is_nothing(); });
     return found;
   };
   auto back = build(in.innermost(), takes, {}, given, "define", where, SIZE_MAX);

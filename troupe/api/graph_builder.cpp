@@ -147,7 +147,7 @@ graph_scope graph_builder::on(device_function choose, location where) {
 }
 
 graph_scope graph_builder::colocate_with(edge what, location where) {
-  if (!what || &what.node->graph() != this || &innermost() != this)
+  if (what.is_nothing() || &what.node->graph() != this || &innermost() != this)
     throw error{invalid("colocate_with (", to_string(where),
                         "): needs a node of this graph, outside of its functions")};
   device_scopes_.push(*this, *what.node);
@@ -190,7 +190,7 @@ namespace detail {
 
 variable_handle add_variable(graph& in, operand initial, std::string_view name,
                              std::source_location where, const variable_spec& like) {
-  if (initial.is_edge() && !initial.from())
+  if (initial.is_edge() && initial.from().is_nothing())
     throw error{invalid("variable '", name, "' (", to_string(where),
                         "): its initial value is an edge to nothing")};
   auto type = initial.is_edge() ? initial.from().type() : initial.value().type();

@@ -82,7 +82,9 @@ scanned
 scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
      const std::function<scan_turn(const std::vector<edge>&, const std::vector<edge>&)>& turn,
      const scan_options& options, location where) {
-  auto nothing = [](const edge& one) { return !one; };
+  auto nothing = &edge::is_nothing;
+  if (!turn)
+    reject("scan", where, "what is to be done in a turn is an empty function");
   if (xs.empty() || std::ranges::any_of(xs, nothing) || std::ranges::any_of(initial, nothing))
     reject("scan", where, "needs at least one tensor to go through, and edges to something");
   for (const auto& x : xs) {
@@ -190,13 +192,13 @@ fold(const std::vector<edge>& initial, const std::vector<edge>& xs,
 
 scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell& cell,
                     const recurrent_options& options, location where) {
-  if (!x)
+  if (x.is_nothing())
     reject("dynamic_rnn", where, "x is an edge to nothing");
   scan_options how{.name = options.name,
                    .reverse = options.reverse,
                    .recompute = options.recompute,
                    .swap_memory = options.swap_memory};
-  if (!options.lengths)
+  if (options.lengths.is_nothing())
     return scan(
         state, {x},
         [&](const std::vector<edge>& carry, const std::vector<edge>& slices) {
@@ -217,7 +219,7 @@ scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell
         auto counts = less(slices[1], lengths, {}, where);
         // With as many axes as what it chooses from.
         auto chosen = [&](edge now, edge otherwise) {
-          if (!now || !now.dims().has_rank() || now.dims().rank() == 0)
+          if (now.is_nothing() || !now.dims().has_rank() || now.dims().rank() == 0)
             reject("dynamic_rnn", where, "states and outputs of a cell must be [batch, ...]");
           std::vector<int64_t> extents(static_cast<size_t>(now.dims().rank()), 1);
           extents[0] = -1;

@@ -87,7 +87,7 @@ dtype wanted_type(const op_def& op, size_t at, const std::vector<detail::operand
   for (size_t i = 0; i < inputs.size(); ++i)
     if (op.inputs[i].type == name)
       for (const auto& other : inputs[i]) {
-        if (other.is_edge() && other.from())
+        if (other.is_edge() && !other.from().is_nothing())
           return other.from().type();
         if (!other.is_edge() && !other.literal())
           return other.value().type();
@@ -145,7 +145,7 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
   for (const auto& port : inputs)
     for (const auto& one : port)
       if (one.is_edge()) {
-        if (!one.from())
+        if (one.from().is_nothing())
           fail("input ", &port - inputs.data(), " is an edge to nothing");
         if (!in)
           in = &one.from().node->graph();

@@ -15,7 +15,7 @@ edge binary(const char* op, const operand& x, const operand& y) {
 edge reduce_all(const char* op, const operand& x, std::source_location where) {
   auto from = x.from();
   std::vector<int32_t> axes{0};
-  if (from && from.dims().has_rank()) {
+  if (from.node && from.dims().has_rank()) {
     axes.resize(static_cast<size_t>(from.dims().rank()));
     std::iota(axes.begin(), axes.end(), 0);
   } else if (from) {
@@ -33,6 +33,32 @@ edge operator+(operand x, operand y) { return binary("Add", x, y); }
 edge operator-(operand x, operand y) { return binary("Sub", x, y); }
 edge operator*(operand x, operand y) { return binary("Mul", x, y); }
 edge operator/(operand x, operand y) { return binary("Div", x, y); }
+edge operator%(operand x, operand y) { return binary("TruncateMod", x, y); }
+
+truth_edge operator==(operand x, operand y) { return truth_edge{binary("Equal", x, y)}; }
+truth_edge operator!=(operand x, operand y) { return truth_edge{binary("NotEqual", x, y)}; }
+truth_edge operator<(operand x, operand y) { return truth_edge{binary("Less", x, y)}; }
+truth_edge operator<=(operand x, operand y) { return truth_edge{binary("LessEqual", x, y)}; }
+truth_edge operator>(operand x, operand y) { return truth_edge{binary("Greater", x, y)}; }
+truth_edge operator>=(operand x, operand y) { return truth_edge{binary("GreaterEqual", x, y)}; }
+
+truth_edge operator&&(operand x, operand y) { return truth_edge{binary("LogicalAnd", x, y)}; }
+truth_edge operator||(operand x, operand y) { return truth_edge{binary("LogicalOr", x, y)}; }
+truth_edge operator!(operand x) {
+  return truth_edge{detail::add_node(nullptr, "LogicalNot", {{x}}, {}, {}, x.where()).output(0)};
+}
+
+namespace detail {
+
+truth_edge both(const edge& x, const operand& y) { return operand{x, y.where()} && y; }
+truth_edge either(const edge& x, const operand& y) { return operand{x, y.where()} || y; }
+// Nothing else remembers a line here than the node that gives x.
+truth_edge negated(const edge& x) {
+  return !operand{x, x.node ? x.node->where() : std::source_location{}};
+}
+
+} // namespace detail
+
 edge operator-(operand x) {
   return detail::add_node(nullptr, "Neg", {{x}}, {}, {}, x.where()).output(0);
 }

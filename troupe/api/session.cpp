@@ -247,10 +247,10 @@ struct session::state {
       throw error{invalid(parts...).within(at(function, where))};
     };
     for (size_t i = 0; i < signature.fetches.size(); ++i)
-      if (!signature.fetches[i])
+      if (signature.fetches[i].is_nothing())
         return fail("fetch ", i, " is an edge to nothing");
     for (size_t i = 0; i < signature.feeds.size(); ++i)
-      if (!signature.feeds[i])
+      if (signature.feeds[i].is_nothing())
         return fail("feed ", i, " is an edge to nothing");
     for (size_t i = 0; i < signature.targets.size(); ++i)
       if (!signature.targets[i])
@@ -440,7 +440,7 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
     if (one.value.is_edge())
       throw error{invalid("a feed must be a number, a list or a tensor, no edge")
                       .within(at("session::run", where))};
-    if (one.to && one.value.literal())
+    if (one.to.node && one.value.literal())
       values.push_back(unwrap(converted(one.value.value(), one.to.type()), "session::run", where));
     else
       values.push_back(one.value.value());

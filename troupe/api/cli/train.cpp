@@ -44,9 +44,10 @@ void add_runners(input_pipeline& to, const std::vector<std::string>& names,
   for (const auto& name : names) {
     auto* fills = in.target(name);
     auto queue = fills->inputs().empty() ? edge{} : fills->inputs().front();
-    if (!queue || queue.node->op().makes != resource::queue)
+    if (queue.is_nothing() || queue.node->op().makes != resource::queue)
       throw error{invalid("--enqueue ", name, ": ", fills->description(), " fills no queue")};
-    auto known = std::ranges::find(queues, queue, &std::pair<edge, std::vector<node*>>::first);
+    auto known = std::ranges::find_if(
+        queues, [&](const auto& each) { return is_same_edge(each.first, queue); });
     if (known == queues.end())
       known = queues.insert(queues.end(), {queue, {}});
     known->second.push_back(fills);

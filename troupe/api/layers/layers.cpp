@@ -13,7 +13,7 @@ int64_t last_extent(edge x, const std::string& layer, location where) {
   auto fail = [&](const auto&... parts) {
     throw error{invalid(parts...).within(concat(layer, " (", to_string(where), ')'))};
   };
-  if (!x)
+  if (x.is_nothing())
     fail("the input is an edge to nothing");
   if (!x.dims().has_rank() || x.dims().rank() == 0 || x.dims()[x.dims().rank() - 1] < 0)
     fail("the last extent of '", x, "' must be known, its shape is ", x.dims());

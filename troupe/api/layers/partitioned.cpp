@@ -162,7 +162,7 @@ partitioned_variable::partitioned_variable(graph_builder& in, operand initial,
                                            location where)
     : axis_(options.axis) {
   auto whole = initial.is_edge() ? initial.from() : in.constant(initial, {}, where);
-  if (!whole || !whole.dims().fully_known())
+  if (whole.is_nothing() || !whole.dims().fully_known())
     reject("partitioned_variable", where, "the shape of the initial value of '", name,
            "' must be known");
   dims_ = whole.dims().known();

@@ -18,7 +18,7 @@ edge zero_state(edge x, int64_t units, location where) {
 }
 
 int64_t known_steps(edge x, const char* layer, location where) {
-  if (!x || x.dims().rank() != 3 || x.dims()[0] < 1)
+  if (x.is_nothing() || x.dims().rank() != 3 || x.dims()[0] < 1)
     throw error{invalid(layer, " (", to_string(where),
                         "): a sequence is [time, batch, inputs] with a known time, got ",
                         x ? x.dims() : partial_shape{})};
@@ -60,7 +60,7 @@ lstm_state lstm_layer::step(edge x, const lstm_state& from, location where) cons
 lstm_layer::sequence lstm_layer::operator()(edge x, const lstm_state& from, location where) const {
   auto steps = known_steps(x, "lstm_layer", where);
   auto start = from;
-  if (!start.cells)
+  if (start.cells.is_nothing())
     start = zeros(
         squeeze(slice(x, {0, 0, 0}, {1, -1, -1}, {}, where), {.squeeze_dims = {0}}, {}, where),
         where);

@@ -17,7 +17,7 @@ bool looked_up(edge indices) {
     return true;
   return std::ranges::any_of(indices.node->graph().nodes(), [&](const auto& at) {
     return (at->op().name.starts_with("Gather") || at->op().name == "ResourceGather") &&
-           at->inputs().size() > 1 && at->inputs()[1] == indices;
+           at->inputs().size() > 1 && is_same_edge(at->inputs()[1], indices);
   });
 }
 
@@ -43,7 +43,7 @@ std::optional<indexed_slices> joined(const std::vector<indexed_slices>& parts,
 } // namespace
 
 std::optional<indexed_slices> slices_of(edge gradient) {
-  if (!gradient)
+  if (gradient.is_nothing())
     return std::nullopt;
   const auto& at = *gradient.node;
   if (at.op().name == "UnsortedSegmentSum" && looked_up(at.inputs()[1]))

@@ -31,7 +31,7 @@ std::vector<partial_shape> shapes_of(const std::vector<edge>& element, bool slic
 
 void check(const std::vector<edge>& element, int count, int at_once, std::string_view function,
            std::source_location where) {
-  if (element.empty() || std::ranges::any_of(element, [](auto& one) { return !one; }))
+  if (element.empty() || std::ranges::any_of(element, &edge::is_nothing))
     reject(function, where, "needs at least one tensor, and none that is nothing");
   if (count < 1 || at_once < 1)
     reject(function, where, "needs a count and at_once of at least 1, got ", count, " and ",

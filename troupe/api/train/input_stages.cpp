@@ -102,7 +102,7 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
                                                    const bucket_options& options,
                                                    std::string_view name, location where) {
   const auto buckets = boundaries.size() + 1;
-  if (element.empty() || std::ranges::any_of(element, [](auto& one) { return !one; }))
+  if (element.empty() || std::ranges::any_of(element, &edge::is_nothing))
     reject("bucket_by_length", where, "needs at least one tensor, and none that is nothing");
   if (std::ranges::adjacent_find(boundaries, std::greater_equal<>{}) != boundaries.end())
     reject("bucket_by_length", where, "boundaries must rise");
@@ -182,7 +182,7 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
 std::vector<edge> input_pipeline::prefetch(const std::vector<edge>& batch,
                                            const prefetch_options& options, std::string_view name,
                                            location where) {
-  if (batch.empty() || std::ranges::any_of(batch, [](auto& one) { return !one; }))
+  if (batch.empty() || std::ranges::any_of(batch, &edge::is_nothing))
     reject("prefetch", where, "needs at least one tensor, and none that is nothing");
   if (options.capacity < 1)
     reject("prefetch", where, "capacity must be positive, got ", options.capacity);

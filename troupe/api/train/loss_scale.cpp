@@ -79,7 +79,7 @@ loss_scale::compute_gradients(edge loss, const std::vector<edge>& variables, loc
 
 node* loss_scale::apply_gradients(optimizer& by, const std::vector<variable_gradient>& gradients,
                                   location where) const {
-  if (!good_steps_)
+  if (good_steps_.is_nothing())
     return by.apply_gradients(gradients, where);
   auto good = all_finite(gradients, where);
   auto* applied = by.apply_gradients_if(good, gradients, where);

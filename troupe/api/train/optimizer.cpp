@@ -69,7 +69,7 @@ std::vector<variable_gradient> optimizer::compute_gradients(edge loss,
                                                             const std::vector<edge>& variables,
                                                             const gradient_options& options,
                                                             location where) {
-  if (!loss)
+  if (loss.is_nothing())
     reject("minimize", where, "the loss is an edge to nothing");
   auto chosen = variables.empty() ? variables_behind(loss) : variables;
   if (chosen.empty())
@@ -95,7 +95,7 @@ node* optimizer::apply_gradients(const std::vector<variable_gradient>& gradients
 
 node* optimizer::apply_gradients_if(edge condition, const std::vector<variable_gradient>& gradients,
                                     location where) {
-  if (!condition || condition.type() != dtype::boolean ||
+  if (condition.is_nothing() || condition.type() != dtype::boolean ||
       !condition.dims().compatible(partial_shape{}))
     reject("minimize", where, "the condition must be a scalar of type bool");
   return apply(condition, gradients, where);
@@ -105,7 +105,7 @@ node* optimizer::apply(edge condition, const std::vector<variable_gradient>& gra
                        location where) {
   std::vector<node*> updates, restored;
   for (const auto& one : gradients) {
-    if (!one.variable || !one.gradient)
+    if (one.variable.is_nothing() || one.gradient.is_nothing())
       reject("minimize", where, "a variable or a gradient is an edge to nothing");
     // An update runs where its variable lives: that is where the new value must be.
     auto& in = one.variable.node->graph();

@@ -33,7 +33,7 @@ replica_copies::replica_copies(const replicas::builder& model, const replicas_op
       devices_.push_back(std::move(one));
   auto build = [&](const replica& at) {
     auto made = model(graph_, at.index());
-    if (made.loss && &made.loss.node->graph() != &graph_)
+    if (made.loss.node && &made.loss.node->graph() != &graph_)
       reject("replicas", where, "the loss is ", made.loss.node->description(),
              " of another graph: the model must add to the one that it is given");
     if (made.feeds.empty() == static_cast<bool>(how.batch))

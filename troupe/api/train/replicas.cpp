@@ -100,7 +100,7 @@ public:
   void build(const replicas::builder& model) {
     auto on = g_.on(devices(), where_);
     ends_ = model(g_, replica_);
-    if (!ends_.loss || !floating.contains(ends_.loss.type()) ||
+    if (ends_.loss.is_nothing() || !floating.contains(ends_.loss.type()) ||
         !ends_.loss.dims().compatible(partial_shape{}))
       reject(function_name, where_, "the model must return its loss, a floating scalar");
     if (&ends_.loss.node->graph() != &g_)

@@ -433,7 +433,7 @@ saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string 
   if (variables.empty())
     reject("saver", where, "there are no variables to save");
   for (const auto& one : variables) {
-    if (!one || one.node->op().makes != resource::variable)
+    if (one.is_nothing() || one.node->op().makes != resource::variable)
       reject("saver", where, one ? one.node->description() : "an edge to nothing",
              " is no variable");
     state_->add(of, one, where);

@@ -28,10 +28,10 @@ void check(const training_step& one, std::source_location where) {
     reject("training_run", where, "a step needs something to train");
   if (one.at_once < 1 || one.at_once > 1024)
     reject("training_run", where, "at_once must be 1 to 1024, got ", one.at_once);
-  if (one.loss && !floating.contains(one.loss.type()))
+  if (one.loss.node && !floating.contains(one.loss.type()))
     reject("training_run", where, "the loss must be a floating-point number, got ",
            one.loss.type());
-  if (one.loss && !one.loss.dims().compatible(shape{}))
+  if (one.loss.node && !one.loss.dims().compatible(shape{}))
     reject("training_run", where, "the loss must be one number, got shape ", one.loss.dims());
 }
 
@@ -67,7 +67,7 @@ training_run::training_run(graph_builder& of, std::vector<training_step> steps,
     reject("training_run", where, "a metric ranks checkpoints, which need a folder");
   if (how.keep.keep_best > 0 && !how.metric)
     reject("training_run", where, "keep_best needs a metric to rank checkpoints by");
-  if (how.summary && how.summaries.empty())
+  if (how.summary.node && how.summaries.empty())
     reject("training_run", where, "a summary needs a folder of event files");
   if (how.keep_input && (!how.input || how.checkpoints.empty()))
     reject("training_run", where, "keep_input needs an input and a folder of checkpoints");

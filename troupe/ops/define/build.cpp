@@ -116,7 +116,7 @@ edge unbroadcast(edge gradient, edge x, edge other) {
   if (!gradient || !x || !other)
     return {};
   const auto& dims = x.dims();
-  if (x == other || (dims.fully_known() && dims == gradient.dims()))
+  if (is_same_edge(x, other) || (dims.fully_known() && dims == gradient.dims()))
     return gradient;
   auto axes = axes_to_sum(dims, other.dims());
   if (!axes) {

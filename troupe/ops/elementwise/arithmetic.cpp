@@ -59,7 +59,7 @@ edge simplify_mul(simplify_context& at) {
     if (whole.contains(at.output_type()) && at.is_all(1 - i, 0) && at.keeps_shape_of(1 - i))
       return at.input(1 - i);
   }
-  if (at.input(0) == at.input(1))
+  if (is_same_edge(at.input(0), at.input(1)))
     return at.op("Square", {at.input(0)});
   return {};
 }

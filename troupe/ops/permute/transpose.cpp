@@ -36,7 +36,8 @@ edge simplify(simplify_context& at) {
   }
   if (std::ranges::is_sorted(joint))
     return x;
-  return x == at.input(0) ? edge{} : at.op("Transpose", {x, at.constant(tensor::vector(joint))});
+  return is_same_edge(x, at.input(0)) ? edge{}
+                                      : at.op("Transpose", {x, at.constant(tensor::vector(joint))});
 }
 
 edges conjugate_transpose_gradient(gradient_context& at) {

@@ -202,7 +202,7 @@ function_gradients::both_ways(const function& of, const std::vector<size_t>& fro
   TROUPE_ASSIGN(made.backward,
                 function_body::finish(std::move(body), concat(of.name(), "_backward"), *gradients));
   for (const auto& one : captured) {
-    auto argument = std::ranges::find(forward.arguments, one);
+    auto argument = find_edge(forward.arguments, one);
     auto index = static_cast<size_t>(argument - forward.arguments.begin());
     if (argument != forward.arguments.end() && stays(index)) {
       made.needs.push_back({true, index});

@@ -3,6 +3,7 @@
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/op.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -19,11 +20,15 @@ class graph;
 class registry;
 class rewriter;
 
-/// One output of a node, or nothing. Valid as long as its graph.
+/// One output of a node, or nothing. Valid as long as its graph. Comparisons and other operators of
+/// edges are nodes (api/operators.hpp), known when a step runs: whether two edges are the same one
+/// says is_same_edge().
 struct TROUPE_API edge {
   troupe::node* node = nullptr;
   int index = 0;
 
+  bool is_nothing() const noexcept { return node == nullptr; }
+  /// Whether it is an edge to something: `if (x)` says nothing of the value.
   explicit operator bool() const noexcept { return node != nullptr; }
   bool operator==(const edge&) const = default;
   dtype type() const;                ///< requires an edge to something
@@ -33,6 +38,29 @@ struct TROUPE_API edge {
 };
 
 TROUPE_API std::ostream& operator<<(std::ostream& out, const edge& what);
+
+namespace detail {
+struct edge_identity {
+  constexpr bool operator()(const edge& a, const edge& b) const noexcept {
+    return a.node == b.node && a.index == b.index;
+  }
+};
+} // namespace detail
+
+/// Whether both are the same output of the same node, or both to nothing. An object, so that
+/// algorithms take it: `std::ranges::equal(feeds, others, is_same_edge)`.
+inline constexpr detail::edge_identity is_same_edge{};
+
+/// Where an edge is among others; their end where it is not.
+template <class Edges>
+auto find_edge(Edges& all, const edge& wanted) {
+  return std::ranges::find_if(all, [&](const edge& each) { return is_same_edge(each, wanted); });
+}
+
+/// Whether an edge is among others.
+inline bool contains_edge(std::span<const edge> all, const edge& wanted) noexcept {
+  return find_edge(all, wanted) != all.end();
+}
 
 /// What is needed to add a node.
 struct node_spec {

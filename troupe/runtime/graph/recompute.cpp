@@ -107,7 +107,7 @@ result<node*> recomputation::copy(const node& n, const std::vector<node*>& start
   bool waits = false; // through a copy that it takes
   for (const auto& input : n.inputs()) {
     spec.inputs.push_back(again(input));
-    waits = waits || spec.inputs.back() != input;
+    waits = waits || !is_same_edge(spec.inputs.back(), input);
   }
   if (!waits)
     for (auto* one : start)

@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace troupe {
@@ -14,7 +15,12 @@ struct step_signature {
   std::vector<edge> fetches = {};
   std::vector<node*> targets = {};
   bool low_priority = false; ///< its heavy work gives way to that of other steps
-  bool operator==(const step_signature&) const = default;
+
+  bool operator==(const step_signature& other) const noexcept {
+    return std::ranges::equal(feeds, other.feeds, is_same_edge) &&
+           std::ranges::equal(fetches, other.fetches, is_same_edge) && targets == other.targets &&
+           low_priority == other.low_priority;
+  }
 };
 
 } // namespace troupe

@@ -50,7 +50,7 @@ private:
 
   result<edge> copied(edge what) {
     if (fed_nodes_[static_cast<size_t>(what.node->id())])
-      if (auto it = std::ranges::find(signature_.feeds, what); it != signature_.feeds.end())
+      if (auto it = find_edge(signature_.feeds, what); it != signature_.feeds.end())
         return feed(what, static_cast<size_t>(it - signature_.feeds.begin()));
     return edge{copies_[static_cast<size_t>(what.node->id())], what.index};
   }

@@ -112,7 +112,7 @@ private:
       auto& at = **it;
       for (const auto& input : at.inputs())
         if (cluster_of_[id(*input.node)] != cluster_of_[id(root)] &&
-            std::ranges::find(inputs, input) == inputs.end()) {
+            !contains_edge(inputs, input)) {
           inputs.push_back(input);
           input_types.push_back(input.type());
         }
@@ -124,7 +124,7 @@ private:
         auto stage = stage_of.find(input.node);
         operands.push_back(stage != stage_of.end()
                                ? static_cast<int64_t>(inputs.size()) + stage->second
-                               : std::ranges::find(inputs, input) - inputs.begin());
+                               : find_edge(inputs, input) - inputs.begin());
       }
       stage_of.emplace(&at, static_cast<int64_t>(ops.size()));
       ops.emplace_back(at.op().name);

@@ -62,7 +62,8 @@ size_t hash_node(const node& node) {
 }
 
 bool is_same(const node& a, const node& b) {
-  return &a.op() == &b.op() && a.device() == b.device() && ordered_inputs(a) == ordered_inputs(b) &&
+  return &a.op() == &b.op() && a.device() == b.device() &&
+         std::ranges::equal(ordered_inputs(a), ordered_inputs(b), is_same_edge) &&
          std::ranges::is_permutation(a.controls(), b.controls()) && a.attrs() == b.attrs();
 }
 

@@ -80,16 +80,14 @@ std::vector<node*> updates_late(const graph& of, const std::vector<node*>& order
 } // namespace
 
 result<std::vector<node*>> prune(const graph& of, const step_signature& signature) {
-  auto is_fed = [&](edge what) {
-    return std::ranges::find(signature.feeds, what) != signature.feeds.end();
-  };
+  auto is_fed = [&](edge what) { return contains_edge(signature.feeds, what); };
   for (size_t i = 0; i < signature.feeds.size(); ++i) {
     auto what = signature.feeds[i];
     if (!what.exists() || &what.node->graph() != &of)
       return invalid("feed ", i, " is an edge to nothing or of another graph");
     if (what.node->output_is_ref(what.index))
       return invalid("feed ", i, ": ", what.node->description(), " is state and cannot be fed");
-    if (std::ranges::count(signature.feeds, what) > 1)
+    if (contains_edge(std::span{signature.feeds}.first(i), what))
       return invalid("'", what, "' is fed twice");
   }
   std::vector<node*> open;

@@ -90,7 +90,7 @@ void rewriter::refresh(node& node) {
   bool news = false;
   for (auto& input : node.inputs_) {
     auto by = now(input);
-    news = news || by != input || learned_[index(*by.node)];
+    news = news || !is_same_edge(by, input) || learned_[index(*by.node)];
     input = by;
   }
   bool reordered = false;

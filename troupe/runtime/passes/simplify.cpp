@@ -77,7 +77,8 @@ std::optional<std::vector<int64_t>> simplify_context::integers(int i) const {
 
 bool simplify_context::keeps_shape_of(int i) const {
   for (int other = 0; other < inputs(); ++other)
-    if (other != i && input(other) != input(i) && !fits_into(input(other).dims(), input(i).dims()))
+    if (other != i && !is_same_edge(input(other), input(i)) &&
+        !fits_into(input(other).dims(), input(i).dims()))
       return false;
   return true;
 }
