@@ -4,28 +4,49 @@
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace troupe {
 namespace {
 
+// The nearest number of a floating type, as a wider one.
+template <class To, class From>
+long double rounded_to(From value) {
+  if constexpr (std::is_same_v<To, float16> || std::is_same_v<To, bfloat16>)
+    return static_cast<float>(To{static_cast<float>(value)});
+  else if constexpr (std::is_same_v<To, std::complex<float>>)
+    return static_cast<float>(value);
+  else if constexpr (std::is_same_v<To, std::complex<double>>)
+    return static_cast<double>(value);
+  else
+    return static_cast<To>(value);
+}
+
 template <class To, class From>
 bool fits(From value) {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (std::is_same_v<From, bool>) {
+    return std::is_same_v<To, bool>;
+  } else if constexpr (std::is_same_v<To, bool>) {
     return value == From{0} || value == From{1};
   } else if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
-    if constexpr (std::is_same_v<From, bool>)
-      return true;
-    else
-      return std::in_range<To>(value);
+    return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
     // The upper limit itself is not a double where To has 64 bits; the one below it is.
     auto limit = std::ldexp(1.0, std::numeric_limits<To>::digits);
     return std::trunc(value) == value && double(value) < limit &&
            double(value) >= (std::is_signed_v<To> ? -limit : 0.0);
+  } else if constexpr (std::is_integral_v<From>) {
+    return rounded_to<To>(value) == static_cast<long double>(value);
   } else {
-    return true;
+    if (!std::isfinite(value))
+      return true;
+    auto there = rounded_to<To>(value);
+    auto is_exact_whole = std::trunc(value) == value &&
+                          std::abs(value) <= std::ldexp(From{1}, std::numeric_limits<From>::digits);
+    return std::isfinite(there) && (!is_exact_whole || there == static_cast<long double>(value));
   }
 }
 
@@ -41,13 +62,27 @@ To convert(From value) {
     return static_cast<To>(value);
 }
 
+// With all digits that tell it from others.
+template <std::floating_point T>
+std::string number_text(T value) {
+  char digits[40];
+  return {digits, std::to_chars(digits, std::end(digits), value).ptr};
+}
+
 template <class To, class From>
 result<tensor> convert_all(const tensor& from) {
   TROUPE_ASSIGN(auto to, tensor::make(dtype_of<To>, from.dims()));
   auto* out = to.template data<To>();
   for (auto value : from.values<From>()) {
-    if (!fits<To>(value))
-      return invalid("the literal ", +value, " is no ", dtype_of<To>);
+    if (!fits<To>(value)) {
+      if constexpr (std::is_same_v<From, bool>)
+        return invalid("the literal ", value ? "true" : "false", " is no ", dtype_of<To>,
+                       "; write ", value ? 1 : 0);
+      else if constexpr (std::is_integral_v<From>)
+        return invalid("the literal ", +value, " is no ", dtype_of<To>);
+      else
+        return invalid("the literal ", number_text(value), " is no ", dtype_of<To>);
+    }
     *out++ = convert<To>(value);
   }
   return to;

@@ -11,9 +11,14 @@ namespace troupe {
 template <class T>
 concept arithmetic = std::is_arithmetic_v<T>;
 
+/// Letters are no numbers: `x + 'a'` does not compile.
+template <class T>
+concept character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+
 /// Made implicitly from what the user writes, and remembers the line. Literals take the type that
 /// the op's other inputs ask for: `x * 2` multiplies by 2.0 where x is f32; `sum(x, {0, 1})` sums
-/// over the axes 0 and 1. A literal that would lose something in that type is an error.
+/// over the axes 0 and 1. A literal that cannot have that type is an error: see converted().
 class operand {
 public:
   using location = std::source_location;
@@ -26,11 +31,14 @@ public:
       : from_(static_cast<edge>(from)), where_(line) {}
   operand(tensor value, location line = location::current())
       : value_(std::move(value)), where_(line) {}
+  template <character T>
+  operand(T, location = location::current()) = delete;
   template <arithmetic T>
-  operand(T value, location line = location::current())
+  requires(!character<T>) operand(T value, location line = location::current())
       : value_(tensor::scalar(value)), literal_(true), where_(line) {}
   template <arithmetic T>
-  operand(std::initializer_list<T> values, location line = location::current())
+  requires(!character<T>)
+      operand(std::initializer_list<T> values, location line = location::current())
       : value_(tensor::of(shape{static_cast<int64_t>(values.size())}, values)), literal_(true),
         where_(line) {}
 
@@ -47,8 +55,15 @@ private:
   location where_;
 };
 
-/// Returns the numbers in another type; fails where one of them has no exact counterpart there (any
-/// number has in a floating type).
+/// Returns the numbers of a literal in another type. Fails for
+///
+/// - a truth value, where the type is not bool; 0 and 1 are truth values where it is;
+/// - a whole number that the type cannot hold: 3'000'000'000 in i32, 16'777'217 in f32, also where
+///   it is written as a double, up to the numbers that doubles hold without a gap;
+/// - a fraction in a type of whole numbers;
+/// - a finite number that would be infinite: 1e39 in f32.
+///
+/// Fractions, and doubles from 2^53 on, are rounded to the nearest number of a floating type.
 TROUPE_API result<tensor> converted(const tensor& literal, dtype to);
 
 namespace detail {
