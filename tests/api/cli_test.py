@@ -385,6 +385,66 @@ fetch labels
         result = troupe("run", write("broken.pb", "no graph"), "--fetch", "x")
         self.one_line(result, "broken.pb: ")
 
+    def harmless(self, text, lines=None):
+        """No control character but line breaks, no bytes that are no UTF-8, no change of direction."""
+        self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd]")
+        if lines is not None:
+            self.assertEqual(len(text.splitlines()), lines, text)
+
+    def test_what_is_printed_cannot_steer_a_terminal(self):
+        graph = write("hostile.txt", r"""
+s = Const dtype=string value=string["\x1b[31mred\x07\x00\xff \"quoted\" \\ \xe2\x80\xae Z\xc3\xbcrich\nforged = f32[]"]
+fetch s = string["other"]
+""")
+        result = troupe("run", graph)
+        self.assertEqual(result.returncode, 1)
+        self.harmless(result.stdout, 1)
+        self.harmless(result.stderr)
+        self.assertIn(r's = string[1] {"\x1b[31mred\x07\x00\xff \"quoted\" \\ \xe2\x80\xae Zürich\nforged = f32[]"}',
+                      result.stdout)
+        for arguments in (["run", graph, "--fetch", "\x1b[2J\nx"], ["run", "\x1b[2J\nnowhere"], ["\x1b[2J"],
+                          ["devices", "--cluster", "\x1b[2J"], ["ops", "\x1b[2J\n"],
+                          ["checkpoint", "show", "\x1b[2J\u202e"], ["state", "ls", "--cluster", "/no\x1b]0;where"]):
+            with self.subTest(arguments=arguments):
+                result = troupe(*arguments)
+                self.assertNotEqual(result.returncode, 0)
+                self.harmless(result.stdout)
+                self.harmless(result.stderr)
+
+    def test_names_in_checkpoints_are_shown_escaped(self):
+        name = "w\x1b[31m\u202e\nforged  f32[9]  \u00fc"
+        path = os.path.join(FOLDER, "hostile.safetensors")
+        header = json.dumps({name: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+        with open(path, "wb") as file:
+            file.write(struct.pack("<Q", len(header)) + header + struct.pack("<f", 1))
+        shown = troupe("checkpoint", "show", path)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.harmless(shown.stdout, 2)
+        self.assertIn(r"w\x1b[31m\xe2\x80\xae\nforged  f32[9]  ü", shown.stdout)
+        compared = troupe("checkpoint", "diff", path, os.path.join(FOLDER, "hostile_other.safetensors"))
+        self.harmless(compared.stdout + compared.stderr)
+
+    def test_logs_of_a_worker_are_harmless(self):
+        for form in "text", "json":
+            port = free_port()
+            cluster = json.dumps({"worker": [f"127.0.0.1:{port}"]})
+            process = worker("--cluster", cluster, "--log", form, "--log-level", "debug", stderr=subprocess.PIPE)
+            with ending(process):
+                process.stdout.readline()
+                with socket.create_connection(("127.0.0.1", port), timeout=10) as caller:
+                    caller.sendall(b"GET /\x1b[31m\xff\xe2\x80\xae\r\n\r\n" * 8)
+                    caller.settimeout(10)
+                    with contextlib.suppress(OSError):
+                        while caller.recv(4096):
+                            pass
+                process.send_signal(signal.SIGTERM)
+                _, log = process.communicate(timeout=30)
+            self.assertTrue(log)
+            self.harmless(log)
+            if form == "json":
+                for line in log.splitlines():
+                    json.loads(line)
+
     def test_a_run_shows_what_the_passes_make_of_its_graph(self):
         file = write("chain.txt", "x = f32(1)\na = Placeholder dtype=f32 shape=[]\n"
                      "b = Mul(a, x)\nc = Neg(b)\nd = Exp(c)\nfeed a = f32(0)\nfetch d = f32(1)\n")

@@ -1,6 +1,7 @@
 // troupe checkpoint: what checkpoints hold, whether they are whole, and what two differ in.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
+#include "troupe/runtime/types/printable.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 #include "troupe/serialization/checkpoint/tensor_files.hpp"
 #include "troupe/serialization/storage/checksum.hpp"
@@ -32,7 +33,7 @@ void list_checkpoints(const std::string& path) {
   for (const auto& one : value_or_throw(of.list())) {
     auto manifest =
         value_or_throw(read_manifest(real_files(), path_in(of.path_of(one.name), "manifest.json")));
-    std::cout << one.name << "  step " << one.step << "  " << manifest.tensors.size()
+    std::cout << printable(one.name) << "  step " << one.step << "  " << manifest.tensors.size()
               << " tensors  " << bytes_of(manifest) << " bytes"
               << (latest && *latest == one.name ? "  latest" : "") << '\n';
   }
@@ -40,13 +41,13 @@ void list_checkpoints(const std::string& path) {
 
 // What others have written has no manifest.
 void show_tensors(const tensor_files& what) {
-  std::cout << what.path() << ": " << what.format() << ", " << what.tensors().size()
+  std::cout << printable(what.path()) << ": " << what.format() << ", " << what.tensors().size()
             << " tensors\n";
   for (const auto& one : what.tensors())
     if (one.type == dtype::none)
-      std::cout << "  " << one.name << '\n';
+      std::cout << "  " << printable(one.name) << '\n';
     else
-      std::cout << "  " << one.name << "  " << one.type << one.dims << '\n';
+      std::cout << "  " << printable(one.name) << "  " << one.type << one.dims << '\n';
 }
 
 void show_checkpoint(const std::string& path) {
@@ -56,12 +57,12 @@ void show_checkpoint(const std::string& path) {
     return show_tensors(opened);
   auto what = value_or_throw(checkpoint_reader::open(files, opened.path()));
   const auto& of = what.manifest();
-  std::cout << what.path() << ": step " << of.step << ", " << of.tensors.size() << " tensors of "
-            << bytes_of(of) << " bytes\n";
+  std::cout << printable(what.path()) << ": step " << of.step << ", " << of.tensors.size()
+            << " tensors of " << bytes_of(of) << " bytes\n";
   for (const auto& [key, value] : of.made)
-    std::cout << "  " << key << ": " << value << '\n';
+    std::cout << "  " << printable(key) << ": " << printable(value) << '\n';
   for (const auto& one : of.tensors) {
-    std::cout << "  " << one.name << "  " << one.type << one.dims;
+    std::cout << "  " << printable(one.name) << "  " << one.type << one.dims;
     if (one.slice) {
       std::cout << " of " << one.slice->whole << " at";
       for (auto at : one.slice->offset)
@@ -74,7 +75,7 @@ void show_checkpoint(const std::string& path) {
 void verify(const std::string& path) {
   auto what = open_any(path);
   throw_if_failed(what.verify());
-  std::cout << what.path() << ": all " << what.tensors().size()
+  std::cout << printable(what.path()) << ": all " << what.tensors().size()
             << " tensors are as they were saved\n";
 }
 
@@ -88,7 +89,7 @@ int diff(const std::string& left, const std::string& right) {
   int differences = 0;
   auto print = [&](const auto&... parts) {
     ++differences;
-    std::cout << concat(parts...) << '\n';
+    std::cout << printable(concat(parts...)) << '\n';
   };
   for (const auto& name : names) {
     if (!a.find(name) || !b.find(name)) {

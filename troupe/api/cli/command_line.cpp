@@ -1,6 +1,7 @@
 #include "troupe/api/cli/command_line.hpp"
 
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/safe_output.hpp"
 #include "troupe/api/cli/wrong_usage.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/runtime/version.hpp"
@@ -59,6 +60,7 @@ int run(int argc, char** argv) {
 } // namespace
 
 int run_command_line(int argc, char** argv) {
+  safe_output answers{std::cout}, complaints{std::cerr};
   try {
     return run(argc, argv);
   } catch (const error& e) {

@@ -4,6 +4,7 @@
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/api/session.hpp"
+#include "troupe/runtime/types/printable.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -23,11 +24,11 @@ int list(const std::string& cluster, double timeout, const security_options& sec
                            : session::connect(cluster, options, no_line);
   std::vector<task_problem> problems;
   for (const auto& one : s.devices(problems, no_line)) {
-    std::cout << one.name << "  " << one.kind;
+    std::cout << printable(one.name) << "  " << printable(one.kind);
     if (one.memory_bytes > 0)
       std::cout << "  " << std::fixed << std::setprecision(1)
                 << static_cast<double>(one.memory_bytes) / (1 << 30) << " GiB";
-    std::cout << "  " << one.description << '\n';
+    std::cout << "  " << printable(one.description) << '\n';
   }
   std::cout << std::flush;
   return tell_problems(problems);

@@ -1,5 +1,6 @@
 #include "troupe/api/cli/log_lines.hpp"
 
+#include "troupe/runtime/types/printable.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <nlohmann/json.hpp>
@@ -81,7 +82,8 @@ std::string to_json_line(const log_event& what) {
                               {"event", what.event}};
   for (const auto& one : what.fields)
     std::visit([&](const auto& value) { made[one.name] = value; }, one.value);
-  return made.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return printable_json(
+      made.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 } // namespace troupe::cli

@@ -1,12 +1,15 @@
 #include "troupe/api/cli/missing_tasks.hpp"
 
+#include "troupe/runtime/types/printable.hpp"
+
 #include <iostream>
 
 namespace troupe::cli {
 
 int tell_problems(const std::vector<task_problem>& problems) {
   for (const auto& each : problems)
-    std::cerr << concat("troupe: ", each.task, " could not be asked: ", each.why.message(), '\n');
+    std::cerr << concat("troupe: ", printable(each.task),
+                        " could not be asked: ", printable(each.why.message()), '\n');
   return problems.empty() ? 0 : some_missing;
 }
 

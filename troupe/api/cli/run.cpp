@@ -9,6 +9,7 @@
 #include "troupe/api/reject.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/passes/passes.hpp"
+#include "troupe/runtime/types/printable.hpp"
 #include "troupe/serialization/files/file.hpp"
 #include "troupe/serialization/files/trace.hpp"
 #include "troupe/serialization/text/close_to.hpp"
@@ -69,7 +70,7 @@ private:
 
   static void tell(const std::string& name, const std::string& file, const tensor& value) {
     if (file.empty())
-      std::cout << name << " = " << value << '\n';
+      std::cout << printable(name) << " = " << value << '\n';
     else
       save_npy(file, value);
   }

@@ -4,6 +4,7 @@
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/api/session.hpp"
+#include "troupe/runtime/types/printable.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -35,9 +36,10 @@ int list_state(const state_options& of, bool one_container) {
   auto found = connect(of).state_of(of.task, problems, no_line);
   for (const auto& one : found.entries)
     if (!one_container || one.container == of.container)
-      std::cout << one.task << "  " << or_none(one.container) << "  " << one.kind << "  "
-                << one.name << "  " << or_none(one.holds) << "  " << one.bytes << " bytes  "
-                << one.content << '\n';
+      std::cout << printable(concat(one.task, "  ", or_none(one.container), "  ", one.kind, "  ",
+                                    one.name, "  ", or_none(one.holds), "  ", one.bytes, " bytes  ",
+                                    one.content))
+                << '\n';
   if (found.left_out > 0)
     std::cout << "and " << found.left_out << " more\n";
   std::cout << std::flush;

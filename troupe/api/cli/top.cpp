@@ -1,9 +1,11 @@
 // troupe top: a cluster at a glance, again and again.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
+#include "troupe/api/cli/safe_output.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/cli/watching.hpp"
 #include "troupe/runtime/insight/cluster_frame.hpp"
+#include "troupe/runtime/types/printable.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -128,10 +130,12 @@ int show(const top_options& options) {
     auto frame = compare(before.cluster, now.cluster,
                          std::chrono::duration<double>(now.at - before.at).count());
     if (options.json)
-      std::cout << as_json(frame).dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+      std::cout << printable_json(
+                       as_json(frame).dump(-1, ' ', false, json::error_handler_t::replace))
+                << std::endl;
     else // from the upper left corner, over what was there
-      std::cout << (options.once ? "" : "\033[H\033[J") << print(frame, options.lines)
-                << std::flush;
+      (options.once ? std::cout : clear_screen(std::cout))
+          << print(frame, options.lines) << std::flush;
     if (options.once)
       return problems_in(now.cluster).empty() ? 0 : some_missing;
     before = std::move(now);

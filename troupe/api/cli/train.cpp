@@ -6,6 +6,7 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/api/train/training_run.hpp"
+#include "troupe/runtime/types/printable.hpp"
 #include "troupe/serialization/files/file.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
 
@@ -74,15 +75,15 @@ public:
     switch (what.what) {
       case kind::initialized: std::cout << "begins"; break;
       case kind::restored:
-        std::cout << "goes on at step " << what.step << " with " << what.text;
+        std::cout << "goes on at step " << what.step << " with " << printable(what.text);
         break;
       case kind::saving: return;
-      case kind::saved: std::cout << "saved in " << what.text; break;
+      case kind::saved: std::cout << "saved in " << printable(what.text); break;
       case kind::retrying:
         std::cout << "step " << what.step << ": attempt " << what.retry
                   << " to go on after: " << what.cause->what();
         break;
-      case kind::warning: std::cout << "warning: " << what.text; break;
+      case kind::warning: std::cout << "warning: " << printable_lines(what.text); break;
       case kind::recovered: std::cout << "runs again from step " << what.step; break;
     }
     std::cout << std::endl;

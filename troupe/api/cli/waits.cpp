@@ -3,6 +3,7 @@
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/watching.hpp"
 #include "troupe/runtime/insight/wait_report.hpp"
+#include "troupe/runtime/types/printable.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -39,8 +40,8 @@ int show(const waits_options& options) {
   auto cluster = look_at(*watching, options.patience(), kinds_of_waits);
   auto waits = waits_in(cluster);
   if (options.json)
-    std::cout << as_json(waits).dump(2, ' ', false,
-                                     nlohmann::ordered_json::error_handler_t::replace)
+    std::cout << printable_json(as_json(waits).dump(
+                     2, ' ', false, nlohmann::ordered_json::error_handler_t::replace))
               << '\n';
   else
     std::cout << print_waits(waits, options.steps);

@@ -4,6 +4,8 @@
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/graph/signature.hpp"
+#include "troupe/runtime/types/error.hpp"
+#include "troupe/runtime/types/printable.hpp"
 #include "troupe/runtime/types/source_line.hpp"
 
 #include <algorithm>
@@ -71,6 +73,8 @@ status within(const node& which, status why) {
     return why;
   return std::move(why).about(which.op().name, which.name()).within(which.description());
 }
+
+void graph::set_origin(node& of, std::string_view where) { of.where_text_ = printable(where); }
 
 void graph::choose_seeds(node_spec& spec) const {
   auto unset = [&](const char* name) {

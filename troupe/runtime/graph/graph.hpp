@@ -213,7 +213,7 @@ public:
   status take_note() { return std::exchange(noted_, {}); }
 
   /// Says where a node from another process was built, for its description.
-  void set_origin(node& of, std::string where) { of.where_text_ = std::move(where); }
+  void set_origin(node& of, std::string_view where);
   friend class node;
   friend class rewriter; // changes the graphs that steps own
 

@@ -1,6 +1,7 @@
 #include "troupe/runtime/insight/cluster_frame.hpp"
 
 #include "troupe/runtime/insight/inspection_ref.hpp"
+#include "troupe/runtime/types/printable.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -156,7 +157,12 @@ private:
 class table {
 public:
   explicit table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // Names and texts of other tasks may hold anything.
+  void add(std::vector<std::string> row) {
+    for (auto& cell : row)
+      cell = printable(cell);
+    rows_.push_back(std::move(row));
+  }
 
   std::string text() const {
     std::vector<size_t> widths;

@@ -1,5 +1,6 @@
 #include "troupe/runtime/insight/event_log.hpp"
 
+#include "troupe/runtime/types/printable.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <algorithm>
@@ -24,16 +25,7 @@ void append_text(const std::string& text, std::string& to) {
     to += text;
     return;
   }
-  to += '"';
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      (to += '\\') += c;
-    else if (c == '\n')
-      to += "\\n";
-    else
-      to += static_cast<unsigned char>(c) < 32 ? ' ' : c;
-  }
-  to += '"';
+  to += quoted(text);
 }
 
 // Replaces a number where it stands alone in a text.
@@ -69,8 +61,8 @@ std::string_view to_string(log_level level) noexcept {
 }
 
 std::string to_line(const log_event& what) {
-  auto line =
-      concat(time_text(what.time), ' ', to_string(what.level), ' ', what.task, ' ', what.event);
+  auto line = concat(time_text(what.time), ' ', to_string(what.level), ' ', printable(what.task),
+                     ' ', what.event);
   for (const auto& one : what.fields) {
     ((line += ' ') += one.name) += '=';
     if (auto* text = std::get_if<std::string>(&one.value))

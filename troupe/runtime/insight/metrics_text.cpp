@@ -1,5 +1,7 @@
 #include "troupe/runtime/insight/metrics_text.hpp"
 
+#include "troupe/runtime/types/printable.hpp"
+
 #include <charconv>
 #include <cmath>
 
@@ -19,7 +21,8 @@ void append_number(double value, std::string& to) {
 }
 
 void append_label(std::string_view value, std::string& to) {
-  for (char c : value) {
+  to += '"';
+  for (char c : printable_lines(value)) { // the format knows these three escapes only
     if (c == '\\' || c == '"')
       (to += '\\') += c;
     else if (c == '\n')
@@ -27,6 +30,7 @@ void append_label(std::string_view value, std::string& to) {
     else
       to += c;
   }
+  to += '"';
 }
 
 std::string_view name_of(metrics_text::type of) {
@@ -52,9 +56,8 @@ void metrics_text::write(std::string_view suffix, double value, labels with) {
   (text_ += name_) += suffix;
   char before = '{';
   for (const auto& [label, content] : with) {
-    ((text_ += before) += label) += "=\"";
+    ((text_ += before) += label) += '=';
     append_label(content, text_);
-    text_ += '"';
     before = ',';
   }
   if (with.size() > 0)

@@ -1,6 +1,7 @@
 #include "troupe/runtime/insight/wait_report.hpp"
 
 #include "troupe/runtime/device/device_name.hpp"
+#include "troupe/runtime/types/printable.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -133,7 +134,7 @@ std::string print_waits(const std::vector<cluster_wait>& waits, size_t most_step
     return "no step waits\n";
   std::string text;
   for (const auto& one : summarize(waits))
-    text += concat(one.task, " waits for ", one.target, ": ", one.steps,
+    text += concat(printable(one.task), " waits for ", printable(one.target), ": ", one.steps,
                    one.steps == 1 ? " step" : " steps", ", the longest for ",
                    duration_text(one.longest), '\n');
   size_t steps = 0;
@@ -145,10 +146,11 @@ std::string print_waits(const std::vector<cluster_wait>& waits, size_t most_step
         text += "and more steps\n";
         break;
       }
-      text += concat("\nstep ", one.step, '\n');
+      text += concat("\nstep ", printable(one.step), '\n');
     }
-    text += concat("  ", one.task, ' ', waits_for(one), ", for ", duration_text(one.seconds),
-                   one.is_cause ? "" : " (as that task waits itself)", '\n');
+    text += concat("  ", printable(one.task), ' ', printable(waits_for(one)), ", for ",
+                   duration_text(one.seconds), one.is_cause ? "" : " (as that task waits itself)",
+                   '\n');
   }
   return text;
 }

@@ -1,5 +1,8 @@
 #include "troupe/runtime/types/attr.hpp"
 
+#include "troupe/runtime/types/error.hpp"
+#include "troupe/runtime/types/printable.hpp"
+
 #include <array>
 #include <ostream>
 
@@ -43,7 +46,7 @@ std::ostream& operator<<(std::ostream& out, const attr_value& value) {
     if constexpr (std::is_same_v<T, bool>)
       out << (one ? "true" : "false");
     else if constexpr (std::is_same_v<T, std::string>)
-      out << '"' << one << '"';
+      out << quoted(one);
     else
       out << one;
   };

@@ -1,5 +1,7 @@
 #include "troupe/runtime/types/status.hpp"
 
+#include "troupe/runtime/types/error.hpp"
+#include "troupe/runtime/types/printable.hpp"
 #include "troupe/runtime/types/source_line.hpp"
 
 #include <charconv>
@@ -18,24 +20,79 @@ void append(std::string& to, Integer what) {
   to.append(digits, std::to_chars(digits, std::end(digits), what).ptr);
 }
 
-} // namespace
+// Whether a text that was put together so far has a single quote open, as one before a name is.
+class quote_state {
+public:
+  bool is_open() const noexcept { return open_; }
 
-std::string join(std::initializer_list<text_part> parts) {
+  // `behind` is a literal that has been appended to `joined`.
+  void pass(std::string_view behind, std::string_view joined) noexcept {
+    if (behind.find('\'') == behind.npos)
+      return;
+    if (behind == "'") {
+      open_ = !open_;
+      return;
+    }
+    constexpr std::string_view before_names = " ([{=,:\"\n";
+    open_ = behind.back() == '\'' && before_names.find(joined[joined.size() - 2]) != joined.npos;
+  }
+
+private:
+  bool open_ = false;
+};
+
+// A name between single quotes.
+void append_name(std::string_view name, std::string& to) {
+  auto text = quoted(name, '\'');
+  to.append(text, 1, text.size() - 2);
+}
+
+// `escapes`: what stands between single quotes.
+std::string joined_parts(std::initializer_list<text_part> parts, bool escapes) {
   std::string joined;
+  quote_state quotes;
   std::optional<std::ostringstream> out;
   for (const auto& part : parts)
     switch (part.is) {
-      case text_part::kind::text: joined += part.text; break;
+      case text_part::kind::text:
+        if (escapes && quotes.is_open())
+          append_name(part.text, joined);
+        else
+          joined += part.text;
+        break;
+      case text_part::kind::literal:
+        joined += part.text;
+        quotes.pass(part.text, joined);
+        break;
       case text_part::kind::integer: append(joined, part.integer); break;
       case text_part::kind::natural: append(joined, part.natural); break;
-      case text_part::kind::printed:
+      case text_part::kind::printed: {
         if (!out)
           out.emplace();
         out->str({});
         part.print(*out, part.what);
-        joined += out->view();
+        auto is_quote = out->view() == "'";
+        if (escapes && quotes.is_open() && !is_quote)
+          joined += printable(out->view());
+        else
+          joined += out->view();
+        if (is_quote)
+          quotes.pass("'", joined);
+      }
     }
   return joined;
+}
+
+} // namespace
+
+std::string join(std::initializer_list<text_part> parts) { return joined_parts(parts, false); }
+
+std::string join_error(std::initializer_list<text_part> parts) { return joined_parts(parts, true); }
+
+void throw_error(const status& why) { throw error{why}; }
+
+void throw_bad_index(std::string_view owner, std::string_view kind, int64_t index, int64_t count) {
+  throw error{invalid(owner, ": there is no ", kind, ' ', index, "; it has ", count)};
 }
 
 } // namespace detail
@@ -61,7 +118,7 @@ std::string_view to_string(error_kind kind) noexcept {
 }
 
 status::status(error_kind kind, std::string message)
-    : what_(kind == error_kind::ok ? nullptr : new what{kind, std::move(message), {}}) {}
+    : what_(kind == error_kind::ok ? nullptr : new what{kind, printable_lines(message), {}}) {}
 
 status::status(const status& other) : what_(other.what_ ? new what{*other.what_} : nullptr) {}
 
@@ -109,13 +166,13 @@ const error_origin& status::origin() const noexcept {
 
 status status::followed_by(std::string_view more) && {
   if (what_)
-    what_->message.append(more);
+    what_->message += printable_lines(more);
   return std::move(*this);
 }
 
 status status::within(std::string_view context) && {
   if (what_ && !context.empty())
-    what_->message.insert(0, concat(context, ": "));
+    what_->message.insert(0, printable_lines(context) + ": ");
   return std::move(*this);
 }
 

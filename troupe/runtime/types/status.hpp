@@ -40,7 +40,7 @@ namespace detail {
 /// A part of a text. What is printed in one place does not make code in each place that joins
 /// parts, and names and numbers need no stream, which costs as much as a node.
 struct text_part {
-  enum class kind : uint8_t { text, integer, natural, printed };
+  enum class kind : uint8_t { text, literal, integer, natural, printed };
   kind is = kind::text;
   std::string_view text = {};
   int64_t integer = 0;
@@ -62,7 +62,7 @@ template <class T>
 text_part part_of(const T& what) noexcept {
   using kind = text_part::kind;
   if constexpr (std::is_convertible_v<const T&, const char*>)
-    return {.text = text_at(what)};
+    return {.is = kind::literal, .text = text_at(what)};
   else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>)
     return {.text = what};
   else if constexpr (is_plain_integer<T> && std::is_signed_v<T>)
@@ -76,6 +76,9 @@ text_part part_of(const T& what) noexcept {
 }
 
 TROUPE_API std::string join(std::initializer_list<text_part> parts);
+/// The same for an error: what stands between single quotes, such as a name, is escaped
+/// (printable.hpp), whatever it holds.
+TROUPE_API std::string join_error(std::initializer_list<text_part> parts);
 
 } // namespace detail
 
@@ -98,6 +101,8 @@ struct error_origin {
 class [[nodiscard]] TROUPE_API status {
 public:
   status() noexcept = default;
+  /// The message may have lines, and is printable: other control characters in it, and what is no
+  /// UTF-8, are escaped.
   status(error_kind kind, std::string message);
   status(const status& other);
   status& operator=(const status& other);
@@ -137,13 +142,29 @@ TROUPE_API std::ostream& operator<<(std::ostream& out, const status& what);
 /// Builds an error from the parts of its text.
 template <class... Ts>
 status failure(error_kind kind, const Ts&... parts) {
-  return status{kind, detail::join({detail::part_of(parts)...})};
+  return status{kind, detail::join_error({detail::part_of(parts)...})};
 }
 
 template <class... Ts>
 status invalid(const Ts&... parts) {
-  return status{error_kind::invalid_argument, detail::join({detail::part_of(parts)...})};
+  return status{error_kind::invalid_argument, detail::join_error({detail::part_of(parts)...})};
 }
+
+namespace detail {
+/// Throws the error as troupe::error (types/error.hpp).
+[[noreturn]] TROUPE_API void throw_error(const status& why);
+/// Throws for an index that is not in [0, count): `kind` is "input", `owner` whose inputs they are.
+[[noreturn]] TROUPE_API void throw_bad_index(std::string_view owner, std::string_view kind,
+                                             int64_t index, int64_t count);
+
+/// Returns the index as one of a container if it is in [0, count), and throws otherwise.
+inline size_t checked_index(std::string_view owner, std::string_view kind, int64_t index,
+                            size_t count) {
+  if (static_cast<uint64_t>(index) >= count) [[unlikely]]
+    throw_bad_index(owner, kind, index, static_cast<int64_t>(count));
+  return static_cast<size_t>(index);
+}
+} // namespace detail
 
 /// A value, or the error that took its place.
 template <class T>
@@ -161,15 +182,24 @@ public:
 
   bool ok() const noexcept { return content_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }
-  T& operator*() & { return std::get<0>(content_); }
-  const T& operator*() const& { return std::get<0>(content_); }
-  T&& operator*() && { return std::get<0>(std::move(content_)); }
-  T* operator->() { return &std::get<0>(content_); }
-  const T* operator->() const { return &std::get<0>(content_); }
+  /// The value. Throws troupe::error where there is an error instead.
+  T& operator*() & { return *value(); }
+  const T& operator*() const& { return *value(); }
+  T&& operator*() && { return std::move(*value()); }
+  T* operator->() { return value(); }
+  const T* operator->() const { return value(); }
   /// Returns success or a copy of the error.
   troupe::status status() const { return ok() ? troupe::status{} : std::get<1>(content_); }
 
 private:
+  T* value() {
+    auto* held = std::get_if<0>(&content_);
+    if (!held) [[unlikely]]
+      detail::throw_error(std::get<1>(content_));
+    return held;
+  }
+  const T* value() const { return const_cast<result*>(this)->value(); }
+
   std::variant<T, troupe::status> content_;
 };
 

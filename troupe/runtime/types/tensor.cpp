@@ -1,5 +1,7 @@
 #include "troupe/runtime/types/tensor.hpp"
 
+#include "troupe/runtime/types/error.hpp"
+#include "troupe/runtime/types/printable.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
 
 #include <algorithm>
@@ -63,7 +65,7 @@ void print_values(std::ostream& out, const tensor& what, int64_t most) {
     if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
       out << static_cast<float>(value);
     else if constexpr (std::is_same_v<T, std::string>)
-      out << '"' << value << '"';
+      out << quoted(value);
     else if constexpr (sizeof(T) == 1 && !std::is_same_v<T, bool>)
       out << static_cast<int>(value);
     else

@@ -1,5 +1,7 @@
 #include "troupe/serialization/files/inspection_json.hpp"
 
+#include "troupe/runtime/types/printable.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -99,7 +101,7 @@ bool too_deep(std::string_view text) {
 } // namespace
 
 std::string to_json(const inspection& what) {
-  return write(what).dump(-1, ' ', false, ordered::error_handler_t::replace);
+  return printable_json(write(what).dump(-1, ' ', false, ordered::error_handler_t::replace));
 }
 
 result<inspection> parse_inspection(std::string_view text) {

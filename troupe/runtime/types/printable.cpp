@@ -1,0 +1,146 @@
+#include "troupe/runtime/types/printable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace troupe {
+namespace {
+
+struct character {
+  uint32_t code = 0;
+  size_t bytes = 1;
+  bool valid = false;
+};
+
+// How many bytes a character has that begins so; 0 for what begins none.
+size_t length_of(uint8_t first) noexcept {
+  return first < 0x80   ? 1
+         : first < 0xc2 ? 0
+         : first < 0xe0 ? 2
+         : first < 0xf0 ? 3
+         : first < 0xf5 ? 4
+                        : 0;
+}
+
+// The character at the begin of a text that is not empty.
+character first_of(std::string_view text) noexcept {
+  auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  auto length = length_of(byte(0));
+  if (length == 0 || length > text.size())
+    return {byte(0), 1, false};
+  if (length == 1)
+    return {byte(0), 1, true};
+  uint32_t code = byte(0) & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80)
+      return {byte(0), 1, false};
+    code = code << 6 | (byte(i) & 0x3fu);
+  }
+  constexpr std::array<uint32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  auto is_surrogate = code >= 0xd800 && code < 0xe000;
+  if (code < least[length] || is_surrogate || code > 0x10ffff)
+    return {byte(0), 1, false};
+  return {code, length, true};
+}
+
+// Control characters, and those that change lines or the direction of what stands around them.
+bool acts(uint32_t code) noexcept {
+  struct range {
+    uint32_t first, last;
+  };
+  constexpr std::array ranges{
+      range{0, 0x1f},        range{0x7f, 0x9f},     range{0x61c, 0x61c},   range{0x200e, 0x200f},
+      range{0x2028, 0x202e}, range{0x2066, 0x2069}, range{0xfff9, 0xfffb}, range{0xe0000, 0xe007f},
+  };
+  return std::ranges::any_of(
+      ranges, [&](const range& one) { return code >= one.first && code <= one.last; });
+}
+
+void append_escaped(std::string_view bytes, std::string& to) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  if (bytes == "\n")
+    to += "\\n";
+  else if (bytes == "\r")
+    to += "\\r";
+  else if (bytes == "\t")
+    to += "\\t";
+  else
+    for (char each : bytes) {
+      auto byte = static_cast<uint8_t>(each);
+      ((to += "\\x") += digits[byte >> 4]) += digits[byte & 15];
+    }
+}
+
+struct form {
+  bool lines = false; // stay
+  char quote = '\0';
+};
+
+std::string escaped(std::string_view text, form how) {
+  std::string to;
+  to.reserve(text.size() + 2);
+  if (how.quote)
+    to += how.quote;
+  while (!text.empty()) {
+    auto next = first_of(text);
+    auto bytes = text.substr(0, next.bytes);
+    auto stays = how.lines && (next.code == '\n' || next.code == '\t');
+    if (how.quote && (bytes[0] == how.quote || bytes[0] == '\\'))
+      (to += '\\') += bytes[0];
+    else if (next.valid && (stays || !acts(next.code)))
+      to += bytes;
+    else
+      append_escaped(bytes, to);
+    text.remove_prefix(next.bytes);
+  }
+  if (how.quote)
+    to += how.quote;
+  return to;
+}
+
+} // namespace
+
+std::string printable(std::string_view text) { return escaped(text, {}); }
+
+std::string printable_lines(std::string_view text) { return escaped(text, {.lines = true}); }
+
+std::string quoted(std::string_view text, char quote) { return escaped(text, {.quote = quote}); }
+
+// What stands between the strings of JSON is plain ASCII, with line breaks at most.
+std::string printable_json(std::string text) {
+  std::string to;
+  std::string_view rest = text;
+  auto append_unit = [&](uint32_t unit) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    to += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4)
+      to += digits[unit >> shift & 15];
+  };
+  while (!rest.empty()) {
+    auto next = first_of(rest);
+    if (!next.valid)
+      to += "\\ufffd";
+    else if (next.code == '\n' || next.code == '\t' || !acts(next.code))
+      to += rest.substr(0, next.bytes);
+    else if (next.code < 0x10000)
+      append_unit(next.code);
+    else {
+      append_unit(0xd800 + ((next.code - 0x10000) >> 10));
+      append_unit(0xdc00 + ((next.code - 0x10000) & 0x3ff));
+    }
+    rest.remove_prefix(next.bytes);
+  }
+  return to;
+}
+
+size_t incomplete_tail(std::string_view text) noexcept {
+  for (size_t back = 1; back <= std::min<size_t>(text.size(), 3); ++back) {
+    auto byte = static_cast<uint8_t>(text[text.size() - back]);
+    if ((byte & 0xc0) != 0x80)
+      return length_of(byte) > back ? back : 0;
+  }
+  return 0;
+}
+
+} // namespace troupe
