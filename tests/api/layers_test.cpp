@@ -231,6 +231,74 @@ TEST_CASE("metrics count over steps") {
   CHECK(to_scalar<double>(s.fetch(area.value)) == Approx(0.75).margin(0.01));
 }
 
+TEST_CASE("losses and metrics take labels of i32 and i64, as edges, tensors and literals") {
+  for (auto type : {dtype::i32, dtype::i64, dtype::u8}) {
+    CAPTURE(type);
+    graph_builder g;
+    auto logits = g.constant(tensor::of<float>({3, 2}, {2, 1, 0, 3, 1, 0}));
+    auto scores = g.constant(tensor::of<float>({3}, {0.9f, 0.2f, 0.6f}));
+    auto whole = [&](const std::vector<int32_t>& values) {
+      return cast(g.constant(tensor::vector(values)), type);
+    };
+    auto classes = whole({0, 1, 1}), truth = whole({1, 0, 1});
+    auto real = cast(truth, dtype::f32);
+    auto guess = arg_max(logits, -1); // i64: 0, 1, 0
+    auto s = session::local();
+    auto same = [&](edge a, edge b) {
+      CHECK(to_scalar<float>(s.fetch(a)) == Approx(to_scalar<float>(s.fetch(b))));
+    };
+    same(sigmoid_loss(scores, truth), sigmoid_loss(scores, real));
+    same(sum(sigmoid_cross_entropy(scores, truth)), sum(sigmoid_cross_entropy(scores, real)));
+    same(mean_squared_error(scores, truth), mean_squared_error(scores, real));
+    same(mean_absolute_error(scores, truth), mean_absolute_error(scores, real));
+    same(huber_loss(scores, truth, 0.5), huber_loss(scores, real, 0.5));
+    same(hinge_loss(scores, truth), hinge_loss(scores, real));
+    same(kl_divergence_loss(scores, whole({1, 1, 1})),
+         kl_divergence_loss(scores, g.constant(tensor::of<float>({3}, {1, 1, 1}))));
+    same(weighted_mean(scores, {.weights = operand{truth}}),
+         weighted_mean(scores, {.weights = operand{real}}));
+    if (type != dtype::u8) { // numbers of classes
+      same(softmax_loss(logits, classes), softmax_loss(logits, {0, 1, 1}));
+      embedding_table table{g, 30, 2};
+      auto biases = g.variable(tensor::of({30}, std::vector<float>(30)));
+      CHECK(nce_loss(table, biases, logits, classes).dims() == partial_shape{3});
+      CHECK(sampled_softmax_loss(table, biases, logits, classes).type() == dtype::f32);
+    }
+
+    struct expected {
+      metric of;
+      double value;
+    };
+    std::vector<expected> all{
+        {metrics::accuracy(g, guess, classes), 2 / 3.0},
+        {metrics::accuracy(g, cast(guess, dtype::i32), classes), 2 / 3.0},
+        {metrics::accuracy(g, scores > 0.5, truth), 1},
+        {metrics::accuracy(g, guess, {0, 1, 1}), 2 / 3.0},
+        {metrics::accuracy(g, guess, tensor::of<int32_t>({3}, {0, 1, 1})), 2 / 3.0},
+        {metrics::precision(g, guess, classes), 1},
+        {metrics::precision(g, scores > 0.1, truth), 2 / 3.0},
+        {metrics::recall(g, guess, classes), 0.5},
+        {metrics::recall(g, scores > 0.5, truth), 1},
+        {metrics::mean_squared_error(g, scores, truth), (0.01 + 0.04 + 0.16) / 3},
+        {metrics::mean(g, truth), 2 / 3.0},
+        {metrics::auc(g, scores, truth), 1},
+        {metrics::auc(g, scores, tensor::of<int64_t>({3}, {1, 0, 1})), 1},
+    };
+    if (type != dtype::u8)
+      all.push_back({metrics::top_k_accuracy(g, logits, classes, 1), 2 / 3.0});
+    auto table = metrics::confusion_matrix(g, guess, classes, 2);
+    s.run(g.initializer());
+    s.run(table.update);
+    for (size_t i = 0; i < all.size(); ++i) {
+      CAPTURE(i);
+      CHECK(all[i].of.value.type() == dtype::f64);
+      s.run(all[i].of.update);
+      CHECK(to_scalar<double>(s.fetch(all[i].of.value)) == Approx(all[i].value).margin(0.01));
+    }
+    CHECK(identical(s.fetch(table.value), tensor::of<int64_t>({2, 2}, {1, 0, 1, 1})));
+  }
+}
+
 TEST_CASE("an LSTM and a GRU over a sequence are their steps, and learn") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3, 2, 4}, "x");

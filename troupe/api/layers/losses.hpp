@@ -1,6 +1,8 @@
 // Losses: how far predictions are from what is wanted. Those that end in `_loss` or `_error` give
 // one scalar, the mean over all elements; with weights, the sum of the weighted ones divided by the
-// number of those whose weight is not 0 (0 where all are).
+// number of those whose weight is not 0 (0 where all are). Labels, weights and other goals have the
+// type of the predictions, or are whole numbers (i32, i64 and the like) or truth values, which are
+// converted.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/export.hpp"
@@ -17,8 +19,8 @@ struct loss_options {
 TROUPE_API edge weighted_mean(edge values, const loss_options& options = {},
                               std::source_location where = std::source_location::current());
 
-/// -log(probability of the right class) for each row: logits [..., classes], labels [...] of whole
-/// numbers.
+/// -log(probability of the right class) for each row: logits [..., classes], labels [...] of i32 or
+/// i64.
 TROUPE_API edge softmax_loss(edge logits, operand labels, const loss_options& options = {},
                              std::source_location where = std::source_location::current());
 
@@ -45,8 +47,8 @@ TROUPE_API edge huber_loss(edge predictions, operand wanted, double delta = 1,
 TROUPE_API edge hinge_loss(edge logits, operand labels, const loss_options& options = {},
                            std::source_location where = std::source_location::current());
 
-/// Sum over the last axis of p * log(p / q), for distributions p (wanted) and q; where p is 0 the
-/// term is 0.
+/// Sum over the last axis of p * log(p / q), for distributions p (wanted, of a floating type) and
+/// q; where p is 0 the term is 0.
 TROUPE_API edge kl_divergence_loss(edge wanted, operand found, const loss_options& options = {},
                                    std::source_location where = std::source_location::current());
 

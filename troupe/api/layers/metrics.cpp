@@ -1,6 +1,8 @@
 #include "troupe/api/layers/metrics.hpp"
 
+#include "troupe/api/layers/labels.hpp"
 #include "troupe/api/operators.hpp"
+#include "troupe/api/reject.hpp"
 
 namespace troupe::metrics {
 namespace {
@@ -45,6 +47,14 @@ metric mean_of(graph_builder& in, edge values, std::string_view name, location w
   return all.of(ratio(total, count, where));
 }
 
+// Predictions and labels as truth values of the predictions' shape.
+std::pair<edge, edge> truths(edge predictions, const operand& labels, location where) {
+  auto found = truth_of({predictions, where}, predictions, where).from();
+  auto truth =
+      logical_and(truth_of(labels, predictions, where), ones_like(found, {}, where), {}, where);
+  return {found, truth};
+}
+
 metric hits(graph_builder& in, edge right, edge among, std::string_view name, location where) {
   tally all{in, name, where};
   auto both = logical_and(right, among, {}, where);
@@ -60,29 +70,37 @@ metric mean(graph_builder& in, edge values, location where) {
 }
 
 metric accuracy(graph_builder& in, edge predictions, operand labels, location where) {
-  return mean_of(in, equal(predictions, labels, {}, where), "accuracy", where);
+  operand found{predictions, where};
+  make_comparable(found, labels, where);
+  return mean_of(in, equal(found, labels, {}, where), "accuracy", where);
 }
 
 metric top_k_accuracy(graph_builder& in, edge predictions, operand labels, int k, location where) {
-  return mean_of(in, in_top_k(predictions, labels, k, {}, where), "top_k_accuracy", where);
+  if (k < 1)
+    reject("top_k_accuracy", where, "k must be 1 or more, got ", k);
+  auto scores =
+      predictions.type() == dtype::f32 ? predictions : cast(predictions, dtype::f32, {}, where);
+  return mean_of(in, in_top_k(scores, labels, k, {}, where), "top_k_accuracy", where);
 }
 
 metric precision(graph_builder& in, edge predictions, operand labels, location where) {
-  auto truth = logical_and(labels, ones_like(predictions, {}, where), {}, where);
-  return hits(in, truth, predictions, "precision", where);
+  auto [found, truth] = truths(predictions, labels, where);
+  return hits(in, truth, found, "precision", where);
 }
 
 metric recall(graph_builder& in, edge predictions, operand labels, location where) {
-  auto truth = logical_and(labels, ones_like(predictions, {}, where), {}, where);
-  return hits(in, predictions, truth, "recall", where);
+  auto [found, truth] = truths(predictions, labels, where);
+  return hits(in, found, truth, "recall", where);
 }
 
 metric mean_squared_error(graph_builder& in, edge predictions, operand wanted, location where) {
-  return mean_of(in, squared_difference(predictions, wanted, {}, where), "mean_squared_error",
-                 where);
+  auto goal = cast_labels(wanted, predictions.type(), predictions, where);
+  return mean_of(in, squared_difference(predictions, goal, {}, where), "mean_squared_error", where);
 }
 
 metric auc(graph_builder& in, edge scores, operand labels, int thresholds, location where) {
+  if (thresholds < 2)
+    reject("auc", where, "needs 2 thresholds or more, got ", thresholds);
   // A row for each threshold: below all, evenly between, above all.
   std::vector<float> limits{-1e-7f};
   for (int i = 1; i < thresholds - 1; ++i)
@@ -94,7 +112,8 @@ metric auc(graph_builder& in, edge scores, operand labels, int thresholds, locat
   auto flat = reshape(cast(scores, dtype::f32, {}, where), {1, -1}, {}, where);
   auto above = as_count(greater(flat, column, {}, where), where);
   auto truth =
-      logical_and(labels, ones_like(cast(scores, dtype::boolean, {}, where), {}, where), {}, where);
+      logical_and(truth_of(labels, scores, where),
+                  ones_like(cast(scores, dtype::boolean, {}, where), {}, where), {}, where);
   auto positive = reshape(as_count(truth, where), {1, -1}, {}, where);
   auto zeros = *tensor::make(dtype::f64, shape{rows});
   std::fill_n(zeros.data<double>(), rows, 0.0);
@@ -116,6 +135,8 @@ metric auc(graph_builder& in, edge scores, operand labels, int thresholds, locat
 
 metric confusion_matrix(graph_builder& in, edge predictions, edge labels, int64_t classes,
                         location where) {
+  if (classes < 1)
+    reject("confusion_matrix", where, "needs a class at least, got ", classes);
   tally all{in, "confusion_matrix", where};
   auto row = mul(cast(labels, dtype::i64, {}, where), classes, {}, where);
   auto cell = add(row, cast(predictions, dtype::i64, {}, where), {}, where);

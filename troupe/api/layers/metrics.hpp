@@ -1,4 +1,8 @@
 // Metrics: what is counted over many steps, in variables of their own.
+//
+// Labels are what the losses take: i32 and i64 alike, whatever whole numbers the predictions are,
+// such as those of arg_max(), which are i64. Truth values may be bool, or whole numbers of which 0
+// is false. Scores and predicted numbers are of any floating type.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/export.hpp"
@@ -7,7 +11,7 @@ namespace troupe {
 
 /// Run `update` with each batch, fetch `value` when done, and run `reset` before the next round.
 struct metric {
-  edge value;
+  edge value; ///< an f64 scalar, for to_scalar<double>(); of confusion_matrix() i64
   node* update = nullptr;
   node* reset = nullptr;
 };
@@ -16,14 +20,17 @@ namespace metrics {
 
 using location = std::source_location;
 
-/// The mean of all values so far; 0 before there are any.
+/// The mean of all values so far, which are numbers or truth values; 0 before there are any.
 TROUPE_API metric mean(graph_builder& in, edge values, location where = location::current());
 
-/// The share of predictions that equal their label.
+/// The share of predictions that equal their label:
+///
+///     auto right = metrics::accuracy(g, arg_max(logits, -1), labels);
 TROUPE_API metric accuracy(graph_builder& in, edge predictions, operand labels,
                            location where = location::current());
 
-/// The share of rows whose label is among the k largest of their predictions [batch, classes].
+/// The share of rows whose label, i32 or i64, is among the k largest of their predictions
+/// [batch, classes].
 TROUPE_API metric top_k_accuracy(graph_builder& in, edge predictions, operand labels, int k,
                                  location where = location::current());
 
@@ -42,7 +49,8 @@ TROUPE_API metric mean_squared_error(graph_builder& in, edge predictions, operan
 TROUPE_API metric auc(graph_builder& in, edge scores, operand labels, int thresholds = 200,
                       location where = location::current());
 
-/// How often class i (row) was taken for class j (column), so far: i64 [classes, classes].
+/// How often class i (row) was taken for class j (column), so far: i64 [classes, classes]. Labels
+/// and predictions are whole numbers of any type.
 TROUPE_API metric confusion_matrix(graph_builder& in, edge predictions, edge labels,
                                    int64_t classes, location where = location::current());
 
