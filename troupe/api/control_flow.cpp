@@ -59,6 +59,10 @@ defined_function described(function_value what, std::vector<edge> captured) {
 
 namespace detail {
 
+void throw_empty_branch(std::source_location where) {
+  reject("cond", where, "a branch is an empty function");
+}
+
 node& add_branches(edge which, bool by_number, const std::vector<branch_builder>& branches,
                    std::string_view name, std::source_location where) {
   if (which.is_nothing() || branches.empty())
@@ -68,6 +72,8 @@ node& add_branches(edge which, bool by_number, const std::vector<branch_builder>
   auto& in = which.node->graph().innermost();
   std::vector<built_function> made;
   std::vector<edge> captured;
+  for (const auto& each : branches)
+    need_function(what, where, each, "a branch");
   for (const auto& each : branches) {
     made.push_back(build(
         in, {}, captured, [&](auto&) { return each(); }, what, where));
@@ -95,10 +101,15 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
                              std::source_location where) {
   if (initial.empty() || std::ranges::any_of(initial, &edge::is_nothing))
     reject("while_loop", where, "a loop needs loop variables that are edges to something");
+  need_function("while_loop", where, condition, "the condition");
+  need_function("while_loop", where, body, "the body");
+  if (!options.shapes.empty() && options.shapes.size() != initial.size())
+    reject("while_loop", where, "got ", options.shapes.size(), " shapes for ", initial.size(),
+           " loop variables");
   auto& in = initial.front().node->graph().innermost();
   std::vector<argument> variables(initial.begin(), initial.end());
   for (size_t i = 0; i < options.shapes.size(); ++i)
-    variables.at(i).dims = options.shapes[i];
+    variables[i].dims = options.shapes[i];
   for (auto& one : variables) // what enters is a value, though it be read from a variable
     one.like = {};
   // Shapes that the body does not keep are left open, which may open others.
@@ -145,6 +156,7 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
 
 defined_function define(graph& in, std::string_view name, const std::vector<argument>& arguments,
                         const builder& user, std::source_location where) {
+  need_function("define", where, user, "what builds the function");
   auto made = build(in.innermost(), arguments, {}, user, "define", where);
   auto captured = made.body->captured();
   return described(finish(std::move(made), std::string{name}), std::move(captured));
@@ -153,6 +165,8 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
 defined_function define(graph& in, std::string_view name, const std::vector<argument>& arguments,
                         const builder& user, const gradient_builder& gradient,
                         std::source_location where) {
+  need_function("define", where, user, "what builds the function");
+  need_function("define", where, gradient, "the gradient");
   for (size_t i = 0; i < arguments.size(); ++i)
     if (const auto& like = arguments[i].like; like.node && like.node->output_is_ref(like.index))
       reject("define", where, "function '", name, "' has a gradient of its own, and argument ", i,
@@ -201,6 +215,7 @@ defined_function define_recursive(
     const std::vector<dtype>& results,
     const std::function<std::vector<edge>(const defined_function&, const std::vector<edge>&)>& user,
     std::source_location where) {
+  need_function("define_recursive", where, user, "what builds the function");
   defined_function self{{std::string{name}, {}}, {}, results};
   auto found = define(
       in, name, arguments, [&](const std::vector<edge>& v) { return user(self, v); }, where);
@@ -215,6 +230,8 @@ defined_function define_recursive(
 
 std::vector<edge> call(graph& in, const defined_function& what, const std::vector<edge>& arguments,
                        std::string_view name, std::source_location where) {
+  if (what.value.name.empty())
+    reject("call", where, "there is no function to call");
   auto inputs = arguments;
   inputs.insert(inputs.end(), what.captured.begin(), what.captured.end());
   auto has_effects = !what.value.body || what.value.body->has_effects();

@@ -16,6 +16,17 @@ namespace detail {
 
 using branch_builder = std::function<std::vector<edge>()>;
 
+// Of a callable, only a std::function can be empty.
+template <class F>
+constexpr bool is_empty_function(const F&) {
+  return false;
+}
+template <class R, class... Args>
+bool is_empty_function(const std::function<R(Args...)>& given) {
+  return !given;
+}
+[[noreturn]] TROUPE_API void throw_empty_branch(std::source_location where);
+
 // The callable's result as edges; one that gives nothing has effects only.
 template <class Builder, class... Args>
 std::vector<edge> built(Builder&& build, Args&&... args) {
@@ -44,6 +55,8 @@ TROUPE_API node& add_branches(edge which, bool by_number,
 template <std::invocable Then, std::invocable Else>
 auto cond(edge predicate, Then then, Else otherwise, std::string_view name = {},
           std::source_location where = std::source_location::current()) {
+  if (detail::is_empty_function(then) || detail::is_empty_function(otherwise))
+    detail::throw_empty_branch(where);
   auto& made = detail::add_branches(
       predicate, false,
       {[&] { return detail::built(then); }, [&] { return detail::built(otherwise); }}, name, where);

@@ -26,8 +26,10 @@ graph::scope_kind stack_of(graph_scope::kind what) {
 
 graph_scope::graph_scope(graph& of, kind what) noexcept
     : of_(of), what_(what), depth_(of.depth(stack_of(what))) {
-  if (what == kind::transfer)
-    depth_ = static_cast<graph_builder&>(of).transfers_.size();
+  if (what == kind::transfer) {
+    const auto* builder = dynamic_cast<graph_builder*>(&of);
+    depth_ = builder ? builder->transfers_.size() : 0;
+  }
 }
 
 graph_scope::~graph_scope() {
@@ -35,6 +37,8 @@ graph_scope::~graph_scope() {
     of_.end_recompute();
     return;
   }
+  if (depth_ == 0) // none was open
+    return;
   if (what_ == kind::transfer) {
     auto& open = static_cast<graph_builder&>(of_).transfers_;
     open.resize(std::min(open.size(), depth_ - 1));

@@ -143,8 +143,11 @@ scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
           slices.push_back(slice);
         }
         auto made = turn(part(v, xs.size() + given.size(), initial.size()), slices);
+        if (made.outputs.size() != given.size())
+          reject("scan", where, "a turn gives ", made.outputs.size(), " outputs, and gave ",
+                 given.size(), " before: it must do the same each time");
         for (size_t i = 0; i < given.size(); ++i)
-          next.push_back(tensor_list_push_back(v[xs.size() + i], made.outputs.at(i), {}, where));
+          next.push_back(tensor_list_push_back(v[xs.size() + i], made.outputs[i], {}, where));
         next.insert(next.end(), made.carry.begin(), made.carry.end());
         return next;
       },
@@ -168,6 +171,8 @@ scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
 std::vector<edge> map(const std::vector<edge>& xs,
                       const std::function<std::vector<edge>(const std::vector<edge>&)>& f,
                       const scan_options& options, location where) {
+  if (!f)
+    reject("map", where, "what is to be done with a slice is an empty function");
   return scan(
              {}, xs,
              [&](const std::vector<edge>&, const std::vector<edge>& slices) -> scan_turn {
@@ -181,6 +186,8 @@ std::vector<edge>
 fold(const std::vector<edge>& initial, const std::vector<edge>& xs,
      const std::function<std::vector<edge>(const std::vector<edge>&, const std::vector<edge>&)>& f,
      const scan_options& options, location where) {
+  if (!f)
+    reject("fold", where, "what is to be done with a slice is an empty function");
   return scan(
              initial, xs,
              [&](const std::vector<edge>& carry, const std::vector<edge>& slices) -> scan_turn {
@@ -194,6 +201,8 @@ scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell
                     const recurrent_options& options, location where) {
   if (x.is_nothing())
     reject("dynamic_rnn", where, "x is an edge to nothing");
+  if (!cell)
+    reject("dynamic_rnn", where, "the cell is an empty function");
   scan_options how{.name = options.name,
                    .reverse = options.reverse,
                    .recompute = options.recompute,

@@ -23,4 +23,28 @@ inline std::string call_text(std::string_view function, const std::source_locati
   throw error{invalid(parts...).within(call_text(function, where))};
 }
 
+/// Rejects an edge to nothing; `name` is the argument's.
+inline void need_edge(std::string_view function, std::source_location where, const edge& given,
+                      std::string_view name) {
+  if (given.is_nothing())
+    reject(function, where, name, " is an edge to nothing");
+}
+
+/// Rejects an empty std::function.
+template <class Function>
+void need_function(std::string_view function, std::source_location where, const Function& given,
+                   std::string_view name) {
+  if (!given)
+    reject(function, where, name, " is an empty function");
+}
+
+/// Throws failed_precondition where an object was moved away and has nothing any more.
+inline void need_state(std::string_view function, std::source_location where, bool is_there,
+                       std::string_view kind) {
+  if (!is_there)
+    throw error{failure(error_kind::failed_precondition, "the ", kind,
+                        " was moved away: use the one that it was moved to")
+                    .within(concat(function, " (", to_string(where), ')'))};
+}
+
 } // namespace troupe

@@ -88,14 +88,20 @@ void save_saved_model(session& in, const graph& of, const std::string& folder,
   };
   if (options.signatures.empty())
     reject("save_saved_model", where, "there are no signatures");
+  for (const auto& [name, each] : options.signatures)
+    for (const auto* edges : {&each.inputs, &each.outputs})
+      for (const auto& [key, one] : *edges)
+        need_edge("save_saved_model", where, one,
+                  concat("'", key, "' of the signature '", name, "'"));
+  for (const auto& [tensor, path] : options.assets)
+    need_edge("save_saved_model", where, tensor, concat("the edge of the file '", path, "'"));
   auto& files = real_files();
   if (auto there = files.list(folder); there && !there->empty())
     must(failure(error_kind::already_exists, folder, ": there is something in it already"));
   std::vector<const node*> roots;
   for (const auto& [name, each] : options.signatures)
     for (const auto& [key, one] : each.outputs)
-      if (one)
-        roots.push_back(one.node);
+      roots.push_back(one.node);
   if (options.initializer)
     roots.push_back(options.initializer);
   saved_model_contents what{

@@ -3,7 +3,7 @@
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/client_options.hpp"
-#include "troupe/api/error.hpp"
+#include "troupe/api/reject.hpp"
 
 namespace troupe {
 namespace {
@@ -81,12 +81,18 @@ server server::starter::start(cluster_access cluster, const server_options& opti
   return server{std::make_unique<state>(state{*std::move(made)})};
 }
 
-task_name server::self() const { return state_->running->self(); }
-uint16_t server::port() const noexcept { return state_->running->port(); }
-uint16_t server::http_port() const noexcept { return state_->running->http_port(); }
-uint64_t server::incarnation() const noexcept { return state_->running->incarnation(); }
+task_name server::self() const {
+  need_state("server::self", location::current(), state_ != nullptr, "server");
+  return state_->running->self();
+}
+uint16_t server::port() const noexcept { return state_ ? state_->running->port() : 0; }
+uint16_t server::http_port() const noexcept { return state_ ? state_->running->http_port() : 0; }
+uint64_t server::incarnation() const noexcept {
+  return state_ ? state_->running->incarnation() : 0;
+}
 
 size_t server::drain(std::chrono::milliseconds patience) {
+  need_state("server::drain", location::current(), state_ != nullptr, "server");
   return state_->running->drain(patience).steps;
 }
 

@@ -52,7 +52,8 @@ struct server_options {
 };
 
 /// One task of a cluster, until it is destroyed, which takes at most two seconds. Any thread may
-/// call. Throws troupe::error where it cannot start.
+/// call. Throws troupe::error where it cannot start. One that was moved away has no ports, and its
+/// other functions throw failed_precondition.
 class TROUPE_API server {
 public:
   using location = std::source_location;

@@ -309,7 +309,7 @@ auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effec
 class step::use {
 public:
   use(const step& of, const char* function, const location& where)
-      : of_(*of.state_->of), ticket_(of_.users.enter()) {
+      : of_(session_of(of, function, where)), ticket_(of_.users.enter()) {
     if (!ticket_)
       throw error{failure(error_kind::failed_precondition, "the step's session is closed")
                       .within(at(function, where))};
@@ -323,6 +323,12 @@ public:
   session::state* operator->() const noexcept { return of_.state.get(); }
 
 private:
+  static session::shared_state& session_of(const step& of, const char* function,
+                                           const location& where) {
+    need_state(function, where, of.state_ != nullptr, "step");
+    return *of.state_->of;
+  }
+
   session::shared_state& of_;
   sharded_refcount::ticket ticket_;
 };
@@ -341,6 +347,7 @@ std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& 
 
 std::vector<tensor> step::run(const std::map<std::string, tensor>& feeds,
                               const run_options& options, location where) {
+  need_state("step::run", where, state_ != nullptr, "step");
   for (const auto& [name, value] : feeds) // first: a misspelt one is why another is missing
     if (std::ranges::find(state_->feeds, name) == state_->feeds.end())
       throw error{invalid("the step is fed no '", name, '\'',
@@ -359,6 +366,7 @@ std::vector<tensor> step::run(const std::map<std::string, tensor>& feeds,
 void step::run_async(std::vector<tensor> feeds, on_done done, const run_options& options,
                      location where) {
   use in{*this, "step::run_async", where};
+  need_function("step::run_async", where, done, "the callback");
   in->client->run_async(
       *state_->prepared, std::move(feeds), in->deadline(options),
       [done = std::move(done), where](result<std::vector<tensor>> outcome) {
@@ -418,11 +426,18 @@ session::session(std::unique_ptr<state> made) : shared_(std::make_shared<shared_
 session::session(std::shared_ptr<shared_state> of) : shared_(std::move(of)) {}
 session::session(session&&) noexcept = default;
 session& session::operator=(session&& other) noexcept {
-  close();
-  shared_ = std::move(other.shared_);
+  if (this != &other) {
+    close();
+    shared_ = std::move(other.shared_);
+  }
   return *this;
 }
 session::~session() { close(); }
+
+session::state& session::open(const char* function, const location& where) const {
+  need_state(function, where, shared_ != nullptr, "session");
+  return *shared_->state;
+}
 
 void session::close() noexcept {
   if (auto closing = std::exchange(shared_, nullptr); closing && closing->users.close())
@@ -432,6 +447,7 @@ void session::close() noexcept {
 std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
                                  const std::vector<target>& targets, const run_options& options,
                                  location where) {
+  auto& in = open("session::run", where);
   step_signature signature{.feeds = {}, .fetches = fetches, .targets = {}};
   std::vector<tensor> values;
   values.reserve(feeds.size());
@@ -447,7 +463,6 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   }
   for (const auto& one : targets)
     signature.targets.push_back(one.run);
-  auto& in = *shared_->state;
   auto until = in.deadline(options);
   auto found = in.find_or_compile(signature, until, options.stop, "session::run", where,
                                   [&](const auto& prepare) {
@@ -473,8 +488,8 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
       .feeds = feeds, .fetches = fetches, .targets = {}, .low_priority = options.low_priority};
   for (const auto& one : targets)
     signature.targets.push_back(one.run);
+  auto& in = open("session::prepare", where);
   const auto& of = state::graph_of(signature, "session::prepare", where);
-  auto& in = *shared_->state;
   auto until = in.deadline({});
   auto made =
       in.compile(of, signature, until, {}, "session::prepare", where, [&](const auto& prepare) {
@@ -486,9 +501,13 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
   return step{std::move(made)};
 }
 
-std::vector<node_time> session::node_times() const { return shared_->state->client->times().all(); }
+std::vector<node_time> session::node_times(location where) const {
+  return open("session::node_times", where).client->times().all();
+}
 
-std::vector<link_time> session::link_times() const { return shared_->state->client->links().all(); }
+std::vector<link_time> session::link_times(location where) const {
+  return open("session::link_times", where).client->links().all();
+}
 
 placement_report session::explain_placement(const std::vector<edge>& feeds,
                                             const std::vector<edge>& fetches,
@@ -496,8 +515,8 @@ placement_report session::explain_placement(const std::vector<edge>& feeds,
   step_signature signature{.feeds = feeds, .fetches = fetches, .targets = {}};
   for (const auto& one : targets)
     signature.targets.push_back(one.run);
+  auto& in = open("session::explain_placement", where);
   const auto& of = state::graph_of(signature, "session::explain_placement", where);
-  auto& in = *shared_->state;
   return unwrap(in.client->explain(of, signature, in.deadline({})), "session::explain_placement",
                 where);
 }
@@ -511,20 +530,22 @@ std::vector<device_info> session::devices(location where) {
 }
 
 std::vector<device_info> session::devices(std::vector<task_problem>& problems, location where) {
-  auto found = unwrap(shared_->state->client->devices(shared_->state->deadline({})),
-                      "session::devices", where);
+  auto& in = open("session::devices", where);
+  auto found = unwrap(in.client->devices(in.deadline({})), "session::devices", where);
   std::ranges::sort(found.devices, {}, &device_info::name); // tasks answer in any order
   std::ranges::sort(found.problems, {}, &task_problem::task);
   problems = std::move(found.problems);
   return std::move(found.devices);
 }
 
-uint16_t session::http_port() const noexcept { return shared_->state->client->http_port(); }
+uint16_t session::http_port() const noexcept {
+  return shared_ ? shared_->state->client->http_port() : uint16_t{0};
+}
 
 std::vector<std::string> session::tasks(location where) {
+  auto& in = open("session::tasks", where);
   std::set<task_name> found;
-  for (const auto& one : unwrap(shared_->state->client->known_devices(shared_->state->deadline({})),
-                                "session::tasks", where))
+  for (const auto& one : unwrap(in.client->known_devices(in.deadline({})), "session::tasks", where))
     if (auto name = device_name::parse(one.name))
       found.insert(name->on_task());
   std::vector<std::string> made;
@@ -543,7 +564,8 @@ state_list session::state_of(const std::string& task, location where) {
 
 state_list session::state_of(const std::string& task, std::vector<task_problem>& problems,
                              location where) {
-  auto found = unwrap(shared_->state->client->list_state(task, shared_->state->deadline({})),
+  auto& in = open("session::state_of", where);
+  auto found = unwrap(in.client->list_state(task, in.deadline({})),
                       "session::state_of", where);
   std::ranges::stable_sort(found.state.entries, {}, &state_info::task); // they answer in any order
   std::ranges::sort(found.problems, {}, &task_problem::task);
@@ -552,34 +574,40 @@ state_list session::state_of(const std::string& task, std::vector<task_problem>&
 }
 
 void session::fill(const std::function<void(session&)>& act, location where) {
-  auto& in = *shared_->state;
+  auto& in = open("session::fill", where);
+  need_function("session::fill", where, act, "what to call");
   if (auto filled = in.fill(in.deadline({}), [&] { act(*this); }); !filled)
     throw error{std::move(filled).within(at("session::fill", where))};
 }
 
 bool session::is_filling() const noexcept {
+  if (!shared_)
+    return false;
   const auto* here = client::filling::of(*shared_->state->client);
   return here && here->fills();
 }
 
 std::vector<task_positions> session::positions(const std::vector<std::string>& tasks,
                                                location where) {
-  auto found = unwrap(shared_->state->client->positions({}, tasks, shared_->state->deadline({})),
-                      "session::positions", where);
+  auto& in = open("session::positions", where);
+  auto found =
+      unwrap(in.client->positions({}, tasks, in.deadline({})), "session::positions", where);
   std::ranges::sort(found, {}, &task_positions::task); // they answer in any order
   return found;
 }
 
 void session::go_on_from(const kernel_positions& positions, location where) {
+  auto& in = open("session::go_on_from", where);
   if (!positions.empty())
-    unwrap(shared_->state->client->positions(positions, {}, shared_->state->deadline({})),
-           "session::go_on_from", where);
+    unwrap(in.client->positions(positions, {}, in.deadline({})), "session::go_on_from", where);
 }
 
-void session::reset(location where) { reset(shared_->state->client->options().container, where); }
+void session::reset(location where) {
+  reset(open("session::reset", where).client->options().container, where);
+}
 
 void session::reset(const std::string& container, location where) {
-  auto& in = *shared_->state;
+  auto& in = open("session::reset", where);
   if (auto done = in.client->reset(container, in.deadline({})); !done)
     throw error{std::move(done).within(at("session::reset", where))};
   in.drop_steps();

@@ -42,7 +42,7 @@ struct target {
 };
 
 /// A kind of step, compiled once. Any number of threads may run it at once. May outlive its
-/// session, but then only fails.
+/// session, but then only fails; so does a step that was moved away.
 class TROUPE_API step {
 public:
   using location = std::source_location;
@@ -84,7 +84,8 @@ private:
 };
 
 /// Holds variables and runs steps. Any thread may call it, several at once; the graphs that it runs
-/// must not grow meanwhile. Closes in its destructor, which takes at most two seconds.
+/// must not grow meanwhile. Closes in its destructor, which takes at most two seconds. One that was
+/// moved away throws troupe::error, failed_precondition, whatever it is asked for.
 class TROUPE_API session {
 public:
   using location = std::source_location;
@@ -137,10 +138,10 @@ public:
   /// How long nodes took in the runs that session_options::insight.sample_every chose, together
   /// with what was known before. Steps that are prepared from then on go by it; write_node_times()
   /// keeps it.
-  std::vector<node_time> node_times() const;
+  std::vector<node_time> node_times(location where = location::current()) const;
 
   /// How long tensors took from task to task in the same runs.
-  std::vector<link_time> link_times() const;
+  std::vector<link_time> link_times(location where = location::current()) const;
 
   /// Where the nodes of such a step run and why, and what that is expected to cost, as prepare()
   /// decides it at the moment (docs/placement.md). Runs nothing.
@@ -197,7 +198,7 @@ public:
   void fill(const std::function<void(session&)>& act, location where = location::current());
   /// Within fill(): whether one of the tasks on which its runs have used state so far waits to be
   /// filled. Where none does, another has filled them.
-  bool is_filling() const noexcept;
+  bool is_filling() const noexcept; ///< false where it was moved away
 
   /// Clears the variables, tables and queues of a container; by default those of the session's own.
   /// Steps from before and after share what they name. What is declared with another type or shape
@@ -216,13 +217,15 @@ private:
                          std::chrono::steady_clock::time_point until, const std::stop_token& stop,
                          const Run& run) -> decltype(run());
   void close() noexcept;
-  std::shared_ptr<shared_state> shared_; // with the steps
+  state& open(const char* function, const location& where) const; // throws where it was moved away
+  std::shared_ptr<shared_state> shared_;                          // with the steps
 };
 
-/// The only element of a tensor. Throws when it has another type or another number of elements.
+/// The only element of a tensor. Throws when it has another type or another number of elements, or
+/// lies elsewhere than in the host's memory.
 template <class T>
 T to_scalar(const tensor& from, std::source_location where = std::source_location::current()) {
-  if (from.type() != dtype_of<T> || from.elements() != 1)
+  if (from.type() != dtype_of<T> || from.elements() != 1 || !from.on_host())
     throw error{invalid("to_scalar (", to_string(where), "): expected one ", dtype_of<T>, ", got ",
                         from.type(), from.dims())};
   return from.data<T>()[0];

@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/layers/partitioned.hpp"
+#include "troupe/api/reject.hpp"
 
 #include <algorithm>
 
@@ -14,6 +15,7 @@ embedding_table::embedding_table(graph_builder& in, int64_t rows, int64_t width,
   if (rows < parts || width < 1)
     throw error{invalid("embedding_table (", to_string(where), "): a table of ", rows, " by ",
                         width, " cannot be in ", parts, " parts")};
+  need_function("embedding_table", where, options.values, "the initializer");
   auto scope = in.scope(options.name, where);
   for (int64_t i = 0; i < parts; ++i) {
     auto on = in.on(options.devices.empty() ? "" : options.devices[static_cast<size_t>(i)], where);

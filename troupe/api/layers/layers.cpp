@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/operators.hpp"
+#include "troupe/api/reject.hpp"
 
 namespace troupe {
 namespace {
@@ -26,6 +27,18 @@ edge batch_and(edge x, int64_t last, location where) {
   auto batch = slice(shape_of(x, {}, {}, where), {0}, {x.dims().rank() - 1}, {}, where);
   auto behind = fill(in, {1}, static_cast<int32_t>(last), {}, where);
   return concatenate({batch, behind}, 0, {}, where);
+}
+
+void need_size(std::string_view layer, location where, int64_t size, int64_t least,
+               std::string_view name) {
+  if (size < least)
+    reject(layer, where, name, " must be at least ", least, ", got ", size);
+}
+
+void need_two(std::string_view layer, location where, const std::vector<int64_t>& sizes,
+              std::string_view name) {
+  if (sizes.size() != 2)
+    reject(layer, where, name, " must be two numbers, for height and width, got ", sizes.size());
 }
 
 std::vector<int64_t> of_images(std::span<const int64_t> window) {
@@ -58,6 +71,11 @@ operand scale_of(const operand& rate, location where) {
 dense_layer::dense_layer(graph_builder& in, int64_t inputs, int64_t units, dense_options options,
                          dtype type, location where)
     : activation(std::move(options.activation)) {
+  need_size(options.name, where, inputs, 0, "inputs");
+  need_size(options.name, where, units, 1, "units");
+  need_function(options.name, where, options.weights, "the initializer of the weights");
+  if (options.bias)
+    need_function(options.name, where, options.biases, "the initializer of the biases");
   auto scope = in.scope(options.name, where);
   weights = in.variable(options.weights(in, {inputs, units}, type, where), "weights", where);
   if (options.bias)
@@ -65,6 +83,7 @@ dense_layer::dense_layer(graph_builder& in, int64_t inputs, int64_t units, dense
 }
 
 edge dense_layer::operator()(edge x, location where) const {
+  need_edge("dense_layer", where, x, "the input");
   auto inputs = weights.dims()[0], units = weights.dims()[1];
   auto is_matrix = !x.dims().has_rank() || x.dims().rank() == 2;
   auto rows = is_matrix ? x : reshape(x, {int64_t{-1}, inputs}, {}, where);
@@ -86,6 +105,14 @@ conv2d_layer::conv2d_layer(graph_builder& in, int64_t channels, int64_t filters,
                            std::array<int64_t, 2> window, conv_options with, dtype type,
                            location where)
     : options(std::move(with)) {
+  need_size(options.name, where, channels, 0, "channels");
+  need_size(options.name, where, filters, 1, "filters");
+  need_size(options.name, where, std::min(window[0], window[1]), 1, "the window");
+  need_two(options.name, where, options.strides, "strides");
+  need_two(options.name, where, options.dilations, "dilations");
+  need_function(options.name, where, options.weights, "the initializer of the weights");
+  if (options.bias)
+    need_function(options.name, where, options.biases, "the initializer of the biases");
   auto scope = in.scope(options.name, where);
   shape dims{window[0], window[1], channels, filters};
   weights = in.variable(options.weights(in, dims, type, where), "weights", where);
@@ -94,6 +121,9 @@ conv2d_layer::conv2d_layer(graph_builder& in, int64_t channels, int64_t filters,
 }
 
 edge conv2d_layer::operator()(edge x, location where) const {
+  need_edge("conv2d_layer", where, x, "the input");
+  need_two(options.name, where, options.strides, "strides");
+  need_two(options.name, where, options.dilations, "dilations");
   auto y = troupe::conv2d(x, weights, of_images(options.strides), options.padding,
                           {.dilations = of_images(options.dilations)}, {}, where);
   if (biases)
@@ -118,6 +148,7 @@ edge avg_pool2d(edge x, std::array<int64_t, 2> window, pool_options options, loc
 }
 
 edge flatten(edge x, location where) {
+  need_edge("flatten", where, x, "the input");
   int64_t size = x.dims().has_rank() && x.dims().rank() > 0 ? 1 : -1;
   for (int i = 1; size > 0 && i < x.dims().rank(); ++i)
     size = x.dims()[i] < 0 ? -1 : size * x.dims()[i];
@@ -131,6 +162,7 @@ edge flatten(edge x, location where) {
 batch_norm_layer::batch_norm_layer(graph_builder& in, int64_t channels, batch_norm_options with,
                                    dtype type, location where)
     : options(std::move(with)) {
+  need_size(options.name, where, channels, 0, "channels");
   auto scope = in.scope(options.name, where);
   auto make = [&](std::string_view name, const initializer& value) {
     return in.variable(value(in, {channels}, type, where), name, where);
@@ -142,6 +174,7 @@ batch_norm_layer::batch_norm_layer(graph_builder& in, int64_t channels, batch_no
 }
 
 edge batch_norm_layer::operator()(edge x, bool training, location where) const {
+  need_edge("batch_norm_layer", where, x, "the input");
   auto& in = x.node->graph();
   auto is_images = x.dims().has_rank() && x.dims().rank() == 4;
   auto channels = gamma.dims()[0];
@@ -172,6 +205,7 @@ edge batch_norm(graph_builder& in, edge x, bool training, batch_norm_options opt
 }
 
 edge dropout(edge x, operand rate, dropout_options options, location where) {
+  need_edge("dropout", where, x, "the input");
   auto& in = x.node->graph();
   auto noise =
       random_uniform(in, shape_of(x, {}, {}, where), x.type(), {.seed = options.seed}, {}, where);

@@ -15,11 +15,19 @@ class activation {
 public:
   using location = std::source_location;
   activation() = default;
-  /// One of the op builders, such as `relu`.
-  activation(edge (*builder)(operand, std::string_view, location))
-      : apply_([=](edge x, location where) { return builder(x, {}, where); }) {}
+  /// One of the op builders, such as `relu`; null: none.
+  activation(edge (*builder)(operand, std::string_view, location)) {
+    if (builder)
+      apply_ = [=](edge x, location where) { return builder(x, {}, where); };
+  }
+  /// An empty std::function is none.
   template <std::invocable<edge> F>
-  activation(F formula) : apply_([=](edge x, location) -> edge { return formula(x); }) {}
+  activation(F formula) {
+    if constexpr (requires { std::function{formula}; })
+      if (!std::function{formula})
+        return;
+    apply_ = [=](edge x, location) -> edge { return formula(x); };
+  }
   edge operator()(edge x, location where) const { return apply_ ? apply_(x, where) : x; }
 
 private:

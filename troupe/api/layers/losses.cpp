@@ -72,6 +72,8 @@ edge kl_divergence_loss(edge wanted, operand found, const loss_options& options,
 }
 
 edge l2_penalty(const std::vector<edge>& variables, double scale, location where) {
+  if (variables.empty())
+    reject("l2_penalty", where, "there are no variables");
   std::vector<edge> each;
   for (const auto& one : variables)
     each.push_back(l2_loss(one, {}, where));

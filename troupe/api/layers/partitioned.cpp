@@ -116,7 +116,7 @@ row_places places_by_div(edge numbers, const std::vector<variable_handle>& parts
                          std::source_location where) {
   std::vector<int64_t> begins{0};
   for (const auto& part : parts) {
-    if (!part.dims().has_rank() || part.dims()[0] == unknown_extent)
+    if (part.dims().rank() < 1 || part.dims()[0] == unknown_extent)
       reject("embedding_lookup", where, part.ref.node->description(), " has the shape ",
              part.dims(), "; where its rows begin must be known");
     begins.push_back(begins.back() + part.dims()[0]);
@@ -177,10 +177,11 @@ partitioned_variable::partitioned_variable(graph_builder& in, operand initial,
 partitioned_variable::partitioned_variable(graph_builder& in, const shape& dims,
                                            const initializer& values, std::string_view name,
                                            partition_options options, dtype type, location where)
-    : dims_(dims), axis_(options.axis),
-      slices_(make_slices(in, dims, options, name, where, [&](int64_t, const shape& part) {
-        return values(in, part, type, where);
-      })) {}
+    : dims_(dims), axis_(options.axis) {
+  need_function("partitioned_variable", where, values, "the initializer");
+  slices_ = make_slices(in, dims, options, name, where,
+                        [&](int64_t, const shape& part) { return values(in, part, type, where); });
+}
 
 edge partitioned_variable::value(location where) const {
   std::vector<edge> all;
@@ -193,6 +194,8 @@ edge embedding_lookup(const std::vector<variable_handle>& parts, operand numbers
                       partition_strategy strategy, std::source_location where) {
   if (parts.empty())
     reject("embedding_lookup", where, "a table has at least one part");
+  for (const auto& part : parts)
+    need_edge("embedding_lookup", where, part, "a part");
   if (parts.size() == 1)
     return rows_at(parts[0], numbers, where);
   auto count = static_cast<int64_t>(parts.size());

@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/operators.hpp"
+#include "troupe/api/reject.hpp"
 
 namespace troupe {
 namespace {
@@ -10,11 +11,20 @@ using location = std::source_location;
 
 // Zeros [batch, units] for x [batch, ...].
 edge zero_state(edge x, int64_t units, location where) {
+  need_edge("zeros", where, x, "x");
   auto& in = x.node->graph();
   auto batch = slice(shape_of(x, {}, {}, where), {0}, {1}, {}, where);
   auto width = fill(in, {1}, static_cast<int32_t>(units), {}, where);
   auto zero = value_or_throw(converted(tensor::scalar(0), x.type()));
   return fill(in, concatenate({batch, width}, 0, {}, where), zero, {}, where);
+}
+
+void check_sizes(const char* layer, int64_t inputs, int64_t units, const initializer& weights,
+                 location where) {
+  if (inputs < 0 || units < 1)
+    reject(layer, where, "units must be at least 1, and inputs not negative, got ", units, " and ",
+           inputs);
+  need_function(layer, where, weights, "the initializer of the weights");
 }
 
 int64_t known_steps(edge x, const char* layer, location where) {
@@ -30,6 +40,7 @@ int64_t known_steps(edge x, const char* layer, location where) {
 lstm_layer::lstm_layer(graph_builder& in, int64_t inputs, int64_t units, lstm_options options,
                        dtype type, location where)
     : units_(units), options_(std::move(options)) {
+  check_sizes("lstm_layer", inputs, units, options_.weights, where);
   auto scope = in.scope(options_.name, where);
   weights =
       in.variable(options_.weights(in, {inputs + units, 4 * units}, type, where), "weights", where);
@@ -80,6 +91,7 @@ lstm_layer::sequence lstm_layer::operator()(edge x, const lstm_state& from, loca
 gru_layer::gru_layer(graph_builder& in, int64_t inputs, int64_t units, gru_options options,
                      dtype type, location where)
     : units_(units) {
+  check_sizes("gru_layer", inputs, units, options.weights, where);
   auto scope = in.scope(options.name, where);
   auto make = [&](const initializer& value, const shape& dims, std::string_view name) {
     return in.variable(value(in, dims, type, where), name, where);

@@ -2,6 +2,7 @@
 
 #include "troupe/api/layers/losses.hpp"
 #include "troupe/api/operators.hpp"
+#include "troupe/api/reject.hpp"
 
 #include <limits>
 
@@ -21,6 +22,8 @@ edge column(edge x, location where) { return reshape(x, {-1, 1}, {}, where); }
 // often compared with, would be held down.
 contrast compare(const embedding_table& weights, edge biases, edge inputs, operand labels,
                  const sampling_options& options, location where) {
+  need_edge("sampled loss", where, biases, "biases");
+  need_edge("sampled loss", where, inputs, "inputs");
   auto truth = column(cast(labels, dtype::i64, {}, where), where);
   auto drawn = options.from;
   if (!drawn) {

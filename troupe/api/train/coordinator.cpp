@@ -186,6 +186,7 @@ void coordinator::join(std::chrono::milliseconds patience, location where) {
 
 void coordinator::while_suspended(const std::function<void()>& act,
                                   std::chrono::milliseconds patience, location where) {
+  need_function("while_suspended", where, act, "what to call");
   auto until = end_of(patience);
   const auto here = std::this_thread::get_id();
   {

@@ -365,6 +365,9 @@ private:
 edge replica::part_of(edge batch, location where) const {
   if (!batch.exists())
     throw error{invalid("part_of (", to_string(where), "): the batch is an edge to nothing")};
+  if (index_ < 0 || index_ >= count_)
+    throw error{
+        invalid("part_of (", to_string(where), "): there is no replica ", index_, " of ", count_)};
   auto& in = batch.node->graph();
   auto processor = value_or_throw(device_name::parse(device_));
   processor.kind = "cpu";
@@ -384,6 +387,8 @@ data_parallel_training train_data_parallel(graph_builder& in,
   if (options.bucket_bytes.value_or(0) < 0)
     reject("train_data_parallel", where, "bucket_bytes must not be negative, got ",
            *options.bucket_bytes);
+  need_function("train_data_parallel", where, model, "the model");
+  need_function("train_data_parallel", where, make_optimizer, "what makes the optimizer");
   auto by = std::make_shared<detail::data_parallel_builder>(in, devices, options, where);
   by->build(model);
   auto all = by->form_all(make_optimizer);

@@ -57,6 +57,8 @@ node* input_pipeline::enqueue_rows(edge queue, edge rows, std::string_view if_no
 
 edge input_pipeline::producer(operand rows, const producer_options& options, std::string_view name,
                               location where) {
+  if (rows.is_edge())
+    need_edge("producer", where, rows.from(), "rows");
   auto in = graph_.scope(name.empty() ? "producer" : name, where);
   auto all = rows.is_edge() ? rows.from() : graph_.constant(rows, {}, where);
   auto dims = all.node->output_shape(all.index);

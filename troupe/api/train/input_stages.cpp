@@ -47,6 +47,8 @@ bool takes_from(const node& from, const node& queue) {
 record_edges input_pipeline::records(operand files, const record_kind& kind,
                                      const records_options& options, std::string_view name,
                                      location where) {
+  if (files.is_edge())
+    need_edge("records", where, files.from(), "files");
   auto in = graph_.scope(name.empty() ? "records" : name, where);
   auto names = files.is_edge() ? files.from() : graph_.constant(files, {}, where);
   if (names.node->output_type(names.index) != dtype::string)
@@ -112,6 +114,8 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
   if (options.at_once < 1 || options.batches < 1 ||
       std::ranges::any_of(counts, [](int one) { return one < 1; }))
     reject("bucket_by_length", where, "counts, at_once and batches must be positive");
+  if (length.is_edge())
+    need_edge("bucket_by_length", where, length.from(), "the length");
   auto in = graph_.scope(name.empty() ? "bucket_by_length" : name, where);
   auto shapes = options.shapes;
   if (shapes.empty())

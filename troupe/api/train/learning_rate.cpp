@@ -35,6 +35,8 @@ variable_handle step_counter(graph_builder& in, location where) {
 }
 
 node* count_steps(node* train, const variable_handle& counter, location where) {
+  check(train != nullptr, "count_steps", "there is no node that trains", where);
+  check(!counter.ref.is_nothing(), "count_steps", "the counter is an edge to nothing", where);
   auto& in = counter.ref.node->graph();
   in.push_controls({train});
   graph_scope later{in, graph_scope::kind::controls};

@@ -187,6 +187,8 @@ living_tasks::living_tasks(const std::vector<std::string>& devices, living_tasks
 }
 
 void living_tasks::also(const std::vector<std::string>& devices, location where) {
+  if (!state_)
+    reject_living(where, "it was moved away");
   auto& mine = *state_;
   for (const auto& one : devices) {
     auto name = device_name::parse(one);
@@ -206,6 +208,8 @@ living_tasks& living_tasks::operator=(living_tasks&&) noexcept = default;
 living_tasks::~living_tasks() = default;
 
 live_set living_tasks::agree(session& in, location where) {
+  if (!state_)
+    reject_living(where, "it was moved away");
   auto& mine = *state_;
   auto now = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::system_clock::now().time_since_epoch());

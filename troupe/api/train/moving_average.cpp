@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/operators.hpp"
+#include "troupe/api/reject.hpp"
 
 namespace troupe {
 namespace {
@@ -22,11 +23,16 @@ operand rest_of(const operand& decay, std::source_location where) {
 
 node* exponential_moving_average::follow(graph_builder& in, node* train,
                                          std::vector<variable_handle> variables, location where) {
+  if (decay_.is_edge())
+    need_edge("follow", where, decay_.from(), "the decay");
+  else if (decay_.value().elements() != 1)
+    reject("follow", where, "the decay must be one number, got ", decay_.value().elements());
   if (variables.empty())
     for (const auto& one : in.variables())
       if (one.initializer && floating.contains(one.type()))
         variables.push_back(one);
   for (const auto& one : variables) {
+    need_edge("follow", where, one, "a variable");
     if (!one.initializer)
       throw error{invalid("follow (", to_string(where), "): '", one.name(),
                           "' has no initial value to begin at")};

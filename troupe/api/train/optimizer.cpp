@@ -75,6 +75,8 @@ std::vector<variable_gradient> optimizer::compute_gradients(edge loss,
   if (chosen.empty())
     reject("minimize", where, loss.node->description(),
            " depends on no variable of a floating type");
+  if (std::ranges::any_of(chosen, &edge::is_nothing))
+    reject("minimize", where, "a variable is an edge to nothing");
   auto found = detail::add_gradients(loss.node->graph(), {loss}, chosen, options, where);
   std::vector<variable_gradient> pairs;
   for (size_t i = 0; i < chosen.size(); ++i) {
@@ -178,6 +180,7 @@ variable_handle optimizer::make_shared(edge variable, std::string_view name, dou
 }
 
 variable_handle optimizer::slot(edge variable, std::string_view name, location where) const {
+  need_edge("slot", where, variable, "the variable");
   std::string others;
   for (const auto& [key, made] : slots_) {
     if (key.first == key_of(variable) && key.second == name)

@@ -445,14 +445,19 @@ saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string 
 }
 
 void saver::also_note(std::function<std::map<std::string, std::string>()> now) {
+  need_state("also_note", location::current(), state_ != nullptr, "saver");
   state_->notes = std::move(now);
 }
 
-void saver::limit_steps(std::chrono::milliseconds to) { state_->each.timeout = to; }
+void saver::limit_steps(std::chrono::milliseconds to) {
+  need_state("limit_steps", location::current(), state_ != nullptr, "saver");
+  state_->each.timeout = to;
+}
 
 void saver::also_keep(std::string name, edge value, edge placeholder, node* restored,
                       location where) {
-  if (!value || !placeholder || !restored)
+  need_state("also_keep", where, state_ != nullptr, "saver");
+  if (value.is_nothing() || placeholder.is_nothing() || !restored)
     reject("also_keep", where, "'", name, "' needs a value, a placeholder and a node to run");
   if (std::ranges::find(state_->all, name, &saved_variable::name) != state_->all.end() ||
       std::ranges::find(state_->kept, name, &kept_value::name) != state_->kept.end())
@@ -522,16 +527,20 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
 }
 
 bool saver::is_writing() const {
+  if (!state_)
+    return false;
   const auto& writing = state_->writing;
   return writing.valid() && writing.wait_for(std::chrono::seconds{0}) != std::future_status::ready;
 }
 
 void saver::wait(location where) {
+  need_state("wait", where, state_ != nullptr, "saver");
   if (auto written = state_->wait(); !written)
     throw error{std::move(written).within(concat("save (", to_string(where), ')'))};
 }
 
 std::optional<int64_t> saver::latest_step(location where) const {
+  need_state("latest_step", where, state_ != nullptr, "saver");
   auto name = state_->folder.latest();
   if (!name && name.status().kind() == error_kind::not_found)
     return {};
@@ -544,15 +553,18 @@ std::optional<int64_t> saver::latest_step(location where) const {
 }
 
 std::optional<restore_report> saver::restore(session& in, location where) {
+  need_state("restore", where, state_ != nullptr, "saver");
   return state_->restore(in, false, where);
 }
 
 restore_report saver::restore_from(session& in, const std::string& path,
                                    const import_options& options, location where) {
+  need_state("restore_from", where, state_ != nullptr, "saver");
   return state_->restore_from(in, path, options, where);
 }
 
 std::optional<restore_report> saver::restore_partly(session& in, location where) {
+  need_state("restore_partly", where, state_ != nullptr, "saver");
   return state_->restore(in, true, where);
 }
 

@@ -99,7 +99,14 @@ summary_writer::summary_writer(const std::string& folder, location where)
 }
 
 summary_writer::summary_writer(summary_writer&&) noexcept = default;
-summary_writer& summary_writer::operator=(summary_writer&&) noexcept = default;
+summary_writer& summary_writer::operator=(summary_writer&& other) noexcept {
+  if (this != &other) {
+    if (state_ && state_->to)
+      (void)state_->to->finish().ok();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
 
 summary_writer::~summary_writer() {
   if (state_ && state_->to)
@@ -107,6 +114,7 @@ summary_writer::~summary_writer() {
 }
 
 void summary_writer::add(const tensor& summary, int64_t step, location where) {
+  need_state("summary_writer::add", where, state_ != nullptr, "writer");
   if (summary.type() != dtype::string || summary.elements() != 1)
     reject("summary_writer::add", where, "a summary is a string, got ", summary.type(),
            summary.dims());
@@ -116,12 +124,14 @@ void summary_writer::add(const tensor& summary, int64_t step, location where) {
 }
 
 void summary_writer::add(const std::string& tag, float value, int64_t step, location where) {
+  need_state("summary_writer::add", where, state_ != nullptr, "writer");
   state_->write("summary_writer::add", where, [&](event_writer& to) {
     return to.add({.seconds = seconds_now(), .step = step, .values = {{tag, value}}});
   });
 }
 
 void summary_writer::add_graph(const graph& what, location where) {
+  need_state("summary_writer::add_graph", where, state_ != nullptr, "writer");
   auto bytes = write_graph_def(what);
   state_->check(bytes.status(), "summary_writer::add_graph", where);
   state_->write("summary_writer::add_graph", where, [&](event_writer& to) {
@@ -130,15 +140,20 @@ void summary_writer::add_graph(const graph& what, location where) {
 }
 
 void summary_writer::flush(location where) {
+  need_state("summary_writer::flush", where, state_ != nullptr, "writer");
   state_->write("summary_writer::flush", where, [](event_writer& to) { return to.flush(); });
 }
 
 void summary_writer::close(location where) {
+  need_state("summary_writer::close", where, state_ != nullptr, "writer");
   state_->write("summary_writer::close", where, [](event_writer& to) { return to.finish(); });
   std::lock_guard guard{state_->mutex};
   state_->to.reset();
 }
 
-const std::string& summary_writer::path() const noexcept { return state_->path; }
+const std::string& summary_writer::path() const noexcept {
+  static const std::string nowhere;
+  return state_ ? state_->path : nowhere;
+}
 
 } // namespace troupe

@@ -26,6 +26,8 @@ std::vector<edge> add_checks(graph_builder& to, std::source_location where) {
 void check(const training_step& one, std::source_location where) {
   if (one.train.empty())
     reject("training_run", where, "a step needs something to train");
+  if (std::ranges::find(one.train, nullptr, &target::run) != one.train.end())
+    reject("training_run", where, "what a step trains is no node");
   if (one.at_once < 1 || one.at_once > 1024)
     reject("training_run", where, "at_once must be 1 to 1024, got ", one.at_once);
   if (one.loss.node && !floating.contains(one.loss.type()))

@@ -185,9 +185,10 @@ struct join_form {
 
 result<std::shared_ptr<void>> prepare_join(const kernel_setup& setup) {
   auto like = setup.of.attr<int64_t>("like_count") > 0;
+  const auto& dims = setup.of.attr<partial_shape>("shape");
   return std::shared_ptr<void>{std::make_shared<join_form>(
       static_cast<int>(setup.of.attr<int64_t>("count")), setup.of.attr<dtype>("U"),
-      like ? shape{} : setup.of.attr<partial_shape>("shape").known())};
+      like || !dims.fully_known() ? shape{} : dims.known())};
 }
 
 status run_join(kernel_context& at) {

@@ -68,7 +68,7 @@ public:
     TROUPE_TRY(write(*at, what));
     auto* kept = new buffer{at->in->memory + at->offset, what.bytes(), release, at.get()};
     at.release();
-    return tensor::over(kept, what.type(), what.dims());
+    return tensor::raw_over(kept, what.type(), what.dims());
   }
 
 private:

@@ -135,17 +135,20 @@ void function::note_what_runs() {
 }
 
 dtype function::result_type(size_t i) const {
-  return computed_[i] ? computed_[i]->inputs()[0].type()
-                      : arguments_[static_cast<size_t>(handed_on_[i])]->output_type(0);
+  return computed_[place(i, "result", computed_.size())]
+             ? computed_[i]->inputs()[0].type()
+             : arguments_[static_cast<size_t>(handed_on_[i])]->output_type(0);
 }
 
 const partial_shape& function::result_dims(size_t i) const {
-  return computed_[i] ? computed_[i]->inputs()[0].dims()
-                      : arguments_[static_cast<size_t>(handed_on_[i])]->output_shape(0);
+  return computed_[place(i, "result", computed_.size())]
+             ? computed_[i]->inputs()[0].dims()
+             : arguments_[static_cast<size_t>(handed_on_[i])]->output_shape(0);
 }
 
 bool function::result_is_ref(size_t i) const {
-  return !computed_[i] && argument_is_ref(static_cast<size_t>(handed_on_[i]));
+  return !computed_[place(i, "result", computed_.size())] &&
+         argument_is_ref(static_cast<size_t>(handed_on_[i]));
 }
 
 // -- building -------------------------------------------------------------------------------------

@@ -34,17 +34,21 @@ public:
   const std::string& name() const noexcept { return name_; }
   const graph& body() const noexcept { return *body_; }
 
+  // The functions that take a number throw troupe::error where there is no such argument or result.
+
   size_t arguments() const noexcept { return arguments_.size(); }
-  const node& argument(size_t i) const { return *arguments_[i]; }
+  const node& argument(size_t i) const {
+    return *arguments_[place(i, "argument", arguments_.size())];
+  }
   /// Takes a variable or table itself instead of a value.
-  bool argument_is_ref(size_t i) const { return arguments_[i]->output_is_ref(0); }
+  bool argument_is_ref(size_t i) const { return argument(i).output_is_ref(0); }
 
   size_t results() const noexcept { return handed_on_.size(); }
   dtype result_type(size_t i) const;
   const partial_shape& result_dims(size_t i) const;
   bool result_is_ref(size_t i) const;
   /// The argument that the result is, or -1 where it is computed.
-  int handed_on(size_t i) const { return handed_on_[i]; }
+  int handed_on(size_t i) const { return handed_on_[place(i, "result", handed_on_.size())]; }
   /// For each result the argument that it is, or -1.
   const std::vector<int>& handed_on() const noexcept { return handed_on_; }
 
@@ -64,6 +68,9 @@ private:
   status note_arguments();
   status note_results();
   void note_what_runs();
+  size_t place(size_t i, std::string_view kind, size_t count) const {
+    return detail::checked_index(name_, kind, static_cast<int64_t>(i), count);
+  }
 
   std::string name_;
   std::unique_ptr<graph> body_;

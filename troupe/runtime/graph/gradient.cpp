@@ -179,7 +179,7 @@ result<std::vector<edge>> differentiate(graph& in, const std::vector<edge>& ys,
 }
 
 edge gradient_context::output_gradient(int i) {
-  auto& given = output_gradients_[static_cast<size_t>(i)];
+  auto& given = output_gradients_[place(i, "output", output_gradients_.size())];
   if (!given)
     given = filled_like(output(i), 0);
   return given;

@@ -17,19 +17,22 @@ public:
         functions_(functions) {}
 
   int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
-  edge input(int i) const { return node_.inputs()[static_cast<size_t>(i)]; }
+  // These throw troupe::error for an input or output that the node does not have.
+  edge input(int i) const { return node_.inputs()[place(i, "input", node_.inputs().size())]; }
   edge output(int i) const { return node_.output(i); }
   /// The gradient with respect to an output; zeros where nothing depends on that output.
   edge output_gradient(int i);
   /// Says whether anything depends on that output: if not, its share need not be computed.
-  bool has_output_gradient(int i) const { return bool(output_gradients_[static_cast<size_t>(i)]); }
+  bool has_output_gradient(int i) const {
+    return bool(output_gradients_[place(i, "output", output_gradients_.size())]);
+  }
   template <class T>
   const T& attr(std::string_view name) const {
     return node_.attr<T>(name);
   }
   const node& of() const noexcept { return node_; }
   /// Whether the gradient with respect to an input is of any use.
-  bool wants(int i) const { return wanted_.empty() || wanted_[static_cast<size_t>(i)]; }
+  bool wants(int i) const { return wanted_.empty() || wanted_[place(i, "input", wanted_.size())]; }
 
   /// For nodes that run functions (function_gradient.hpp): the node, which they widen, and what all
   /// gradients that are taken at once know of functions.
@@ -44,6 +47,10 @@ public:
   edges fail(std::string_view why);
 
 private:
+  size_t place(int i, std::string_view kind, size_t count) const {
+    return detail::checked_index(node_.name(), kind, i, count);
+  }
+
   node& node_;
   std::vector<edge> output_gradients_;
   std::vector<bool> wanted_;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cassert>
 #include <ostream>
 
 namespace troupe {
@@ -37,6 +36,12 @@ std::string line_before(const std::vector<std::unique_ptr<node>>& nodes) {
   return last == nodes.rend() ? std::string{} : concat("after ", to_string((*last)->where()));
 }
 
+void throw_if_none_open(size_t scopes, const char* kind) {
+  if (scopes == 0)
+    throw error{
+        failure(error_kind::failed_precondition, "no ", kind, " scope is open to be ended")};
+}
+
 } // namespace
 
 // Unique in this process: a graph is not taken for another one that stood at its address before.
@@ -45,9 +50,17 @@ uint64_t graph::next_version() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-dtype edge::type() const { return node->output_type(index); }
+dtype edge::type() const {
+  if (!node)
+    throw error{invalid("an edge to nothing has no type")};
+  return node->output_type(index);
+}
 
-const partial_shape& edge::dims() const { return node->output_shape(index); }
+const partial_shape& edge::dims() const {
+  if (!node)
+    throw error{invalid("an edge to nothing has no shape")};
+  return node->output_shape(index);
+}
 
 std::string edge::name() const {
   if (!node)
@@ -59,9 +72,15 @@ bool edge::exists() const noexcept { return node && index >= 0 && index < node->
 
 std::ostream& operator<<(std::ostream& out, const edge& what) { return out << what.name(); }
 
-bool node::output_is_ref(int i) const { return output_ports_[static_cast<size_t>(i)]->ref; }
+bool node::output_is_ref(int i) const { return output_ports_[output_place(i)]->ref; }
 
-bool node::input_is_ref(int i) const { return input_ports_[static_cast<size_t>(i)]->ref; }
+bool node::input_is_ref(int i) const { return input_ports_[input_place(i)]->ref; }
+
+const std::string& variable_handle::name() const {
+  if (!ref)
+    throw error{invalid("a handle of no variable has no name")};
+  return ref.node->name();
+}
 
 std::string node::description() const {
   auto where = where_text_.empty() ? to_string(where_) : where_text_;
@@ -98,7 +117,7 @@ void graph::begin_recompute() {
 }
 
 void graph::end_recompute() noexcept {
-  if (--open_recomputes_ == 0)
+  if (open_recomputes_ > 0 && --open_recomputes_ == 0)
     recomputed_.back().end = nodes_.size();
 }
 
@@ -123,6 +142,8 @@ void graph::begin_function(graph& body) {
 }
 
 result<edge> graph::own(edge from) {
+  if (!from)
+    return invalid("an edge to nothing is of no graph");
   return &from.node->graph() == this ? result<edge>{from} : bring_in(from);
 }
 
@@ -146,6 +167,8 @@ result<node*> graph::add(node_spec spec) {
 }
 
 result<node*> graph::add_before(node& later, node_spec spec) {
+  if (later.graph_ != this)
+    return invalid(later.description(), " is of another graph");
   // What comes before a node cannot wait for others behind it.
   auto scopes = std::exchange(control_scopes_, {});
   auto added = add_here(std::move(spec));
@@ -163,6 +186,8 @@ result<node*> graph::add_before(node& later, node_spec spec) {
 }
 
 status graph::widen(node& which, const std::vector<edge>& further, attr_map attrs) {
+  if (which.graph_ != this)
+    return invalid(which.description(), " is of another graph");
   for (const auto& [name, value] : which.attrs_) {
     const auto* attr = which.op_->find_attr(name); // none of what nodes of any op may have
     if (!attr || (attr->kind != attr_kind::types && attr->kind != attr_kind::shapes))
@@ -368,7 +393,7 @@ void graph::push_scope(std::string_view name) {
 void graph::pop_scope() {
   if (inner_)
     return inner_->pop_scope();
-  assert(!scopes_.empty());
+  throw_if_none_open(scopes_.size(), "name");
   scope_ = std::move(scopes_.back());
   scopes_.pop_back();
 }
@@ -399,14 +424,14 @@ void graph::push_controls(std::vector<node*> before) {
 void graph::pop_device() {
   if (inner_)
     return inner_->pop_device();
-  assert(!devices_.empty());
+  throw_if_none_open(devices_.size(), "device");
   devices_.pop_back();
 }
 
 void graph::pop_controls() {
   if (inner_)
     return inner_->pop_controls();
-  assert(!control_scopes_.empty());
+  throw_if_none_open(control_scopes_.size(), "control");
   control_scopes_.pop_back();
 }
 

@@ -30,8 +30,7 @@ struct TROUPE_API edge {
   bool is_nothing() const noexcept { return node == nullptr; }
   /// Whether it is an edge to something: `if (x)` says nothing of the value.
   explicit operator bool() const noexcept { return node != nullptr; }
-  bool operator==(const edge&) const = default;
-  dtype type() const;                ///< requires an edge to something
+  dtype type() const;                ///< throws troupe::error for an edge to nothing
   const partial_shape& dims() const; ///< what is known of the shape; likewise
   std::string name() const;          ///< "w", or "split:1" for further outputs
   bool exists() const noexcept;      ///< whether the node has such an output
@@ -89,12 +88,17 @@ public:
   troupe::graph& graph() const noexcept { return *graph_; }
 
   int outputs() const noexcept { return static_cast<int>(types_.size()); }
-  dtype output_type(int i) const { return types_[static_cast<size_t>(i)]; }
-  const partial_shape& output_shape(int i) const { return shapes_[static_cast<size_t>(i)]; }
+  // These throw troupe::error for an output or input that the node does not have.
+  dtype output_type(int i) const { return types_[output_place(i)]; }
+  const partial_shape& output_shape(int i) const {
+    return shapes_[detail::checked_index(name_, "output", i, shapes_.size())];
+  }
   bool output_is_ref(int i) const;
   bool input_is_ref(int i) const; ///< whether the op wants the variable, queue or table itself
-  const port& input_port(int i) const { return *input_ports_[static_cast<size_t>(i)]; }
-  edge output(int i) { return {this, i}; }
+  const port& input_port(int i) const { return *input_ports_[input_place(i)]; }
+
+  edge output(int i) { return {this, i}; } ///< see edge::exists()
+  /// Throws troupe::error where the node has no such attribute, or one of another kind.
   template <class T>
   const T& attr(std::string_view attr_name) const {
     return troupe::attr<T>(attrs_, attr_name);
@@ -106,6 +110,13 @@ public:
 private:
   friend class graph;
   friend class rewriter;
+  size_t output_place(int i) const {
+    return detail::checked_index(name_, "output", i, types_.size());
+  }
+  size_t input_place(int i) const {
+    return detail::checked_index(name_, "input", i, input_ports_.size());
+  }
+
   int id_ = 0;
   std::string name_;
   const op_def* op_ = nullptr;
@@ -123,14 +134,15 @@ private:
 
 /// A variable of a graph. Stands for its value in formulas, and for the variable itself where an op
 /// such as assign() changes it. Copying copies the handle.
-struct variable_handle {
+struct TROUPE_API variable_handle {
   edge ref;
   node* initializer = nullptr; ///< assigns the initial value; nullptr when there is none
 
   operator edge() const noexcept { return ref; }
   dtype type() const { return ref.type(); }
   const partial_shape& dims() const { return ref.dims(); }
-  const std::string& name() const { return ref.node->name(); }
+  /// Throws troupe::error where there is no variable.
+  const std::string& name() const;
 };
 
 /// Grows only: nodes are never removed or replaced, so that edges stay valid. Not thread-safe.
@@ -172,6 +184,7 @@ public:
   /// New nodes get these until the matching pop. Scope names are made unique among scopes.
   /// A scope may end before those that began in it, which then are over, too: see depth().
   void push_scope(std::string_view name);
+  /// Throws troupe::error where no scope is open; so do those below.
   void pop_scope();
   void push_device(std::string device);
   void pop_device();

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -35,12 +36,18 @@ public:
     for (const auto& item : items)
       items_[size_++] = item; // too many items do not compile in a constant
   }
-  constexpr void push_back(const T& item) { items_[size_++] = item; } // not beyond N
+  /// Throws std::out_of_range beyond N items, as do indices that are not there.
+  constexpr void push_back(const T& item) {
+    items_.at(size_) = item;
+    ++size_;
+  }
   constexpr const T* begin() const { return items_.data(); }
   constexpr const T* end() const { return items_.data() + size_; }
   constexpr size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
-  constexpr const T& operator[](size_t i) const { return items_[i]; }
+  constexpr const T& operator[](size_t i) const {
+    return i < size_ ? items_[i] : throw std::out_of_range{"inplace_vector: there is no such item"};
+  }
 
 private:
   std::array<T, N> items_{};
@@ -149,7 +156,7 @@ struct attr_def {
   bool optional = false;
 };
 
-/// The default as a value; requires has_default().
+/// The default as a value; an empty one of its kind unless has_default().
 TROUPE_API attr_value default_of(const attr_def& attr);
 
 /// What a run of an op does beside computing its outputs. Every pass reads these, never op names.

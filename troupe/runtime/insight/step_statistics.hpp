@@ -1,6 +1,7 @@
 // What a step did, when and where: for people, for traces and for cost models.
 #pragma once
 #include "troupe/runtime/device/copy_stream.hpp"
+#include "troupe/runtime/types/status.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -71,7 +72,11 @@ struct task_statistics {
   uint64_t peak_bytes = 0;      ///< the most that these took at once
   std::vector<memory_timeline> memory = {};
 
-  const span_subject& subject_of(const step_span& span) const { return (*subjects)[span.subject]; }
+  /// Throws troupe::error for a span that names no subject of this task.
+  const span_subject& subject_of(const step_span& span) const {
+    auto count = subjects ? subjects->size() : 0;
+    return (*subjects)[detail::checked_index(task, "subject", span.subject, count)];
+  }
 };
 
 /// What a step did. A step that failed tells how far it came.

@@ -19,6 +19,21 @@ std::string_view to_string(attr_kind kind) noexcept {
   return names[static_cast<size_t>(kind)];
 }
 
+namespace detail {
+
+void throw_wide_attr(uint64_t value) {
+  throw error{invalid("an attribute holds whole numbers of up to 2^63 - 1, got ", value)};
+}
+
+void throw_bad_attr(std::string_view name, const attr_value* held, attr_kind asked) {
+  if (!held)
+    throw error{failure(error_kind::not_found, "there is no attribute '", name, "'")};
+  throw error{invalid("the attribute '", name, "' is a ", to_string(held->kind()), ", no ",
+                      to_string(asked))};
+}
+
+} // namespace detail
+
 bool attr_value::operator==(const attr_value& other) const noexcept {
   if (auto* mine = get_if<troupe::tensor>(), *theirs = other.get_if<troupe::tensor>();
       mine && theirs)

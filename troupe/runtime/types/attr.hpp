@@ -33,6 +33,8 @@ enum class attr_kind : uint8_t {
 
 TROUPE_API std::string_view to_string(attr_kind kind) noexcept;
 
+class attr_value;
+
 /// A function (graph/function.hpp) that a node runs. Without a body it is the one of that name
 /// whose body the node is a part of, perhaps of a part: so a function calls itself.
 struct function_value {
@@ -44,6 +46,12 @@ struct function_value {
 
 TROUPE_API std::ostream& operator<<(std::ostream& out, const function_value& value);
 
+namespace detail {
+[[noreturn]] TROUPE_API void throw_wide_attr(uint64_t value);
+[[noreturn]] TROUPE_API void throw_bad_attr(std::string_view name, const attr_value* held,
+                                            attr_kind asked);
+} // namespace detail
+
 /// One of the kinds of attr_kind, in that order.
 class TROUPE_API attr_value {
 public:
@@ -54,9 +62,14 @@ public:
                    std::vector<function_value>>;
 
   attr_value() : content_(false) {}
-  attr_value(bool value) : content_(value) {}
+  template <std::same_as<bool> T> // a template, so that no pointer becomes a truth value
+  attr_value(T value) : content_(value) {}
+  /// Throws troupe::error for a number that has no place in 64 bits with a sign.
   template <std::integral T>
-  requires(!std::same_as<T, bool>) attr_value(T value) : content_(static_cast<int64_t>(value)) {}
+  requires(!std::same_as<T, bool>) attr_value(T value) : content_(static_cast<int64_t>(value)) {
+    if (!std::in_range<int64_t>(value))
+      detail::throw_wide_attr(static_cast<uint64_t>(value));
+  }
   template <std::floating_point T>
   attr_value(T value) : content_(static_cast<double>(value)) {}
   attr_value(const char* value) : content_(std::string{value}) {}
@@ -93,11 +106,27 @@ TROUPE_API std::ostream& operator<<(std::ostream& out, const attr_value& value);
 
 using attr_map = std::map<std::string, attr_value, std::less<>>;
 
-/// Returns the attribute's value; requires that the node has it, which adding it to a graph
-/// checked.
+namespace detail {
+// The kind of each type of attr_value::content.
+template <class T, size_t I = 0>
+constexpr attr_kind attr_kind_of() {
+  if constexpr (std::is_same_v<T, std::variant_alternative_t<I, attr_value::content>>)
+    return static_cast<attr_kind>(I);
+  else
+    return attr_kind_of<T, I + 1>();
+}
+} // namespace detail
+
+/// Returns the attribute's value. Throws troupe::error where there is none of that name and kind;
+/// adding a node to a graph checks that it has those of its op.
 template <class T>
 const T& attr(const attr_map& attrs, std::string_view name) {
-  return *attrs.find(name)->second.get_if<T>();
+  auto place = attrs.find(name);
+  auto* value = place == attrs.end() ? nullptr : place->second.get_if<T>();
+  if (!value) [[unlikely]]
+    detail::throw_bad_attr(name, place == attrs.end() ? nullptr : &place->second,
+                           detail::attr_kind_of<T>());
+  return *value;
 }
 
 } // namespace troupe

@@ -1,7 +1,8 @@
 #include "troupe/runtime/types/shape.hpp"
 
+#include "troupe/runtime/types/error.hpp"
+
 #include <algorithm>
-#include <cassert>
 #include <ostream>
 
 namespace troupe {
@@ -29,8 +30,11 @@ status too_many_axes(size_t rank) {
 } // namespace
 
 shape::shape(std::initializer_list<int64_t> extents) {
-  for (auto extent : extents)
+  for (auto extent : extents) {
+    if (extent < 0)
+      throw error{invalid("extents must not be negative, got ", extent, " for axis ", rank_)};
     push_back(extent);
+  }
 }
 
 result<shape> shape::make(std::span<const int64_t> extents) {
@@ -59,9 +63,9 @@ int64_t shape::elements() const noexcept {
 }
 
 void shape::push_back(int64_t extent) {
-  assert(rank_ < max_rank);
-  if (rank_ < max_rank)
-    extents_[static_cast<size_t>(rank_++)] = extent;
+  if (rank_ == max_rank)
+    throw error{too_many_axes(static_cast<size_t>(rank_) + 1)};
+  extents_[static_cast<size_t>(rank_++)] = extent;
 }
 
 bool shape::operator==(const shape& other) const noexcept {
@@ -82,6 +86,8 @@ partial_shape::partial_shape(std::vector<int64_t> extents)
     : extents_(std::move(extents)), known_rank_(true) {}
 
 partial_shape partial_shape::of_rank(int rank) {
+  if (rank < 0)
+    throw error{invalid("a rank must not be negative, got ", rank)};
   return partial_shape{std::vector<int64_t>(static_cast<size_t>(rank), unknown_extent)};
 }
 
@@ -102,10 +108,17 @@ bool partial_shape::fully_known() const noexcept {
 }
 
 int64_t partial_shape::elements() const noexcept {
-  return fully_known() ? known().elements() : unknown_extent;
+  if (!fully_known())
+    return unknown_extent;
+  int64_t product = 1;
+  for (auto extent : extents_)
+    product *= extent;
+  return product;
 }
 
 shape partial_shape::known() const {
+  if (!fully_known())
+    throw error{failure(error_kind::failed_precondition, "the shape ", *this, " is not all known")};
   shape all;
   for (auto extent : extents_)
     all.push_back(extent);

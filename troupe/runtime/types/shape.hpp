@@ -20,14 +20,16 @@ inline constexpr int max_rank = 8;
 class TROUPE_API shape {
 public:
   shape() = default; ///< a scalar's
-  /// Requires valid extents; use `make` for extents that come from users or peers.
+  /// Throws troupe::error for a negative extent or too many axes; use `make` for extents that come
+  /// from files or peers.
   shape(std::initializer_list<int64_t> extents);
 
   /// Fails for a negative extent, too many axes, or more than 2^62 elements.
   static result<shape> make(std::span<const int64_t> extents);
 
   int rank() const noexcept { return rank_; }
-  int64_t operator[](int axis) const { return extents_[static_cast<size_t>(axis)]; }
+  /// Throws troupe::error for an axis that is not in [0, rank()).
+  int64_t operator[](int axis) const { return extents_[checked(axis)]; }
   int64_t elements() const noexcept;
   std::span<const int64_t> extents() const noexcept {
     return {extents_.data(), static_cast<size_t>(rank_)};
@@ -35,13 +37,18 @@ public:
   auto begin() const noexcept { return extents().begin(); }
   auto end() const noexcept { return extents().end(); }
 
-  /// Changes one extent, or adds an axis; the caller keeps the limits.
-  void set(int axis, int64_t extent) { extents_[static_cast<size_t>(axis)] = extent; }
+  /// Changes one extent, or adds an axis. Throws troupe::error for an axis that is not there, and
+  /// for one too many; the caller sees to the extent.
+  void set(int axis, int64_t extent) { extents_[checked(axis)] = extent; }
   void push_back(int64_t extent);
 
   bool operator==(const shape& other) const noexcept;
 
 private:
+  size_t checked(int axis) const {
+    return detail::checked_index("a shape", "axis", axis, static_cast<size_t>(rank_));
+  }
+
   std::array<int64_t, max_rank> extents_{};
   int rank_ = 0;
 };
@@ -59,20 +66,22 @@ public:
   explicit partial_shape(std::vector<int64_t> extents);
 
   static partial_shape unknown() { return {}; }
-  static partial_shape of_rank(int rank); ///< the rank is known, no extent is
+  /// The rank is known, no extent is. Throws troupe::error for a negative rank.
+  static partial_shape of_rank(int rank);
 
   /// Fails for an extent below -1 or too many axes.
   static result<partial_shape> make(std::span<const int64_t> extents);
 
   bool has_rank() const noexcept { return known_rank_; }
   int rank() const noexcept { return known_rank_ ? static_cast<int>(extents_.size()) : -1; }
-  /// Returns the extent, or -1 when it is unknown; requires a known rank.
-  int64_t operator[](int axis) const { return extents_[static_cast<size_t>(axis)]; }
+  /// Returns the extent, or -1 when it is unknown. Throws troupe::error for an axis that is not in
+  /// [0, rank()), as all are not where the rank is unknown.
+  int64_t operator[](int axis) const { return extents_[checked(axis)]; }
   std::span<const int64_t> extents() const noexcept { return extents_; }
   bool fully_known() const noexcept;
   int64_t elements() const noexcept; ///< -1 when not fully known
-  shape known() const;               ///< requires fully_known()
-  void set(int axis, int64_t extent) { extents_[static_cast<size_t>(axis)] = extent; }
+  shape known() const;               ///< throws troupe::error unless fully_known()
+  void set(int axis, int64_t extent) { extents_[checked(axis)] = extent; }
 
   /// Says whether a tensor of the other shape could be described by this one as well.
   bool compatible(const partial_shape& other) const noexcept;
@@ -82,6 +91,10 @@ public:
   bool operator==(const partial_shape&) const = default;
 
 private:
+  size_t checked(int axis) const {
+    return detail::checked_index("a shape", "axis", axis, extents_.size());
+  }
+
   std::vector<int64_t> extents_;
   bool known_rank_ = false;
 };

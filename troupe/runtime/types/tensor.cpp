@@ -107,10 +107,28 @@ result<tensor> make_distant(dtype type, const shape& dims, size_t bytes, allocat
   auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes);
   if (!memory)
     return out_of_memory(bytes, type, dims);
-  return tensor::over(new buffer{memory, bytes, release_distant, &from, from.space()}, type, dims);
+  return tensor::raw_over(new buffer{memory, bytes, release_distant, &from, from.space()}, type,
+                          dims);
 }
 
 } // namespace
+
+namespace detail {
+
+void throw_wrong_count(const shape& dims, size_t values) {
+  throw error{invalid("a tensor of shape ", dims, " has ", dims.elements(), " elements, got ",
+                      values, values == 1 ? " value" : " values")};
+}
+
+void throw_wrong_type(dtype asked, dtype held, const shape& dims) {
+  throw error{invalid("the elements of a tensor ", held, dims, " were asked for as ", asked)};
+}
+
+void throw_no_values(dtype asked) {
+  throw error{invalid("the elements of a tensor that holds nothing were asked for as ", asked)};
+}
+
+} // namespace detail
 
 allocator& heap_allocator() noexcept {
   static plain_heap heap;
@@ -134,10 +152,18 @@ result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
                  : type == dtype::variant ? begin_objects<tensor_list>(elements, dims.elements())
                                           : release_numbers;
   auto* made = new (memory) buffer{elements, bytes, release, &from};
-  return over(made, type, dims);
+  return raw_over(made, type, dims);
 }
 
-tensor tensor::over(buffer* memory, dtype type, const shape& dims) noexcept {
+tensor tensor::over(buffer* memory, dtype type, const shape& dims) {
+  auto needed = static_cast<size_t>(dims.elements()) * size_of(type);
+  if (!memory || memory->bytes() < needed)
+    throw error{invalid("a tensor ", type, dims, " takes ", needed, " bytes, and the memory has ",
+                        memory ? memory->bytes() : 0)};
+  return raw_over(memory, type, dims);
+}
+
+tensor tensor::raw_over(buffer* memory, dtype type, const shape& dims) noexcept {
   tensor made;
   made.buffer_ = memory;
   made.data_ = memory->data();
@@ -153,8 +179,10 @@ tensor tensor::must_make(dtype type, const shape& dims) {
   return *std::move(made);
 }
 
-tensor tensor::reshaped(const shape& dims) const noexcept {
-  assert(dims.elements() == elements());
+tensor tensor::reshaped(const shape& dims) const {
+  if (dims.elements() != elements())
+    throw error{invalid("a tensor of shape ", dims_, " has ", elements(),
+                        " elements, and cannot have shape ", dims, " with ", dims.elements())};
   tensor view{*this};
   view.dims_ = dims;
   return view;

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <atomic>
-#include <cassert>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -97,6 +96,12 @@ inline constexpr size_t tensor_alignment = 64;
 /// The process's plain heap.
 TROUPE_API allocator& heap_allocator() noexcept;
 
+namespace detail {
+[[noreturn]] TROUPE_API void throw_wrong_count(const shape& dims, size_t values);
+[[noreturn]] TROUPE_API void throw_wrong_type(dtype asked, dtype held, const shape& dims);
+[[noreturn]] TROUPE_API void throw_no_values(dtype asked);
+} // namespace detail
+
 /// Cheap to copy: copies share the buffer. Elements lie in row-major order, 64-byte aligned.
 class TROUPE_API tensor {
 public:
@@ -129,13 +134,17 @@ public:
   static result<tensor> make(dtype type, const shape& dims, allocator& from = heap_allocator());
 
   /// Shares memory that already exists; `release` is called with the buffer when it is not used any
-  /// more and must free the buffer as well. `memory` must be 64-byte aligned.
-  static tensor over(buffer* memory, dtype type, const shape& dims) noexcept;
+  /// more and must free the buffer as well. `memory` must be 64-byte aligned. Throws troupe::error,
+  /// and takes nothing, where there is no memory, or too little for the shape.
+  static tensor over(buffer* memory, dtype type, const shape& dims);
+  /// The same, unchecked: the buffer may be said to have no bytes.
+  static tensor raw_over(buffer* memory, dtype type, const shape& dims) noexcept;
 
-  /// Copies values. The number of values must be that of the shape.
+  /// Copies values. Throws troupe::error if their number is not that of the shape.
   template <class T>
   static tensor of(const shape& dims, std::span<const T> values) {
-    assert(dims.elements() == static_cast<int64_t>(values.size()));
+    if (dims.elements() != static_cast<int64_t>(values.size()))
+      detail::throw_wrong_count(dims, values.size());
     auto made = must_make(dtype_of<T>, dims);
     std::copy(values.begin(), values.end(), made.template data<T>());
     return made;
@@ -169,24 +178,31 @@ public:
   /// Whether the processors can read the elements.
   bool on_host() const noexcept { return space() == nullptr; }
 
+  /// The elements, whatever their type: what uses the pointer must have looked at type().
   void* raw() const noexcept { return data_; }
-  /// Requires that T is the C++ type of `type()`. Only the device may follow the pointer where the
-  /// tensor is not on the host.
+  /// The elements; null where the tensor holds nothing. Throws troupe::error, naming both types, if
+  /// T is not the C++ type of `type()`. Only the device may follow the pointer where the tensor is
+  /// not on the host.
   template <class T>
-  T* data() const noexcept {
-    assert(dtype_of<T> == type_ || empty());
+  T* data() const {
+    if (dtype_of<T> != type_ && buffer_) [[unlikely]]
+      detail::throw_wrong_type(dtype_of<T>, type_, dims_);
     return static_cast<T*>(data_);
   }
+  /// The same as a span. Throws for a tensor that holds nothing, too.
   template <class T>
-  std::span<T> values() const noexcept {
+  std::span<T> values() const {
+    if (!buffer_) [[unlikely]]
+      detail::throw_no_values(dtype_of<T>);
     return {data<T>(), static_cast<size_t>(elements())};
   }
 
   /// Says whether nobody else shares the memory, so that it may be overwritten.
   bool unique() const noexcept { return buffer_ && buffer_->unique(); }
 
-  /// Returns a tensor over the same memory with another shape of as many elements.
-  tensor reshaped(const shape& dims) const noexcept;
+  /// Returns a tensor over the same memory with another shape. Throws troupe::error if that has not
+  /// as many elements.
+  tensor reshaped(const shape& dims) const;
 
   /// Copies the elements into memory of its own, which must lie in the same space.
   result<tensor> clone(allocator& from = heap_allocator()) const;

@@ -244,8 +244,8 @@ result<tensor> core::upload(const tensor& from, device& by) {
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", from.bytes(), " bytes for ",
                    from.type(), from.dims());
-  auto made =
-      tensor::over(new buffer{memory, from.bytes(), release, this, this}, from.type(), from.dims());
+  auto made = tensor::raw_over(new buffer{memory, from.bytes(), release, this, this}, from.type(),
+                               from.dims());
   if (from.bytes() > 0)
     TROUPE_TRY(note(launch_upload(memory, from, in_line, by)));
   if (auto* making = core_recording::current(*this))
@@ -319,8 +319,8 @@ result<tensor> core::take_over(const tensor& from) {
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", from.bytes(), " bytes for ",
                    from.type(), from.dims(), " from ", peer->name());
-  auto made =
-      tensor::over(new buffer{memory, from.bytes(), release, this, this}, from.type(), from.dims());
+  auto made = tensor::raw_over(new buffer{memory, from.bytes(), release, this, this}, from.type(),
+                               from.dims());
   if (from.bytes() == 0)
     return made;
   TROUPE_ASSIGN(auto made_there, peer->end_of_line());

@@ -47,8 +47,8 @@ result<tensor> core::swap_out(const tensor& from) {
   pinned_in_use_ += pinned.size;
   if (!self_)
     self_ = shared_from_this();
-  return tensor::over(new buffer{pinned.memory, 0, release_swapped, this, this}, from.type(),
-                      shape{0});
+  return tensor::raw_over(new buffer{pinned.memory, 0, release_swapped, this, this}, from.type(),
+                          shape{0});
 }
 
 result<tensor> core::swap_in(const tensor& saved, allocator& memory) {

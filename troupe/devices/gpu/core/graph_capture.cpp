@@ -65,7 +65,7 @@ result<tensor> core_recording::make_input(dtype type, const shape& dims) {
     return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
                    dims);
   auto* made = new buffer{memory, bytes, core::release, core_.get(), core_.get()};
-  inputs_.push_back(tensor::over(made, type, dims));
+  inputs_.push_back(tensor::raw_over(made, type, dims));
   return inputs_.back();
 }
 
@@ -148,9 +148,9 @@ bool core_recording::claim(std::span<output> outputs) {
   for (auto& one : outputs) {
     auto& block = blocks_.at(one.memory);
     block.idle = false;
-    one.value =
-        tensor::over(new buffer{one.memory, block.size, core::release, core_.get(), core_.get()},
-                     one.type, one.dims);
+    one.value = tensor::raw_over(
+        new buffer{one.memory, block.size, core::release, core_.get(), core_.get()}, one.type,
+        one.dims);
   }
   claimed_ = true;
   return true;

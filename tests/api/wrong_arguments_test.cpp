@@ -1,0 +1,803 @@
+// Arguments of public functions are checked in every build: wrong ones are errors that say what was
+// expected and what was given, and never a crash or a value out of nowhere.
+#include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "troupe/troupe.hpp"
+
+#include <array>
+
+namespace troupe::test::wrong_arguments_test {
+
+namespace {
+
+/// `function` is the one under test.
+void refuses(std::string_view function, const std::string& expected, auto&& act) {
+  CAPTURE(function);
+  auto failure = failure_of(act);
+  CHECK(failure != "no error");
+  CHECK_THAT(failure, Catch::Contains(expected));
+}
+
+tensor three_floats() { return tensor::of<float>({3}, {1, 2, 3}); }
+
+} // namespace
+
+TEST_CASE("a tensor is made of as many values as its shape has elements") {
+  const std::vector<float> few(3), many(100'000);
+  refuses("tensor::of(span)", "[2,3] has 6 elements, got 3 values", [&] {
+    (void)tensor::of(shape{2, 3}, std::span{few});
+  });
+  refuses("tensor::of(vector)", "[2,3] has 6 elements, got 100000 values", [&] {
+    (void)tensor::of({2, 3}, many);
+  });
+  refuses("tensor::of(list)", "[2] has 2 elements, got 1 value",
+          [] { (void)tensor::of<int32_t>({2}, {1}); });
+  refuses("tensor::of(list), a scalar", "[] has 1 elements, got 0 values",
+          [] { (void)tensor::of<int32_t>({}, std::initializer_list<int32_t>{}); });
+  CHECK(tensor::of<float>({0}, std::vector<float>{}).elements() == 0);
+  refuses("tensor::make", "cannot make a tensor of type none",
+          [] { (void)value_or_throw(tensor::make(dtype::none, {2})); });
+  refuses("tensor::reshaped", "has 3 elements, and cannot have shape [2,2] with 4", [] {
+    (void)three_floats().reshaped({2, 2});
+  });
+  refuses("tensor::reshaped, of nothing", "cannot have shape [2]",
+          [] { (void)tensor{}.reshaped({2}); });
+  refuses("tensor::over, no memory", "the memory has 0",
+          [] { (void)tensor::over(nullptr, dtype::f32, {2}); });
+  float numbers[4] = {};
+  buffer memory{numbers, sizeof numbers, [](buffer*) {}, nullptr};
+  refuses("tensor::over, too little", "f32[5] takes 20 bytes, and the memory has 16",
+          [&] { (void)tensor::over(&memory, dtype::f32, {5}); });
+  CHECK(tensor::over(&memory, dtype::f32, {4}).elements() == 4);
+}
+
+TEST_CASE("elements are read as what they are") {
+  auto doubles = tensor::of<double>({2}, {3, 4});
+  refuses("tensor::data", "f64[2] were asked for as f32", [&] { (void)doubles.data<float>(); });
+  refuses("tensor::values", "f64[2] were asked for as i64",
+          [&] { (void)doubles.values<int64_t>(); });
+  refuses("tensor::values, strings", "f64[2] were asked for as string",
+          [&] { (void)doubles.values<std::string>(); });
+  refuses("to_scalar", "expected one f32, got f64[2]", [&] { (void)to_scalar<float>(doubles); });
+  refuses("to_scalar, of nothing", "expected one f32, got none",
+          [] { (void)to_scalar<float>(tensor{}); });
+  CHECK(tensor{}.data<float>() == nullptr);
+  refuses("tensor::values, of nothing", "holds nothing", [] { (void)tensor{}.values<float>(); });
+  auto moved = std::move(doubles);
+  refuses("tensor::values, moved away", "holds nothing",
+          [&] { (void)doubles.values<double>(); }); // NOLINT(bugprone-use-after-move)
+  CHECK(moved.data<double>()[1] == 4);
+  CHECK(moved.raw() == moved.data<double>());
+}
+
+TEST_CASE("axes and extents of shapes are checked") {
+  refuses("shape(list), negative", "must not be negative, got -1", [] { (void)shape{2, -1}; });
+  refuses("shape(list), long", "at most 8 axes, got 9",
+          [] { (void)shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; });
+  refuses("shape::push_back", "at most 8 axes, got 9", [] {
+    shape dims{1, 1, 1, 1, 1, 1, 1, 1};
+    dims.push_back(1);
+  });
+  const shape dims{2, 3};
+  for (auto axis : {-1, 2, 8, 1'000'000})
+    refuses("shape::operator[]", "there is no axis " + std::to_string(axis) + "; it has 2",
+            [&] { (void)dims[axis]; });
+  refuses("shape::set", "there is no axis 2", [&] { shape{dims}.set(2, 1); });
+  refuses("shape::make", "must not be negative, got -2", [] {
+    (void)value_or_throw(shape::make(std::array<int64_t, 2>{1, -2}));
+  });
+  const partial_shape open{-1, 3};
+  refuses("partial_shape::operator[]", "there is no axis 2", [&] { (void)open[2]; });
+  refuses("partial_shape::operator[], no rank", "there is no axis 0",
+          [] { (void)partial_shape{}[0]; });
+  refuses("partial_shape::set", "there is no axis -1", [&] { partial_shape{open}.set(-1, 1); });
+  refuses("partial_shape::known", "[?,3] is not all known", [&] { (void)open.known(); });
+  refuses("partial_shape::of_rank", "must not be negative, got -1",
+          [] { (void)partial_shape::of_rank(-1); });
+  refuses("partial_shape::make", "must be -1 (unknown) or more, got -2",
+          [] { (void)value_or_throw(partial_shape::make(std::array<int64_t, 1>{-2})); });
+  refuses("resolve_axis", "axis 2 is outside [-2, 2)",
+          [] { (void)value_or_throw(resolve_axis(2, 2)); });
+  refuses("merge", "[2] and [3] differ",
+          [] { (void)value_or_throw(merge(partial_shape{2}, partial_shape{3})); });
+  refuses("broadcast", "cannot be broadcast",
+          [] { (void)value_or_throw(broadcast(shape{2}, shape{3})); });
+}
+
+TEST_CASE("a result without a value says why when it is read") {
+  result<int> none{invalid("there is no number")};
+  refuses("result::operator*", "there is no number", [&] { (void)*none; });
+  refuses("result::operator* &&", "there is no number", [&] { (void)*std::move(none); });
+  result<std::string> text{failure(error_kind::not_found, "there is no text")};
+  refuses("result::operator->", "not_found: there is no text", [&] { (void)text->size(); });
+  refuses("value_or_throw", "there is no text", [&] { (void)value_or_throw(text); });
+  refuses("result(status)", "neither a value nor an error", [] { (void)*result<int>{status{}}; });
+  CHECK(invalid(static_cast<const char*>(nullptr), "text").message() == "text");
+}
+
+TEST_CASE("attributes are read as what they are, and hold what they are given") {
+  const attr_map attrs{{"n", 3}, {"name", "x"}};
+  refuses("attr, other kind", "'n' is a int, no string",
+          [&] { (void)attr<std::string>(attrs, "n"); });
+  refuses("attr, none", "there is no attribute 'm'", [&] { (void)attr<int64_t>(attrs, "m"); });
+  refuses("attr_value(integral)", "up to 2^63 - 1, got 18446744073709551615",
+          [] { (void)attr_value{UINT64_MAX}; });
+  graph_builder g;
+  auto* node = g.placeholder(dtype::f32).node;
+  refuses("node::attr", "there is no attribute 'axis'", [&] { (void)node->attr<int64_t>("axis"); });
+  static_assert(!std::is_constructible_v<attr_value, void*>);
+  static_assert(!std::is_constructible_v<attr_value, node_spec*>);
+  static_assert(std::is_constructible_v<attr_value, const char*>);
+}
+
+TEST_CASE("nodes and edges refuse outputs and inputs that are not there") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {2}, "x");
+  auto y = x + 1.0f;
+  for (auto i : {-1, 1, 100}) {
+    refuses("node::output_type", "x: there is no output", [&] { (void)x.node->output_type(i); });
+    refuses("node::output_shape", "there is no output", [&] { (void)x.node->output_shape(i); });
+    refuses("node::output_is_ref", "there is no output", [&] { (void)x.node->output_is_ref(i); });
+    refuses("edge::type", "there is no output", [&] { (void)x.node->output(i).type(); });
+  }
+  refuses("node::input_is_ref", "there is no input 2; it has 2",
+          [&] { (void)y.node->input_is_ref(2); });
+  refuses("node::input_port", "there is no input -1", [&] { (void)y.node->input_port(-1); });
+  refuses("edge::type, of nothing", "an edge to nothing has no type", [] { (void)edge{}.type(); });
+  refuses("edge::dims, of nothing", "an edge to nothing has no shape", [] { (void)edge{}.dims(); });
+  CHECK(edge{}.name() == "nothing");
+  CHECK_FALSE(edge{}.exists());
+  CHECK_FALSE(x.node->output(1).exists());
+  refuses("variable_handle::name", "no variable", [] { (void)variable_handle{}.name(); });
+  refuses("variable_handle::type", "to nothing", [] { (void)variable_handle{}.type(); });
+  refuses("graph::own", "to nothing", [&] { (void)value_or_throw(g.own({})); });
+  refuses("graph::find_edge", "no node 'z'", [&] { (void)value_or_throw(g.find_edge("z")); });
+  refuses("graph::find_edge, output", "there is no 'x:7'",
+          [&] { (void)value_or_throw(g.find_edge("x:7")); });
+  refuses("graph::pop_scope", "no name scope is open", [&] { g.pop_scope(); });
+  refuses("graph::pop_device", "no device scope is open", [&] { g.pop_device(); });
+  refuses("graph::pop_controls", "no control scope is open", [&] { g.pop_controls(); });
+  g.end_recompute();
+  CHECK(g.recomputed_parts().empty());
+  refuses("graph::add, op", "Nonesuch", [&] { (void)value_or_throw(g.add({.op = "Nonesuch"})); });
+  refuses("graph::add, input", "input",
+          [&] { (void)value_or_throw(g.add({.op = "Neg", .inputs = {edge{}}})); });
+  refuses("graph::add, output of an input", "there is no output 'x:4'",
+          [&] { (void)value_or_throw(g.add({.op = "Neg", .inputs = {x.node->output(4)}})); });
+  refuses("graph::add, control", "control",
+          [&] { (void)value_or_throw(g.add({.op = "NoOp", .controls = {nullptr}})); });
+  graph_builder other;
+  refuses("graph::add_control", "one graph",
+          [&] { throw_if_failed(g.add_control(*x.node, *other.placeholder(dtype::f32).node)); });
+  CHECK(constant_value({}) == nullptr);
+  CHECK(resource_behind({}) == nullptr);
+  refuses("gradients", "all ys and xs must be edges of one graph",
+          [&] { (void)g.gradients(edge{}, {x}); });
+  refuses("gradients, xs", "all ys and xs must be edges of one graph",
+          [&] { (void)g.gradients(y, {edge{}}); });
+  refuses("gradients, stop", "", [&] { (void)g.gradients(y, {x}, {.stop = {edge{}}}); });
+  refuses("gradients, weights", "", [&] { (void)g.gradients(y, {x}, {.weights = {y, y}}); });
+  refuses("gradient_context", "there is no", [&] {
+    (void)g.gradients(y, {x}, {.of_ops = {{"Add", [](gradient_context& at) {
+                                             (void)at.input(5);
+                                             return edges{};
+                                           }}}});
+  });
+}
+
+TEST_CASE("builders refuse edges to nothing, of other graphs, and names that are none") {
+  graph_builder g, other;
+  auto x = g.placeholder(dtype::f32, {2}, "x");
+  auto v = g.variable(three_floats(), "v");
+  refuses("placeholder", "none", [&] { (void)g.placeholder(dtype::none); });
+  refuses("placeholder, extent", "-2", [&] { (void)g.placeholder(dtype::f32, {-2}); });
+  refuses("constant, edge", "is an edge", [&] { (void)g.constant(x); });
+  refuses("constant, nothing", "", [&] { (void)g.constant(tensor{}); });
+  refuses("constant, name", "is no name", [&] { (void)g.constant(1, "a b"); });
+  refuses("variable", "edge to nothing", [&] { (void)g.variable(edge{}); });
+  refuses("variable, name", "is used already", [&] { (void)g.variable(1.0f, "v"); });
+  refuses("variable, type", "none", [&] { (void)g.variable(dtype::none, {2}); });
+  refuses("resource_variable", "edge to nothing", [&] { (void)g.resource_variable(edge{}); });
+  refuses("group", "", [&] { (void)g.group({nullptr}); });
+  refuses("scope", "is no name", [&] { (void)g.scope("a/b"); });
+  refuses("on", "part", [&] { (void)g.on("nonsense"); });
+  refuses("on, function", "the function is none", [&] { (void)g.on(device_function{}); });
+  refuses("colocate_with", "needs a node of this graph", [&] { (void)g.colocate_with({}); });
+  refuses("after", "a node of another graph, or none", [&] { (void)g.after({nullptr}); });
+  refuses("operator+", "edge to nothing", [&] { (void)(x + edge{}); });
+  refuses("operator-", "edge to nothing", [&] { (void)-edge{}; });
+  refuses("operator+, graphs", "another graph",
+          [&] { (void)(x + other.placeholder(dtype::f32, {2})); });
+  refuses("operator+, no edge", "no input is an edge", [] { (void)(operand{1} + operand{2}); });
+  refuses("operator%", "edge to nothing", [&] { (void)(edge{} % x); });
+  refuses("operator==", "edge to nothing", [&] { (void)(x == edge{}); });
+  refuses("operator<", "edge to nothing", [&] { (void)(edge{} < x); });
+  refuses("operator&&", "must be bool", [&] { (void)(x && x); });
+  refuses("operator||", "edge to nothing", [&] { (void)(edge{} || x); });
+  refuses("operator!", "edge to nothing", [&] { (void)!edge{}; });
+  refuses("sum", "edge to nothing", [] { (void)sum(edge{}); });
+  refuses("mean", "an edge to nothing", [] { (void)mean(1.0f); });
+  refuses("matmul", "", [&] { (void)matmul(x, edge{}); });
+  refuses("add_n", "", [&] { (void)add_n(std::vector<edge>{}); });
+  CHECK(v.initializer != nullptr);
+}
+
+TEST_CASE("branches and loops refuse what is empty or does not fit") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto holds = x > 0;
+  const std::function<edge()> no_branch;
+  auto branch = [&] { return x; };
+  refuses("cond, predicate", "needs an edge that chooses",
+          [&] { (void)cond(edge{}, branch, branch); });
+  refuses("cond, branch", "a branch is an empty function",
+          [&] { (void)cond(holds, no_branch, branch); });
+  refuses("cond, other branch", "a branch is an empty function",
+          [&] { (void)cond(holds, branch, no_branch); });
+  refuses("case_of", "needs an edge that chooses", [&] { (void)case_of(cast(x, dtype::i32), {}); });
+  refuses("case_of, branch", "a branch is an empty function", [&] {
+    (void)case_of(cast(x, dtype::i32), {[&] { return edges{x}; }, {}});
+  });
+  auto less_than_ten = [](const std::vector<edge>& v) -> edge { return v[0] < 10; };
+  auto next = [](const std::vector<edge>& v) { return std::vector<edge>{v[0] + 1}; };
+  refuses("while_loop", "needs loop variables", [&] { (void)while_loop({}, less_than_ten, next); });
+  refuses("while_loop, nothing", "needs loop variables",
+          [&] { (void)while_loop({edge{}}, less_than_ten, next); });
+  refuses("while_loop, condition", "the condition is an empty function",
+          [&] { (void)while_loop({x}, {}, next); });
+  refuses("while_loop, body", "the body is an empty function",
+          [&] { (void)while_loop({x}, less_than_ten, {}); });
+  refuses("while_loop, shapes", "got 2 shapes for 1 loop variables", [&] {
+    (void)while_loop({x}, less_than_ten, next, {.shapes = {partial_shape{}, partial_shape{}}});
+  });
+  refuses("while_loop, condition's edge", "to nothing", [&] {
+    (void)while_loop(
+        {x}, [](const std::vector<edge>&) { return edge{}; }, next);
+  });
+  refuses("define", "what builds the function is an empty function", [&] {
+    (void)define(g, "f", {dtype::f32},
+                 std::function<std::vector<edge>(const std::vector<edge>&)>{});
+  });
+  refuses("define, gradient", "the gradient is an empty function", [&] {
+    (void)define(
+        g, "f", {dtype::f32}, next,
+        std::function<std::vector<edge>(const std::vector<edge>&, const std::vector<edge>&)>{});
+  });
+  refuses("define_recursive", "is an empty function",
+          [&] { (void)define_recursive(g, "f", {dtype::f32}, {dtype::f32}, {}); });
+  refuses("argument", "an edge to nothing has no type", [] { (void)argument{edge{}}; });
+  auto f = define(g, "f", {dtype::f32}, next);
+  refuses("call", "", [&] { (void)call(g, f, {}); });
+  refuses("call, nothing", "", [&] { (void)call(g, f, {edge{}}); });
+  refuses("call, no function", "", [&] { (void)call(g, {}, {x}); });
+  refuses("function::argument", "f: there is no argument 1; it has 1",
+          [&] { (void)f.value.body->argument(1); });
+  refuses("function::argument_is_ref", "there is no argument 9",
+          [&] { (void)f.value.body->argument_is_ref(9); });
+  refuses("function::result_type", "there is no result 1",
+          [&] { (void)f.value.body->result_type(1); });
+  refuses("function::result_dims", "there is no result 1",
+          [&] { (void)f.value.body->result_dims(1); });
+  refuses("function::result_is_ref", "there is no result 1",
+          [&] { (void)f.value.body->result_is_ref(1); });
+  refuses("function::handed_on", "there is no result 1", [&] { (void)f.value.body->handed_on(1); });
+
+  auto rows = g.placeholder(dtype::f32, {3, 2});
+  auto turn = [](const std::vector<edge>& carry, const std::vector<edge>& slices) -> scan_turn {
+    return {carry, slices};
+  };
+  refuses("scan", "is an empty function", [&] { (void)scan({x}, {rows}, {}); });
+  refuses("scan, xs", "needs at least one tensor", [&] { (void)scan({x}, {}, turn); });
+  refuses("scan, initial", "needs at least one tensor",
+          [&] { (void)scan({edge{}}, {rows}, turn); });
+  refuses("scan, scalar", "has no slices", [&] { (void)scan({x}, {g.constant(1.0f)}, turn); });
+  refuses("map", "is an empty function", [&] { (void)map({rows}, {}); });
+  refuses("fold", "is an empty function", [&] { (void)fold({x}, {rows}, {}); });
+  auto time = g.placeholder(dtype::f32, {4, 3, 2});
+  const recurrent_cell cell = [](edge in, const std::vector<edge>& state) -> scan_turn {
+    return {state, {in}};
+  };
+  refuses("dynamic_rnn", "x is an edge to nothing", [&] { (void)dynamic_rnn({}, {rows}, cell); });
+  refuses("dynamic_rnn, cell", "the cell is an empty function",
+          [&] { (void)dynamic_rnn(time, {rows}, {}); });
+  refuses("bidirectional_rnn", "the cell is an empty function",
+          [&] { (void)bidirectional_rnn(time, {rows}, cell, {rows}, {}); });
+}
+
+TEST_CASE("collectives and device functions refuse what is none") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {2});
+  refuses("all_reduce", "at least one edge", [] { (void)all_reduce({}); });
+  refuses("all_reduce, nothing", "of one graph", [&] { (void)all_reduce({x, edge{}}); });
+  refuses("all_reduce, devices", "got 2 devices for 1 edges", [&] {
+    (void)all_reduce({x}, {"cpu:0", "cpu:1"});
+  });
+  refuses("all_gather", "at least one edge", [] { (void)all_gather({}); });
+  refuses("reduce_scatter", "of one graph", [] { (void)reduce_scatter({edge{}}); });
+  refuses("broadcast", "x is an edge to nothing", [] { (void)broadcast(edge{}, {"cpu:0"}); });
+  refuses("broadcast, devices", "at least one device", [&] { (void)broadcast(x, {}); });
+  refuses("replica_devices", "ps_tasks must be at least 1, got 0",
+          [] { (void)replica_devices({.ps_tasks = 0}); });
+  refuses("device_name::parse", "", [] { (void)value_or_throw(device_name::parse("/task:x")); });
+}
+
+TEST_CASE("layers refuse sizes, inputs and initializers that are none") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 3}), images = g.placeholder(dtype::f32, {-1, 4, 4, 1});
+  auto sequence = g.placeholder(dtype::f32, {4, 2, 3});
+  refuses("dense", "the input is an edge to nothing", [&] { (void)dense(g, {}, 2); });
+  refuses("dense, units", "units must be at least 1, got -2", [&] { (void)dense(g, x, -2); });
+  refuses("dense_layer, inputs", "inputs must be at least 0, got -3", [&] {
+    (void)dense_layer{g, -3, 2};
+  });
+  refuses("dense_layer, weights", "initializer of the weights is an empty function",
+          [&] { (void)dense(g, x, 2, {.weights = {}}); });
+  refuses("dense_layer, biases", "initializer of the biases is an empty function",
+          [&] { (void)dense(g, x, 2, {.biases = {}}); });
+  refuses("dense_layer()", "the input is an edge to nothing", [&] {
+    (void)dense_layer{g, 3, 2}({});
+  });
+  refuses("conv2d", "the input is an edge to nothing", [&] { (void)conv2d(g, {}, 2, {3, 3}); });
+  refuses("conv2d, filters", "filters must be at least 1, got 0", [&] {
+    (void)conv2d(g, images, 0, {3, 3});
+  });
+  refuses("conv2d, window", "the window must be at least 1, got -1", [&] {
+    (void)conv2d(g, images, 2, {3, -1});
+  });
+  refuses("conv2d, strides", "strides must be two numbers, for height and width, got 1", [&] {
+    (void)conv2d(g, images, 2, {3, 3}, {.strides = {1}});
+  });
+  refuses("conv2d, dilations", "dilations must be two numbers", [&] {
+    (void)conv2d(g, images, 2, {3, 3}, {.dilations = {}});
+  });
+  refuses("conv2d_layer()", "the input is an edge to nothing", [&] {
+    (void)conv2d_layer{g, 1, 2, {3, 3}}({});
+  });
+  refuses("max_pool2d", "edge to nothing", [] { (void)max_pool2d({}, {2, 2}); });
+  refuses("max_pool2d, window", "", [&] { (void)max_pool2d(images, {-2, 2}); });
+  refuses("avg_pool2d", "", [&] { (void)avg_pool2d(images, {0, 0}); });
+  refuses("flatten", "the input is an edge to nothing", [] { (void)flatten({}); });
+  refuses("batch_norm", "the input is an edge to nothing", [&] { (void)batch_norm(g, {}, true); });
+  refuses("batch_norm_layer", "channels must be at least 0, got -1", [&] {
+    (void)batch_norm_layer{g, -1};
+  });
+  refuses("batch_norm_layer()", "the input is an edge to nothing", [&] {
+    (void)batch_norm_layer{g, 3}({}, true);
+  });
+  refuses("dropout", "the input is an edge to nothing", [] { (void)dropout({}, 0.5f); });
+  refuses("dropout, rate", "rate must be in [0, 1), got 2", [&] { (void)dropout(x, 2.0); });
+  refuses("dropout, rates", "rate must be a number", [&] { (void)dropout(x, {0.1, 0.2}); });
+  CHECK_FALSE(
+      activation{std::function<edge(edge)>{}}(x, std::source_location::current()).is_nothing());
+  CHECK_FALSE(activation{static_cast<edge (*)(operand, std::string_view, std::source_location)>(
+      nullptr)}(x, std::source_location::current())
+                  .is_nothing());
+  refuses("embedding_table", "cannot be in 1 parts", [&] { (void)embedding_table{g, -1, 4}; });
+  refuses("embedding_table, values", "the initializer is an empty function", [&] {
+    (void)embedding_table{g, 4, 4, {.values = {}}};
+  });
+  refuses("embedding_table()", "edge to nothing", [&] { (void)embedding_table{g, 4, 4}(edge{}); });
+  refuses("embedding_lookup", "at least one part", [] { (void)embedding_lookup({}, 1); });
+  refuses("embedding_lookup, part", "a part is an edge to nothing", [] {
+    (void)embedding_lookup({variable_handle{}, variable_handle{}}, 1);
+  });
+  refuses("partitioned_variable", "must be known", [&] {
+    (void)partitioned_variable{g, edge{}, "p", {}};
+  });
+  refuses("partitioned_variable, axis", "has no axis 4", [&] {
+    (void)partitioned_variable{g, three_floats(), "p", {.axis = 4}};
+  });
+  refuses("partitioned_variable, slices", "cannot be in 0 slices", [&] {
+    (void)partitioned_variable{g, three_floats(), "p", {.slices = 0}};
+  });
+  refuses("partitioned_variable, values", "the initializer is an empty function", [&] {
+    (void)partitioned_variable{g, shape{3}, initializer{}, "p", {}};
+  });
+  CHECK_FALSE(slice_of({}).has_value());
+  refuses("lstm_layer", "units must be at least 1", [&] { (void)lstm_layer{g, 3, 0}; });
+  refuses("lstm_layer, weights", "weights is an empty function", [&] {
+    (void)lstm_layer{g, 3, 2, {.weights = {}}};
+  });
+  lstm_layer lstm{g, 3, 2};
+  refuses("lstm_layer()", "a sequence is [time, batch, inputs]", [&] { (void)lstm({}); });
+  refuses("lstm_layer::step", "edge to nothing", [&] { (void)lstm.step(x, {}); });
+  refuses("lstm_layer::zeros", "x is an edge to nothing", [&] { (void)lstm.zeros({}); });
+  refuses("gru_layer", "inputs not negative", [&] { (void)gru_layer{g, -3, 2}; });
+  gru_layer gru{g, 3, 2};
+  refuses("gru_layer()", "a sequence is [time, batch, inputs]", [&] { (void)gru({}); });
+  refuses("gru_layer::step", "edge to nothing", [&] { (void)gru.step(x, {}); });
+  refuses("gru_layer::zeros", "x is an edge to nothing", [&] { (void)gru.zeros({}); });
+  refuses("initializers::identity", "needs at least two axes, got [3]", [&] {
+    (void)initializers::identity()(g, {3}, dtype::f32, std::source_location::current());
+  });
+  refuses("initializers::orthogonal", "needs at least two axes", [&] {
+    (void)initializers::orthogonal()(g, {}, dtype::f32, std::source_location::current());
+  });
+  refuses("initializers::constant", "is no i32", [&] {
+    (void)initializers::constant(0.5)(g, {3}, dtype::i32, std::source_location::current());
+  });
+  CHECK_FALSE(lstm(sequence).outputs.is_nothing());
+}
+
+TEST_CASE("losses and metrics refuse edges to nothing and counts that are none") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {2, 3}), row = g.placeholder(dtype::f32, {2});
+  edge none;
+  refuses("weighted_mean", "edge to nothing", [&] { (void)weighted_mean(none); });
+  refuses("weighted_mean, weights", "to nothing",
+          [&] { (void)weighted_mean(x, {.weights = operand{none}}); });
+  refuses("softmax_loss", "edge to nothing", [&] { (void)softmax_loss(none, {0, 1}); });
+  refuses("softmax_loss, labels", "edge to nothing", [&] { (void)softmax_loss(x, none); });
+  refuses("softmax_loss, floating labels", "f32", [&] { (void)softmax_loss(x, row); });
+  refuses("sigmoid_cross_entropy", "to nothing", [&] { (void)sigmoid_cross_entropy(none, x); });
+  refuses("sigmoid_loss", "to nothing", [&] { (void)sigmoid_loss(x, none); });
+  refuses("mean_squared_error", "to nothing", [&] { (void)mean_squared_error(none, x); });
+  refuses("mean_absolute_error", "to nothing", [&] { (void)mean_absolute_error(x, none); });
+  refuses("huber_loss", "to nothing", [&] { (void)huber_loss(none, x); });
+  refuses("hinge_loss", "to nothing", [&] { (void)hinge_loss(none, x); });
+  refuses("kl_divergence_loss", "to nothing", [&] { (void)kl_divergence_loss(none, x); });
+  refuses("l2_penalty", "there are no variables", [] { (void)l2_penalty({}, 1); });
+  refuses("l2_penalty, nothing", "to nothing", [&] { (void)l2_penalty({none}, 1); });
+  embedding_table table{g, 20, 3};
+  auto biases = g.variable(tensor::of({20}, std::vector<float>(20)));
+  refuses("nce_loss", "biases is an edge to nothing", [&] {
+    (void)nce_loss(table, none, x, {0, 1});
+  });
+  refuses("nce_loss, inputs", "inputs is an edge to nothing", [&] {
+    (void)nce_loss(table, biases, none, {0, 1});
+  });
+  refuses("sampled_softmax_loss", "", [&] { (void)sampled_softmax_loss(table, biases, x, none); });
+  refuses("metrics::mean", "to nothing", [&] { (void)metrics::mean(g, none); });
+  refuses("metrics::accuracy", "to nothing", [&] { (void)metrics::accuracy(g, none, {0}); });
+  refuses("metrics::accuracy, labels", "to nothing", [&] { (void)metrics::accuracy(g, x, none); });
+  refuses("metrics::top_k_accuracy", "k must be 1 or more, got 0", [&] {
+    (void)metrics::top_k_accuracy(g, x, {0, 1}, 0);
+  });
+  refuses("metrics::top_k_accuracy, predictions", "to nothing", [&] {
+    (void)metrics::top_k_accuracy(g, none, {0, 1}, 1);
+  });
+  refuses("metrics::precision", "to nothing", [&] { (void)metrics::precision(g, none, {true}); });
+  refuses("metrics::recall", "to nothing", [&] { (void)metrics::recall(g, none, {true}); });
+  refuses("metrics::mean_squared_error", "to nothing",
+          [&] { (void)metrics::mean_squared_error(g, none, x); });
+  refuses("metrics::auc", "needs 2 thresholds or more, got 1", [&] {
+    (void)metrics::auc(g, row, {true, false}, 1);
+  });
+  refuses("metrics::auc, scores", "to nothing", [&] {
+    (void)metrics::auc(g, none, {true, false});
+  });
+  refuses("metrics::confusion_matrix", "needs a class at least, got 0",
+          [&] { (void)metrics::confusion_matrix(g, row, row, 0); });
+  refuses("metrics::confusion_matrix, labels", "to nothing",
+          [&] { (void)metrics::confusion_matrix(g, row, none, 3); });
+}
+
+TEST_CASE("what trains refuses losses, variables and gradients that are none") {
+  graph_builder g;
+  auto v = g.variable(three_floats(), "v");
+  auto loss = sum(v * v);
+  gradient_descent descent{0.1f};
+  const edge none;
+  refuses("optimizer::minimize", "the loss is an edge to nothing",
+          [&] { (void)descent.minimize({}); });
+  refuses("optimizer::minimize, variable", "a variable is an edge to nothing",
+          [&] { (void)descent.minimize(loss, {none}); });
+  refuses("optimizer::compute_gradients", "the loss is an edge to nothing",
+          [&] { (void)optimizer::compute_gradients(none); });
+  refuses("optimizer::apply_gradients", "no gradients", [&] { (void)descent.apply_gradients({}); });
+  refuses("optimizer::apply_gradients, nothing", "edge to nothing", [&] {
+    (void)descent.apply_gradients({{none, none}});
+  });
+  refuses("optimizer::apply_gradients_if", "the condition must be a scalar of type bool", [&] {
+    (void)descent.apply_gradients_if({}, {{v, loss}});
+  });
+  refuses("optimizer::slot", "the variable is an edge to nothing",
+          [&] { (void)descent.slot({}, "momentum"); });
+  refuses("optimizer::slot, name", "there is no slot 'momentum'",
+          [&] { (void)descent.slot(v, "momentum"); });
+  refuses("global_norm", "", [] { (void)global_norm({}); });
+  refuses("global_norm, nothing", "to nothing", [&] { (void)global_norm({none}); });
+  refuses("clip_by_norm", "to nothing", [&] { (void)clip_by_norm(none, 1.0f); });
+  refuses("clip_by_global_norm", "to nothing",
+          [&] { (void)clip_by_global_norm(std::vector<edge>{none}, 1.0f); });
+  refuses("clip_by_value", "to nothing", [&] { (void)clip_by_value({{v, none}}, -1.0f, 1.0f); });
+  refuses("clip_by_norm, gradients", "to nothing", [&] {
+    (void)clip_by_norm(gradient_list{{v, none}}, 1.0f);
+  });
+  refuses("count_steps", "no node that trains",
+          [&] { (void)count_steps(nullptr, step_counter(g)); });
+  refuses("count_steps, counter", "the counter is an edge to nothing",
+          [&] { (void)count_steps(v.initializer, {}); });
+  refuses("exponential_decay", "`every` must be above 0",
+          [&] { (void)exponential_decay(v, 1, 0, 0.5); });
+  refuses("exponential_decay, step", "to nothing",
+          [&] { (void)exponential_decay(none, 1, 10, 0.5); });
+  refuses("inverse_time_decay", "`every` must be above 0",
+          [&] { (void)inverse_time_decay(v, 1, -1, 0.5); });
+  refuses("polynomial_decay", "`over` must be above 0", [&] { (void)polynomial_decay(v, 1, 0); });
+  refuses("cosine_decay", "`over` must be above 0", [&] { (void)cosine_decay(v, 1, 0); });
+  refuses("piecewise_constant", "one value more than boundaries", [&] {
+    (void)piecewise_constant(v, {1, 2}, {1});
+  });
+  refuses("warm_up", "`over` must be above 0", [&] { (void)warm_up(v, loss, 0); });
+  refuses("warm_up, rate", "to nothing", [&] { (void)warm_up(v, none, 3); });
+  exponential_moving_average average{0.9f};
+  refuses("exponential_moving_average::follow", "a node of another graph, or none",
+          [&] { (void)average.follow(g, nullptr); });
+  refuses("exponential_moving_average::follow, variable", "a variable is an edge to nothing",
+          [&] { (void)average.follow(g, v.initializer, {variable_handle{}}); });
+  refuses("exponential_moving_average(decay)", "the decay must be one number, got 2", [&] {
+    (void)exponential_moving_average{{0.1, 0.2}}.follow(g, v.initializer);
+  });
+  refuses("exponential_moving_average::average", "is not followed",
+          [&] { (void)average.average({}); });
+  refuses("loss_scale::constant", "it must be above 0", [&] { (void)loss_scale::constant(g, 0); });
+  refuses("loss_scale::dynamic", "the factor must be above 1",
+          [&] { (void)loss_scale::dynamic(g, {.factor = 1}); });
+  auto scale = loss_scale::constant(g, 8);
+  refuses("loss_scale::minimize", "edge to nothing", [&] { (void)scale.minimize(descent, none); });
+  refuses("loss_scale::compute_gradients", "edge to nothing",
+          [&] { (void)scale.compute_gradients(none); });
+  refuses("loss_scale::apply_gradients", "no gradients",
+          [&] { (void)scale.apply_gradients(descent, {}); });
+  refuses("all_finite", "there are no gradients", [] { (void)all_finite({}); });
+  refuses("lbfgs", "the loss is an edge to nothing", [&] { (void)lbfgs{none}; });
+  refuses("lbfgs, memory", "memory and max_trials must be at least 1", [&] {
+    (void)lbfgs{loss, {}, {.memory = 0}};
+  });
+  CHECK_FALSE(slices_of({}).has_value());
+  CHECK_FALSE(summed_slices_of({}).has_value());
+  refuses("train_data_parallel", "needs at least one device",
+          [&] { (void)train_data_parallel(g, {}, {}, {}); });
+  refuses("train_data_parallel, model", "the model is an empty function", [&] {
+    (void)train_data_parallel(g, {"cpu:0"}, {}, [] { return std::make_unique<adam>(); });
+  });
+  refuses("train_data_parallel, optimizer", "what makes the optimizer is an empty function", [&] {
+    (void)train_data_parallel(g, {"cpu:0"}, [&](const replica&) { return loss; }, {});
+  });
+  refuses("data_parallel_training::among", "",
+          [] { (void)data_parallel_training{}.among({"cpu:0"}); });
+  refuses("replica::part_of", "the batch is an edge to nothing", [] {
+    (void)replica{"cpu:0", 0, 1}.part_of({});
+  });
+  refuses("replica::part_of, index", "there is no replica 2 of 2", [&] {
+    (void)replica{"cpu:0", 2, 2}.part_of(v);
+  });
+  refuses("training_run", "there are no steps to run", [&] {
+    (void)training_run{g, std::vector<training_step>{}, {}};
+  });
+  refuses("training_run, train", "is no node", [&] {
+    (void)training_run{g, {.train = {nullptr}}, {}};
+  });
+  refuses("living_tasks", "needs at least one device",
+          [] { (void)living_tasks{std::vector<std::string>{}}; });
+  refuses("living_tasks, device", "got 'cpu'", [] { (void)living_tasks{{"cpu"}}; });
+  living_tasks tasks{{"/job:worker/task:0/cpu:0"}};
+  auto moved = std::move(tasks);
+  refuses("living_tasks::also, moved away", "moved away",
+          [&] { tasks.also({"/job:worker/task:1"}); });
+}
+
+TEST_CASE("input pipelines, savers and writers refuse what is none") {
+  temporary_folder folder;
+  graph_builder g;
+  auto v = g.variable(three_floats(), "v");
+  auto x = g.placeholder(dtype::f32, {3}), one = g.constant(1.0f);
+  auto queue = fifo_queue(g, {dtype::f32});
+  auto* put = queue_enqueue(queue, {one});
+  const edge none;
+  refuses("queue_runner", "needs a queue", [&] { (void)queue_runner{none, {put}}; });
+  refuses("queue_runner, nodes", "needs nodes that fill queue", [&] {
+    (void)queue_runner{queue, {nullptr}};
+  });
+  refuses("queue_runner::closes", "can close queues only", [&] {
+    queue_runner{queue, {put}}.closes({v});
+  });
+  coordinator all;
+  refuses("coordinator::while_suspended", "what to call is an empty function",
+          [&] { all.while_suspended({}); });
+  input_pipeline input{g};
+  refuses("input_pipeline::producer", "", [&] { (void)input.producer(none); });
+  refuses("input_pipeline::producer, scalar", "rows must have a first axis, got a scalar",
+          [&] { (void)input.producer(one); });
+  refuses("input_pipeline::records", "", [&] { (void)input.records(none, text_lines{}); });
+  refuses("input_pipeline::records, type", "files must be names, strings, got f32",
+          [&] { (void)input.records(x, text_lines{}); });
+  refuses("input_pipeline::batch", "needs a count and at_once of at least 1, got 0",
+          [&] { (void)input.batch({x}, 0); });
+  refuses("input_pipeline::batch, nothing", "none that is nothing",
+          [&] { (void)input.batch({none}, 2); });
+  refuses("input_pipeline::shuffle_batch", "none that is nothing",
+          [&] { (void)input.shuffle_batch({}, 2); });
+  refuses("input_pipeline::bucket_by_length", "boundaries must rise", [&] {
+    (void)input.bucket_by_length(1, {x}, {3, 2}, {4});
+  });
+  refuses("input_pipeline::bucket_by_length, length", "",
+          [&] { (void)input.bucket_by_length(none, {x}, {3}, {4}); });
+  refuses("input_pipeline::prefetch", "capacity must be positive, got 0",
+          [&] { (void)input.prefetch({x}, {.capacity = 0}); });
+  saver saves{g, folder.path()};
+  refuses("saver", "an edge to nothing is no variable", [&] {
+    (void)saver{g, {none}, folder.path()};
+  });
+  refuses("saver, none", "there are no variables to save", [&] {
+    (void)saver{g, std::vector<edge>{}, folder.path()};
+  });
+  refuses("saver::also_keep", "needs a value, a placeholder and a node to run",
+          [&] { saves.also_keep("k", none, x, put); });
+  saves.also_note({});
+  auto s = session::local();
+  auto taken = std::move(saves);
+  refuses("saver::save, moved away", "", [&] { (void)saves.save(s, 1); });
+  refuses("saver::save_async, moved away", "moved away", [&] { saves.save_async(s, 1); });
+  refuses("saver::wait, moved away", "moved away", [&] { saves.wait(); });
+  refuses("saver::restore, moved away", "moved away", [&] { (void)saves.restore(s); });
+  refuses("saver::restore_partly, moved away", "moved away",
+          [&] { (void)saves.restore_partly(s); });
+  refuses("saver::restore_from, moved away", "moved away",
+          [&] { (void)saves.restore_from(s, "x"); });
+  refuses("saver::latest_step, moved away", "moved away", [&] { (void)saves.latest_step(); });
+  refuses("saver::also_note, moved away", "moved away", [&] { saves.also_note({}); });
+  refuses("saver::limit_steps, moved away", "moved away",
+          [&] { saves.limit_steps(std::chrono::seconds{1}); });
+  refuses("saver::also_keep, moved away", "moved away", [&] { saves.also_keep("k", x, x, put); });
+  CHECK_FALSE(saves.is_writing());
+  refuses("saver::restore_from", "", [&] { (void)taken.restore_from(s, folder.path() + "/none"); });
+  summaries shown;
+  refuses("summaries::merged", "there are no summaries yet", [&] { (void)shown.merged(); });
+  refuses("summaries::scalar", "to nothing", [&] { (void)shown.scalar("loss", none); });
+  refuses("summaries::histogram", "to nothing", [&] { (void)shown.histogram("w", none); });
+  refuses("summaries::images", "to nothing", [&] { (void)shown.images("i", none); });
+  refuses("summaries::sounds", "to nothing", [&] { (void)shown.sounds("s", none, 44100); });
+  shown.add(none);
+  refuses("summaries::add", "to nothing", [&] { (void)shown.merged(); });
+  summary_writer writer{folder.path()};
+  refuses("summary_writer::add", "a summary is a string, got f32[3]",
+          [&] { writer.add(three_floats(), 1); });
+  refuses("summary_writer::add, nothing", "a summary is a string, got none",
+          [&] { writer.add(tensor{}, 1); });
+  auto open = std::move(writer);
+  refuses("summary_writer::add, moved away", "moved away", [&] { writer.add("x", 1, 1); });
+  refuses("summary_writer::add_graph, moved away", "moved away", [&] { writer.add_graph(g); });
+  refuses("summary_writer::flush, moved away", "moved away", [&] { writer.flush(); });
+  refuses("summary_writer::close, moved away", "moved away", [&] { writer.close(); });
+  CHECK(writer.path().empty());
+  refuses("load_npy", "none.npy", [&] { (void)load_npy(folder.path() + "/none.npy"); });
+  refuses("save_npy", "", [&] { save_npy(folder.path() + "/none.npy", tensor{}); });
+  refuses("import_graph_def", "none.pb",
+          [&] { (void)import_graph_def(g, folder.path() + "/none.pb"); });
+  refuses("import_graph_def, bytes", "", [&] {
+    (void)import_graph_def(g, std::as_bytes(std::span{"damaged", 7}));
+  });
+  refuses("graph_import::operator[]", "no node 'z'",
+          [&] { (void)import_graph_def(g, std::span<const std::byte>{})["z"]; });
+  refuses("graph_import::target", "no node 'z'",
+          [&] { (void)import_graph_def(g, std::span<const std::byte>{}).target("z"); });
+  refuses("load_saved_model", "", [&] { (void)load_saved_model(g, folder.path() + "/none"); });
+  refuses("save_saved_model", "there are no signatures",
+          [&] { save_saved_model(s, g, folder.path() + "/m", {}); });
+  refuses("save_saved_model, output", "is an edge to nothing", [&] {
+    save_saved_model(s, g, folder.path() + "/m",
+                     {.signatures = {{"f", {.outputs = {{"y", none}}}}}});
+  });
+  refuses("save_saved_model, input", "is an edge to nothing", [&] {
+    save_saved_model(s, g, folder.path() + "/m",
+                     {.signatures = {{"f", {.inputs = {{"x", none}}, .outputs = {{"y", x}}}}}});
+  });
+  refuses("save_saved_model, asset", "is an edge to nothing", [&] {
+    save_saved_model(
+        s, g, folder.path() + "/m",
+        {.signatures = {{"f", {.outputs = {{"y", one}}}}}, .assets = {{none, "file"}}});
+  });
+}
+
+TEST_CASE("sessions and steps refuse feeds, fetches and targets that are none") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {3}, "x"), y = x * 2;
+  auto s = session::local();
+  refuses("session::run, nothing", "nothing to fetch and no target to run",
+          [&] { (void)s.run({}, {}); });
+  refuses("session::run, fetch", "fetch 0 is an edge to nothing",
+          [&] { (void)s.run({}, {edge{}}); });
+  refuses("session::run, target", "target 0 is no node",
+          [&] { (void)s.run({}, {}, {static_cast<node*>(nullptr)}); });
+  refuses("session::run, feed", "feed 0 is an edge to nothing", [&] {
+    (void)s.run({{edge{}, 1.0f}}, {y});
+  });
+  refuses("session::run, feed of nothing", "a feed must be a number, a list or a tensor", [&] { (void)s.run({{x, tensor{}}}, {y}); });
+  refuses("session::run, feed's type", "must be fed with f32[3], got f64[3]", [&] {
+    (void)s.run({{x, tensor::of<double>({3}, {1, 2, 3})}}, {y});
+  });
+  refuses("session::run, output", "", [&] { (void)s.run({}, {x.node->output(3)}); });
+  refuses("session::fetch", "fetch 0 is an edge to nothing", [&] { (void)s.fetch({}); });
+  refuses("session::run(node)", "target 0 is no node", [&] { s.run(static_cast<node*>(nullptr)); });
+  refuses("session::prepare", "fetch 0 is an edge to nothing",
+          [&] { (void)s.prepare({x}, {edge{}}); });
+  refuses("session::prepare, feed", "feed 0 is an edge to nothing",
+          [&] { (void)s.prepare({edge{}}, {y}); });
+  refuses("session::explain_placement", "target 0 is no node",
+          [&] { (void)s.explain_placement({}, {}, {static_cast<node*>(nullptr)}); });
+  refuses("session::fill", "what to call is an empty function", [&] { s.fill({}); });
+  refuses("session::state_of", "", [&] { (void)s.state_of("/job:none/task:0"); });
+  refuses("session::connect", "", [] { (void)session::connect("{"); });
+  auto twice = s.prepare({x}, {y});
+  refuses("step::run, count", "the step has 1 feeds, got 0", [&] { (void)twice.run(); });
+  refuses("step::run, type", "must be fed with f32[3], got f64",
+          [&] { (void)twice.run({tensor::scalar(1.0)}); });
+  refuses("step::run, name", "the feed 'x' is missing", [&] {
+    (void)twice.run({{"z", three_floats()}});
+  });
+  std::array<tensor, 2> places;
+  refuses("step::run_into", "", [&] { twice.run_into(std::array{three_floats()}, places); });
+  refuses("step::run_async, callback", "the callback is an empty function",
+          [&] { twice.run_async({three_floats()}, step::on_done{}); });
+  refuses("step::run_async, future", "", [&] { (void)twice.run_async({}).get(); });
+}
+
+TEST_CASE("a session or step that was moved away says so") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {3}, "x"), y = x * 2;
+  auto s = session::local();
+  auto prepared = s.prepare({x}, {y});
+  auto other = std::move(s);
+  auto other_step = std::move(prepared);
+  const std::string away = "failed_precondition: ";
+  refuses("session::run, moved away", away, [&] { (void)s.run({}, {y}); });
+  refuses("session::fetch, moved away", "the session was moved away", [&] { (void)s.fetch(y); });
+  refuses("session::prepare, moved away", away, [&] { (void)s.prepare({x}, {y}); });
+  refuses("session::node_times, moved away", away, [&] { (void)s.node_times(); });
+  refuses("session::link_times, moved away", away, [&] { (void)s.link_times(); });
+  refuses("session::explain_placement, moved away", away,
+          [&] { (void)s.explain_placement({x}, {y}); });
+  refuses("session::devices, moved away", away, [&] { (void)s.devices(); });
+  refuses("session::tasks, moved away", away, [&] { (void)s.tasks(); });
+  refuses("session::state_of, moved away", away, [&] { (void)s.state_of(); });
+  refuses("session::positions, moved away", away, [&] { (void)s.positions(); });
+  refuses("session::go_on_from, moved away", away, [&] { s.go_on_from({}); });
+  refuses("session::fill, moved away", away, [&] { s.fill([](session&) {}); });
+  refuses("session::reset, moved away", away, [&] { s.reset(); });
+  refuses("session::reset(container), moved away", away, [&] { s.reset("c"); });
+  CHECK_FALSE(s.is_filling());
+  refuses("step::run, moved away", "the step was moved away",
+          [&] { (void)prepared.run({three_floats()}); });
+  refuses("step::run(names), moved away", away, [&] {
+    (void)prepared.run({{"x", three_floats()}});
+  });
+  refuses("step::run_async, moved away", away, [&] { (void)prepared.run_async({three_floats()}); });
+  std::array<tensor, 1> place;
+  refuses("step::run_into, moved away", away,
+          [&] { prepared.run_into(std::array{three_floats()}, place); });
+  auto& same = other;
+  other = std::move(same);
+  CHECK(to_scalar<float>(
+            tensor::of<float>({1}, {other_step.run({three_floats()})[0].values<float>()[2]})) == 6);
+
+  auto serves = server::start(R"({"worker": ["127.0.0.1:9"]})", {.listen = "127.0.0.1:0"});
+  auto still = std::move(serves);
+  refuses("server::self, moved away", "the server was moved away", [&] { (void)serves.self(); });
+  refuses("server::drain, moved away", "the server was moved away",
+          [&] { (void)serves.drain(std::chrono::seconds{1}); });
+  CHECK(serves.port() == 0);
+  CHECK(serves.http_port() == 0);
+  CHECK(serves.incarnation() == 0);
+  refuses("server::start", "", [] { (void)server::start("{"); });
+}
+
+TEST_CASE("reports and clusters are read with care") {
+  task_statistics statistics{.task = "/job:worker/task:0"};
+  refuses("task_statistics::subject_of", "there is no subject 3",
+          [&] { (void)statistics.subject_of({.subject = 3}); });
+  refuses("trace_json", "there is no subject 3", [&] {
+    statistics.spans = {{.subject = 3}};
+    (void)trace_json(std::array{step_statistics{.tasks = {statistics}}});
+  });
+  refuses("parse_cluster", "", [] { (void)value_or_throw(parse_cluster("[]")); });
+  refuses("address_of", "", [] { (void)value_or_throw(address_of({}, {"worker", 0})); });
+  refuses("read_cluster_file", "",
+          [] { (void)value_or_throw(read_cluster_file("/nowhere/at/all")); });
+  refuses("parse_node_times", "", [] { (void)value_or_throw(parse_node_times("{")); });
+  CHECK(describe_input({}).size() > 0);
+}
+
+} // namespace troupe::test::wrong_arguments_test
