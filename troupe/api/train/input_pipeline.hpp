@@ -105,10 +105,11 @@ struct pipeline_options {
 ///     input_pipeline input{g};
 ///     auto file = input.producer(files, {.epochs = 10});
 ///     auto batch = input.shuffle_batch({image, label}, 32);
-///     ...
+///     // ... the model, and the node that trains it
 ///     coordinator all;
 ///     input.start(s, all);
-///     while (!all.should_stop()) ... // out_of_range ends the loop
+///     while (!all.should_stop())
+///       s.run(train); // out_of_range ends the loop
 ///     all.request_stop();
 ///     all.join();
 class TROUPE_API input_pipeline {

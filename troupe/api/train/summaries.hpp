@@ -19,7 +19,7 @@ namespace troupe {
 ///     shown.scalar("loss", loss);
 ///     shown.histogram("weights", w);
 ///     auto all = shown.merged();
-///     ...
+///     // ... in a step of training, now and then
 ///     to.add(s.fetch(all, feeds), step);
 ///
 /// Tags group what is shown: "layer1/weights". Each function returns the Summary of that alone.
