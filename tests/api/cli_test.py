@@ -170,6 +170,20 @@ node { name: 'names/same' op: 'Identity' input: 'names/count' }
 versions { producer: 27 }
 """
 
+PARTLY_READABLE = """
+node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+node { name: 'p' op: 'Placeholder' attr { key: 'dtype' value { type: DT_BOOL } } }
+node { name: 'twice' op: 'Add' input: 'x' input: 'x' }
+node { name: 'far' op: 'FromElsewhere' input: 'x' }
+node { name: 'further' op: 'Neg' input: 'far' }
+node { name: 'handle' op: 'Placeholder' attr { key: 'dtype' value { type: DT_RESOURCE } } }
+node { name: 'read' op: 'ReadVariableOp' input: 'handle' attr { key: 'dtype' value { type: DT_FLOAT } } }
+node { name: 'cond/Switch' op: 'Switch' input: 'x' input: 'p' }
+node { name: 'cond/double' op: 'Add' input: 'cond/Switch:1' input: 'cond/Switch:1' }
+node { name: 'cond/Merge' op: 'Merge' input: 'cond/Switch' input: 'cond/double' }
+versions { producer: 27 }
+"""
+
 DRAWN = """
 drawn = RandomUniform(i32[4]) dtype=f32
 fetch drawn
@@ -308,6 +322,26 @@ fetch labels
         self.assertEqual(result.stdout, "twice = f32[2] {2, 4}\nx:0 = f32[2] {1, 2}\n")
         result = troupe("run", path, "--feed", "names/count=three", "--fetch", "names/same")
         self.assertEqual(result.stdout, 'names/same = string[] {"three"}\n', result.stderr)
+
+    def test_only_what_is_fetched_must_be_readable(self):
+        path = write("partly.pbtxt", PARTLY_READABLE)
+        result = troupe("run", path, "--feed", "x=[1, 2]", "--fetch", "twice")
+        self.assertEqual(result.stdout, "twice = f32[2] {2, 4}\n", result.stderr)
+        result = troupe("run", path, "--feed", "x=[1, 2]", "--feed", "p=true", "--fetch", "cond/double",
+                        "--fetch", "cond/Merge")
+        self.assertEqual(result.stdout, "cond/double = f32[2] {2, 4}\ncond/Merge = f32[2] {2, 4}\n",
+                         result.stderr)
+        for arguments, part in (
+                (["--fetch", "far"], "no such op: FromElsewhere ('far')"),
+                (["--target", "further"], "FromElsewhere ('far', which 'further' needs)"),
+                (["--fetch", "read"], "it needs Placeholder 'handle': a handle (DT_RESOURCE)"),
+                (["--feed", "x=[1, 2]", "--feed", "p=false", "--fetch", "cond/double"],
+                 "cond/double is dead: predicate p of Switch cond/Switch is false"),
+                ([], "no such op: FromElsewhere ('far')")):
+            with self.subTest(arguments=arguments):
+                result = troupe("run", path, *arguments)
+                self.assertEqual(result.returncode, 1)
+                self.one_line(result, part)
 
     def test_a_saved_model_lists_its_signatures_and_runs_them(self):
         model = os.path.join(FOLDER, "saved", "model")

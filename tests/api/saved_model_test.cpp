@@ -126,6 +126,23 @@ TEST_CASE("a SavedModel keeps what training needs to itself, and its names can b
              Contains("did you mean 'serving_default'?"));
 }
 
+TEST_CASE("of a SavedModel, one signature can be read alone") {
+  golden from{"first_version"};
+  graph_builder g, other;
+  auto model = load_saved_model(g, from.model(), {.signature = "number_of"});
+  CHECK(model.signatures().size() == 1);
+  CHECK_FALSE(g.find("y"));
+  auto s = session::local();
+  model.initialize(s);
+  const auto& number_of = model.signature("number_of");
+  auto number = s.fetch(number_of.outputs.at("number"),
+                        {{number_of.inputs.at("word"), tensor::vector<std::string>({"none"})}});
+  CHECK(to_string(number) == "i64[1] {-1}");
+  auto all = load_saved_model(other, from.model(), {.signature = "serving"});
+  CHECK_THAT(failure_of([&] { all.signature("serving"); }),
+             Contains("did you mean 'serving_default'?"));
+}
+
 TEST_CASE("what is no SavedModel, or has no such graph, is told with the folder") {
   temporary_folder folder;
   graph_builder g;

@@ -8,6 +8,13 @@ FUZZ_TARGET(graph_def) {
   graph into{fuzz::all_ops()};
   if (!read_graph_def(fuzz::bytes(data, size), into, {.filled_bytes = 1 << 20}))
     return 0;
+  if (!into.nodes().empty()) { // a part of it, if the file has that name
+    const auto& some = *into.nodes()[size % into.nodes().size()];
+    graph part{fuzz::all_ops()};
+    auto read = read_graph_def(fuzz::bytes(data, size), part,
+                               {.filled_bytes = 1 << 20, .wanted = {some.name()}});
+    fuzz::require(read || read.status().kind() == error_kind::not_found);
+  }
   auto again = write_graph_def(into);
   if (again.status().message().find("by a handle, which it has none of") != std::string::npos)
     return 0; // TensorFlow 1's branches and loops may change variables by reference

@@ -62,10 +62,26 @@ constexpr std::string_view placeholders = R"(
   init = Assign(v, zero)
 )";
 
+// The names, with those that each run uses.
+std::vector<std::string> with_inputs(std::vector<std::string> wanted) {
+  if (!wanted.empty())
+    for (const auto* each : {"p", "q", "x", "v", "init"})
+      wanted.emplace_back(each);
+  return wanted;
+}
+
+constexpr struct text_tag {
+} as_text;
+
 struct imported {
-  explicit imported(std::string_view lines, std::string_view further = {})
+  explicit imported(std::string_view lines, std::string_view further = {},
+                    std::vector<std::string> wanted = {})
+      : imported(as_text, nodes(concat(placeholders, lines)) + std::string{further},
+                 std::move(wanted)) {}
+
+  imported(text_tag, const std::string& text, std::vector<std::string> wanted = {})
       : g(library()),
-        read(read_graph_def_text(nodes(concat(placeholders, lines)) + std::string{further}, g)) {
+        read(read_graph_def_text(text, g, {.wanted = with_inputs(std::move(wanted))})) {
     client_options options;
     options.ops = &library();
     options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
@@ -127,9 +143,10 @@ private:
   }
 };
 
-std::string refusal(std::string_view lines) {
+std::string refusal(std::string_view lines, std::vector<std::string> wanted = {}) {
   graph g{library()};
-  auto read = read_graph_def_text(nodes(concat(placeholders, lines)), g);
+  auto read =
+      read_graph_def_text(nodes(concat(placeholders, lines)), g, {.wanted = std::move(wanted)});
   REQUIRE_FALSE(read);
   return read.status().message();
 }
@@ -498,51 +515,6 @@ TEST_CASE(
   CHECK(in.changed() == 0);
 }
 
-TEST_CASE("what only unneeded nodes of a loop read is not run") {
-  watchdog watch;
-  imported in{R"(
-    j0 = Enter(one) frame_name=s:'outer'
-    vr = RefEnter(v) frame_name=s:'outer' is_constant=b:true
-    m = Enter(x) frame_name=s:'outer' is_constant=b:true
-    j = Merge(j0, j3)
-    j_less = Less(j, m)
-    j_more = LoopCond(j_less)
-    j1 = Switch(j, j_more)
-    count = AssignAdd(vr, j1:1)
-    k0 = Enter(j1:1) frame_name=s:'inner'
-    unneeded = Enter(count) frame_name=s:'inner' is_constant=b:true
-    k_m = Enter(m) frame_name=s:'inner' is_constant=b:true
-    k = Merge(k0, k3)
-    idle = Add(k, unneeded)
-    k_less = Less(k, k_m)
-    k_more = LoopCond(k_less)
-    k1 = Switch(k, k_more)
-    double = Add(k1:1, k1:1)
-    k3 = NextIteration(double)
-    k4 = Exit(k1)
-    j3 = NextIteration(k4)
-    j4 = Exit(j1)
-  )"};
-  CHECK(in.run(false, false, 20, {"j4"}) == "i32[] {32}");
-  CHECK(in.changed() == 0);
-}
-
-TEST_CASE("nodes around loops that cannot be are told with the names") {
-  auto with = [](std::string_view lines) { return refusal(concat(loop, lines)); };
-  CHECK_THAT(with("e = Exit(i1, ^next)"), Contains("Exit 'e' never runs: it waits for Add 'next'"));
-  CHECK_THAT(with("l = Add(i1, i2)\n e = Exit(l)"),
-             Contains("Exit 'e'") &&
-                 Contains("'i1:1' is not there in the turn that ends the loop"));
-  CHECK_THAT(with("l = Add(i1, s0)\n e = Exit(l)"),
-             Contains("Enter 's0' is there in the first turn only"));
-  CHECK_THAT(with("r = RefEnter(v) frame_name=s:'loop' is_constant=b:true\n"
-                  "c = AssignAdd(r, n, ^i)\n l = Add(i1, c)\n e = Exit(l)"),
-             Contains("AssignAdd 'c' has an effect") && Contains("behind the loop"));
-  CHECK_THAT(with("l = Identity(i1)\n k = NextIteration(l)\n k0 = Enter(x) frame_name=s:'loop'\n"
-                  "k1 = Merge(k0, k)\n k2 = Switch(k1, more)\n k3 = Exit(k2)"),
-             Contains("which is there when the loop ends"));
-}
-
 TEST_CASE("a loop in a branch asks again for the predicate of the branch, which is known there") {
   watchdog watch;
   imported in{R"(
@@ -590,6 +562,48 @@ TEST_CASE("a loop in a branch asks again for the predicate of the branch, which 
   CHECK(in.run(false, true, 3, {"m", "t"}) == "i32[] {3} i32[] {3}");
 }
 
+TEST_CASE("values within branches are fetched by wanted names, where the branch is taken") {
+  watchdog watch;
+  constexpr std::string_view cond = R"(
+    cond/Switch = Switch(p, p)
+    cond/switch_t = Identity(cond/Switch:1)
+    cond/switch_f = Identity(cond/Switch)
+    s = Switch(x, p)
+    a = Add(s:1, one, ^cond/switch_t)
+    inner = Switch(a, q)
+    deep = Mul(inner:1, ten)
+    count = AssignAdd(v, deep)
+    joined = Merge(inner, count)
+    b = Neg(s, ^cond/switch_f)
+    m = Merge(b, joined)
+  )";
+  imported all{cond};
+  CHECK(all.run(true, false, 5, {"m", "cond/switch_t"}) == "i32[] {6} bool[] {true}");
+  CHECK(all.run(false, false, 5, {"m", "cond/switch_f"}) == "i32[] {-5} bool[] {false}");
+  CHECK_THAT(all.run(false, false, 5, {"cond/switch_t"}),
+             Contains("cond/switch_t is dead: predicate p of Switch cond/Switch is false"));
+  CHECK_THAT(all.run(true, false, 5, {"cond/switch_f"}),
+             Contains("cond/switch_f is dead: predicate p of Switch cond/Switch is true"));
+  CHECK_THAT(all.run(true, false, 5, {"a"}),
+             Contains("ask for a Merge behind it, or read the graph with 'a' in "
+                      "graph_def_options::wanted"));
+  imported some{cond, {}, {"a", "s:1", "deep:0", "joined", "m", "cond/switch_t"}};
+  CHECK(some.run(true, false, 5, {"a", "s:1", "m"}) == "i32[] {6} i32[] {5} i32[] {6}");
+  CHECK(some.changed() == 0);
+  CHECK(some.run(true, true, 5, {"deep"}) == "i32[] {60}");
+  CHECK(some.changed() == 0);
+  CHECK(some.run(true, true, 5, {"joined", "a"}) == "i32[] {60} i32[] {6}");
+  CHECK(some.changed() == 60);
+  CHECK(some.run(false, true, 5, {"s", "m"}) == "i32[] {5} i32[] {-5}");
+  CHECK_THAT(some.run(false, true, 5, {"a"}),
+             Contains("a is dead: predicate p of Switch cond/Switch is false"));
+  CHECK_THAT(some.run(true, false, 5, {"deep"}),
+             Contains("deep is dead: predicate q of Switch inner is false"));
+  CHECK_THAT(some.run(true, false, 5, {"s"}), Contains("s is dead: predicate p"));
+  CHECK_THAT(some.run(true, false, 5, {"b"}), Contains("ask for a Merge behind it"));
+  CHECK_THAT(some.run(false, false, 5, {"cond/switch_t"}), Contains("cond/switch_t is dead"));
+}
+
 TEST_CASE("a Merge takes the input that is there in more cases, where another may be there too") {
   watchdog watch;
   imported in{R"(
@@ -616,6 +630,107 @@ TEST_CASE("a value that a branch has given is dead behind a Switch of the other 
   )"};
   CHECK(in.run(false, false, 5, {"low"}) == "i32[] {5}");
   CHECK_THAT(in.run(true, false, 5, {"low"}), Contains("low is dead: predicate p"));
+}
+
+TEST_CASE("what only unneeded nodes of a loop read is not run") {
+  watchdog watch;
+  imported in{R"(
+    j0 = Enter(one) frame_name=s:'outer'
+    vr = RefEnter(v) frame_name=s:'outer' is_constant=b:true
+    m = Enter(x) frame_name=s:'outer' is_constant=b:true
+    j = Merge(j0, j3)
+    j_less = Less(j, m)
+    j_more = LoopCond(j_less)
+    j1 = Switch(j, j_more)
+    count = AssignAdd(vr, j1:1)
+    k0 = Enter(j1:1) frame_name=s:'inner'
+    unneeded = Enter(count) frame_name=s:'inner' is_constant=b:true
+    k_m = Enter(m) frame_name=s:'inner' is_constant=b:true
+    k = Merge(k0, k3)
+    idle = Add(k, unneeded)
+    k_less = Less(k, k_m)
+    k_more = LoopCond(k_less)
+    k1 = Switch(k, k_more)
+    double = Add(k1:1, k1:1)
+    k3 = NextIteration(double)
+    k4 = Exit(k1)
+    j3 = NextIteration(k4)
+    j4 = Exit(j1)
+  )"};
+  CHECK(in.run(false, false, 20, {"j4"}) == "i32[] {32}");
+  CHECK(in.changed() == 0);
+}
+
+TEST_CASE("what a Placeholder of a handle leads to is an error when it is asked for") {
+  watchdog watch;
+  imported in{concat(loop, R"(
+    h = Placeholder() dtype=type:DT_RESOURCE
+    read = ReadVariableOp(h) dtype=type:DT_INT32
+    z = Add(read, one)
+    y = Add(x, one)
+    both = NoOp(^z, ^y)
+    j0 = Enter(zero) frame_name=s:'reads'
+    r = Enter(h) frame_name=s:'reads' is_constant=b:true
+    j = Merge(j0, j3)
+    value = ReadVariableOp(r, ^j) dtype=type:DT_INT32
+    j_less = Less(j, value)
+    j_more = LoopCond(j_less)
+    j1 = Switch(j, j_more)
+    j3 = NextIteration(j1:1)
+    j4 = Exit(j1)
+  )")};
+  CHECK(in.run(false, false, 2, {"y", "s4"}) == "i32[] {3} i32[] {11}");
+  for (const auto* name : {"h", "read", "z", "j4"})
+    CHECK_THAT(in.run(false, false, 2, {name}), Contains(concat("there is no '", name, "'")) &&
+                                                    Contains("DT_RESOURCE") &&
+                                                    Contains("VarHandleOp"));
+  CHECK_THAT(in.run(false, false, 2, {"z"}), Contains("it needs Placeholder 'h': a handle"));
+  CHECK(in.read->find("both") == nullptr);
+  CHECK_THAT(in.run(false, false, 2, {"j0"}), Contains("leads only to what needs Placeholder 'h'"));
+}
+
+TEST_CASE("only what wanted names need is read, and its faults are told") {
+  watchdog watch;
+  constexpr std::string_view lines = R"(
+    y = Add(x, one)
+    bad = FromElsewhere(y)
+    z = Add(bad, one)
+    far = Neg(z)
+    lost = Add(nowhere, one)
+    e = Enter(x) frame_name=s:'broken'
+    f = Add(e, x)
+    m = Merge(x, one)
+  )";
+  CHECK_THAT(refusal(lines), Contains("no such op: FromElsewhere ('bad')"));
+  CHECK_THAT(refusal(lines, {"y", "far:0"}),
+             Contains("no such op: FromElsewhere ('bad', which 'far:0' needs)"));
+  CHECK_THAT(refusal(lines, {"bad"}), Contains("no such op: FromElsewhere ('bad')"));
+  CHECK_THAT(refusal(lines, {"lost"}), Contains("there is no node 'nowhere'"));
+  CHECK_THAT(refusal(lines, {"f"}), Contains("of frame 'broken'"));
+  CHECK_THAT(refusal(lines, {"m"}), Contains("cannot become a branch"));
+  CHECK_THAT(refusal(lines, {"y", "farr"}),
+             Contains("there is no node 'farr', did you mean 'far'?"));
+  imported in{lines, {}, {"y:0"}};
+  CHECK(in.run(false, false, 2, {"y"}) == "i32[] {3}");
+  CHECK_THAT(in.run(false, false, 2, {"z"}),
+             Contains("'z' to be read, it was not read") && Contains("wanted"));
+  CHECK(in.g.find("ten") == nullptr);
+}
+
+TEST_CASE("nodes around loops that cannot be are told with the names") {
+  auto with = [](std::string_view lines) { return refusal(concat(loop, lines)); };
+  CHECK_THAT(with("e = Exit(i1, ^next)"), Contains("Exit 'e' never runs: it waits for Add 'next'"));
+  CHECK_THAT(with("l = Add(i1, i2)\n e = Exit(l)"),
+             Contains("Exit 'e'") &&
+                 Contains("'i1:1' is not there in the turn that ends the loop"));
+  CHECK_THAT(with("l = Add(i1, s0)\n e = Exit(l)"),
+             Contains("Enter 's0' is there in the first turn only"));
+  CHECK_THAT(with("r = RefEnter(v) frame_name=s:'loop' is_constant=b:true\n"
+                  "c = AssignAdd(r, n, ^i)\n l = Add(i1, c)\n e = Exit(l)"),
+             Contains("AssignAdd 'c' has an effect") && Contains("behind the loop"));
+  CHECK_THAT(with("l = Identity(i1)\n k = NextIteration(l)\n k0 = Enter(x) frame_name=s:'loop'\n"
+                  "k1 = Merge(k0, k)\n k2 = Switch(k1, more)\n k3 = Exit(k2)"),
+             Contains("which is there when the loop ends"));
 }
 
 TEST_CASE("mistakes in frames are told with the names") {

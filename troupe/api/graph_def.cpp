@@ -20,9 +20,10 @@ node* graph_import::target(std::string_view name) const {
   return value_or_throw(found_.find_edge(name)).node; // whose error proposes names
 }
 
-graph_import import_graph_def(graph_builder& to, const std::string& path) {
+graph_import import_graph_def(graph_builder& to, const std::string& path,
+                              graph_def_options options) {
   auto content = value_or_throw(read_file(path));
-  graph_def_options options{.file = path.substr(path.rfind('/') + 1)};
+  options.file = path.substr(path.rfind('/') + 1);
   if (is_text(path))
     return graph_import{value_or_throw(read_graph_def_text(content, to, options))};
   return import_graph_def(to, std::as_bytes(std::span{content}), options);

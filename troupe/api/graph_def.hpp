@@ -22,7 +22,11 @@ private:
 
 /// Adds the graph of a file: text if it is called .pbtxt, else bytes. Names and devices get what
 /// the builder's scopes say. Throws for a graph that Troupe cannot run, with all the ops it lacks.
-TROUPE_API graph_import import_graph_def(graph_builder& to, const std::string& path);
+/// Where `options.wanted` names nodes, only what they need is read, and must be such that Troupe
+/// can run it: `import_graph_def(g, "train.pb", {.wanted = {"x", "probabilities"}})`.
+/// `options.file` is the name of the file.
+TROUPE_API graph_import import_graph_def(graph_builder& to, const std::string& path,
+                                         graph_def_options options = {});
 /// The same from memory.
 TROUPE_API graph_import import_graph_def(graph_builder& to, std::span<const std::byte> bytes,
                                          const graph_def_options& options = {});

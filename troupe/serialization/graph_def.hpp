@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
@@ -15,6 +16,10 @@ struct graph_def_options {
   std::string file = "GraphDef";
   /// Of all constants that the file writes shorter than they are: few bytes can name many zeros.
   size_t filled_bytes = size_t{1} << 30;
+  /// The nodes that are going to be fed, fetched or run, as "node" or "node:1": only what they need
+  /// is read, so that ops which Troupe does not have, broken loops and the like matter only there.
+  /// Values within branches of TensorFlow 1 can be read if they are named here. Empty: all nodes.
+  std::vector<std::string> wanted = {};
 };
 
 /// What was added to a graph: its nodes go by the names that the file gives them.
@@ -50,10 +55,12 @@ private:
 /// are known by the op, quantized numbers are plain ones; attributes that only tell TensorFlow how
 /// to compute are dropped. Calls of the functions in its library are replaced by their nodes, named
 /// `call/node`, unless the function has a gradient of its own or says `_noinline`.
+/// Placeholders of handles are left out, with all that needs them: looking up such a
+/// name is an error that says so.
 ///
-/// Fails with data_loss for damaged bytes; with unimplemented and a list of all ops that Troupe
-/// does not have; and with an error that names the node for everything else. Nodes that were added
-/// before the error stay.
+/// Fails with data_loss for damaged bytes; with not_found for a wanted name that is not in the
+/// file; with unimplemented and a list of all ops that Troupe does not have; and with an error that
+/// names the node for everything else. Nodes that were added before the error stay.
 TROUPE_API result<imported_graph> read_graph_def(std::span<const std::byte> bytes, graph& into,
                                                  const graph_def_options& options = {});
 

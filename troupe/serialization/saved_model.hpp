@@ -43,6 +43,8 @@ TROUPE_API result<std::vector<saved_graph_info>> list_saved_model(file_system& f
 struct saved_model_options {
   /// Which of the graphs: the one with just these tags. Empty: the only one, or "serve".
   std::vector<std::string> tags = {};
+  /// The only signature that is read, where the model has it; empty: all.
+  std::string signature = {};
   /// Likewise of its constants: graph_def_options::filled_bytes.
   size_t filled_bytes = size_t{1} << 30;
 };

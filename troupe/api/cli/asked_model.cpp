@@ -56,6 +56,7 @@ std::vector<asked_run> runs_of_model(const std::string& folder, const asked_mode
   std::istringstream tags{which.tags};
   for (std::string tag; std::getline(tags, tag, ',');)
     options.tags.push_back(tag);
+  options.signature = which.signature;
   auto model = load_saved_model(to, folder, options);
   auto name = !which.signature.empty()         ? which.signature
               : model.signatures().size() == 1 ? model.signatures().begin()->first

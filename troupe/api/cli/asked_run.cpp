@@ -72,6 +72,19 @@ std::string ends_of(const graph& all) {
 
 } // namespace
 
+std::vector<std::string> wanted_names(const asked& words) {
+  std::vector<std::string> names;
+  for (const auto* all : {&words.fetches, &words.targets, &words.inits})
+    names.insert(names.end(), all->begin(), all->end());
+  for (const auto& word : words.saves)
+    names.push_back(assignment(word, "--save").first);
+  if (words.fetches.empty() && words.targets.empty() && words.saves.empty() && !words.feeds.empty())
+    return {}; // runs_of() says what there is
+  for (const auto& word : words.feeds)
+    names.push_back(assignment(word, "--feed").first);
+  return names;
+}
+
 std::vector<asked_run> runs_of(const asked& words, const graph_import& in, const graph& all,
                                const graph_import* fetched) {
   std::vector<asked_run> runs;

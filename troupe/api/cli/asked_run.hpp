@@ -19,6 +19,10 @@ struct asked {
   }
 };
 
+/// The names of all nodes that are fed, fetched or run: "y", "labels:1". None where runs_of() would
+/// fail, as there is nothing to compute.
+std::vector<std::string> wanted_names(const asked& words);
+
 /// A run, and for each of its fetches how it is called and which file it goes to, if any.
 struct asked_run {
   text_run run;

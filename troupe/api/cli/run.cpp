@@ -111,7 +111,8 @@ std::vector<asked_run> load(const command_options& chosen, graph_builder& to) {
                         ": --signature and --tags choose within a SavedModel, which is "
                         "a folder; this is none")};
   if (is(".pb") || is(".pbtxt"))
-    return runs_of(chosen.what, import_graph_def(to, chosen.file), to);
+    return runs_of(chosen.what,
+                   import_graph_def(to, chosen.file, {.wanted = wanted_names(chosen.what)}), to);
   auto content = value_or_throw(read_file(chosen.file));
   auto parsed = value_or_throw(parse_text_graph(content, file_name(chosen.file), to));
   if (chosen.what.anything())

@@ -30,12 +30,25 @@ struct train_options {
   double timeout = 60;
 };
 
-graph_import import(graph_builder& to, const std::string& path) {
+graph_import import(graph_builder& to, const std::string& path,
+                    const std::vector<std::string>& wanted) {
   if (path.ends_with(".pb") || path.ends_with(".pbtxt"))
-    return import_graph_def(to, path);
+    return import_graph_def(to, path, {.wanted = wanted});
   auto content = value_or_throw(read_file(path));
   value_or_throw(parse_text_graph(content, path.substr(path.rfind('/') + 1), to));
   return graph_import{imported_graph{to, ""}};
+}
+
+// All that the training runs, feeds or reads.
+std::vector<std::string> wanted_by(const train_options& chosen) {
+  asked words;
+  words.feeds = chosen.feeds;
+  words.targets = chosen.targets;
+  words.inits = chosen.enqueues;
+  for (const auto* one : {&chosen.init, &chosen.local_init, &chosen.loss, &chosen.summary})
+    if (!one->empty())
+      words.fetches.push_back(*one);
+  return wanted_names(words);
 }
 
 // One runner for each queue.
@@ -97,7 +110,7 @@ private:
 void train(train_options& chosen) {
   auto signals = block_stop_signals();
   graph_builder g;
-  auto in = import(g, chosen.file);
+  auto in = import(g, chosen.file, wanted_by(chosen));
   training_step step;
   std::vector<tensor> values;
   if (!chosen.feeds.empty()) {

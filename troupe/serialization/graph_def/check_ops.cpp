@@ -20,13 +20,20 @@ public:
     }
   }
 
-  status outcome() const {
+  status outcome(const std::unordered_map<std::string, std::string>& needed_by) const {
     std::string list;
-    for (const auto& [op, found] : uses_)
-      if (!found.known)
-        list += concat(list.empty() ? "" : ", ", op, " (",
-                       found.count == 1 ? "" : concat(found.count, " nodes, such as "), "'",
-                       found.first, "')");
+    for (const auto& [op, found] : uses_) {
+      if (found.known)
+        continue;
+      auto wanted = needed_by.find(std::string{found.first});
+      list += concat(list.empty() ? "" : ", ", op, " (",
+                     found.count == 1 ? "" : concat(found.count, " nodes, such as "), "'",
+                     found.first, '\'',
+                     wanted == needed_by.end() || wanted->second == found.first
+                         ? std::string{}
+                         : concat(", which '", wanted->second, "' needs"),
+                     ')');
+    }
     if (list.empty())
       return {};
     return failure(error_kind::unimplemented, "no such op: ", list);
@@ -87,6 +94,9 @@ private:
 
 } // namespace
 
-status check_ops(const GraphDef& in, const registry& ops) { return op_checker{in, ops}.outcome(); }
+status check_ops(const GraphDef& in, const registry& ops,
+                 const std::unordered_map<std::string, std::string>& needed_by) {
+  return op_checker{in, ops}.outcome(needed_by);
+}
 
 } // namespace troupe::graph_def

@@ -14,7 +14,8 @@ constexpr size_t max_words = size_t{1} << 24;
 
 class branch_raiser {
 public:
-  branch_raiser(flow_graph& in, int part, bool named) : in_(in), part_(part), named_(named) {}
+  branch_raiser(flow_graph& in, int part, const std::set<std::string>* wanted = nullptr)
+      : in_(in), part_(part), named_(wanted != nullptr), wanted_(wanted) {}
 
   status run() {
     TROUPE_ASSIGN(known_, find_deadness(in_, part_, needed_indices()));
@@ -95,12 +96,14 @@ private:
         const auto own = in_.at(exit).def.name();
         if (when(from.item).empty())
           names_[own] = {{from}, from.item};
-        else if (read.contains(from.item))
+        else if (read.contains(from.item) && !is_wanted(own))
           hide(own, from.item);
         else
           names_[own].outputs = {alive(from, when(from.item), own)}, end_at(own, from.item);
       }
   }
+
+  bool is_wanted(const std::string& name) const { return wanted_->contains(name); }
 
   // What a Merge needs is asked for there; the rest by its own name.
   std::set<int> leading_to_merges(const std::vector<int>& items) const {
@@ -140,8 +143,9 @@ private:
   }
 
   void hide(const std::string& own, int i) {
-    in_.hidden[own] =
-        concat("runs only if ", to_text(when(i), in_, known_), ": ask for a Merge behind it");
+    in_.hidden[own] = concat("runs only if ", to_text(when(i), in_, known_),
+                             ": ask for a Merge behind it, or read the graph with '", own,
+                             "' in graph_def_options::wanted");
   }
 
   void name(int i, bool is_read) {
@@ -150,8 +154,9 @@ private:
     if (kind == flow::gone || kind == flow::loop)
       return;
     if (kind == flow::either) {
-      if (is_read) {
-        in_.hidden[own] = "is a Switch: ask for what it leads to";
+      if (is_read && !is_wanted(own)) {
+        in_.hidden[own] = concat("is a Switch: ask for what it leads to, or read the graph with '",
+                                 own, "' in graph_def_options::wanted");
         return;
       }
       auto predicate = predicate_of(i);
@@ -176,12 +181,16 @@ private:
         names_[own] = {{{i, 0}, in_.at(i).index}, i};
       return;
     }
-    if (is_read) {
-      hide(own, i);
+    if (kind == flow::plain && is_pivot(i) && (when(i).size() == 1 || !is_wanted(own))) {
+      if (when(i).size() == 1 && (wanted_->empty() || is_wanted(own)))
+        name_pivot(i);
+      else
+        hide(own, i);
+      if (!is_read)
+        in_.at(i).kind = flow::gone;
       return;
     }
-    if (kind == flow::plain && is_pivot(i)) {
-      in_.at(i).kind = flow::gone;
+    if (is_read && !is_wanted(own)) {
       hide(own, i);
       return;
     }
@@ -190,6 +199,29 @@ private:
     for (int k = 0; k < count; ++k)
       names_[own].outputs.push_back(
           alive(is_merge && k == 1 ? in_.at(i).index : source{i, k}, when(i), own));
+  }
+
+  // It is the predicate, where that is what it must be.
+  void name_pivot(int i) {
+    const auto own = in_.at(i).def.name();
+    const auto at = when(i).front();
+    auto asked = known_.predicates[static_cast<size_t>(at.predicate)].from;
+    auto holds = asked;
+    if (!at.holds) {
+      item inverse;
+      inverse.def.set_op("LogicalNot");
+      inverse.def.set_name(in_.unique(concat(own, "/holds")));
+      inverse.data = {asked};
+      holds = {add(std::move(inverse), {}), 0};
+    }
+    item made;
+    made.def.set_op("Identity");
+    made.def.set_name(in_.unique(concat(own, "/value")));
+    (*made.def.mutable_attr())["T"].set_type(DT_BOOL);
+    made.data = {asked};
+    made.controls = {add_check(holds, {}, own, why_dead(at, own))};
+    source value{add(std::move(made), {}), 0};
+    names_[own] = {{value}, asked.item};
   }
 
   // An Identity of a predicate under its own Switch: only control edges are meant to leave it.
@@ -209,20 +241,21 @@ private:
     return 0; // there is one for each Switch
   }
 
+  std::string why_dead(const literal& at, const std::string& own) const {
+    const auto& asked = known_.predicates[static_cast<size_t>(at.predicate)];
+    return concat(own, " is dead: predicate ", in_.named(asked.from), " of ",
+                  in_.at(asked.by_switch).def.op(), ' ', in_.at(asked.by_switch).def.name(), " is ",
+                  at.holds ? "false" : "true");
+  }
+
   // The value, or an error that says which predicate is in the way.
   source alive(source what, const condition& of, const std::string& own) {
     for (auto left = of.size(); left-- > 0;) {
       condition outer{of.begin(), of.begin() + static_cast<std::ptrdiff_t>(left)};
       const auto at = of[left];
-      const auto& asked = known_.predicates[static_cast<size_t>(at.predicate)];
       auto inner = outer;
       inner.push_back({at.predicate, !at.holds});
-      auto dead =
-          add_dead(inner, own,
-                   concat(own, " is dead: predicate ", in_.named(asked.from), " of ",
-                          in_.at(asked.by_switch).def.op(), ' ', in_.at(asked.by_switch).def.name(),
-                          " is ", at.holds ? "false" : "true"),
-                   what.item);
+      auto dead = add_dead(inner, own, why_dead(at, own), what.item);
       item made;
       made.kind = flow::merge;
       made.def.set_op("Merge");
@@ -247,32 +280,39 @@ private:
     return i;
   }
 
+  source add_constant(DataType type, const std::string& text, const condition& under,
+                      const std::string& name) {
+    item made;
+    made.def.set_op("Const");
+    made.def.set_name(in_.unique(name));
+    (*made.def.mutable_attr())["dtype"].set_type(type);
+    auto& value = *(*made.def.mutable_attr())["value"].mutable_tensor();
+    value.set_dtype(type);
+    value.mutable_tensor_shape();
+    if (type == DT_BOOL)
+      value.add_bool_val(false);
+    else
+      value.add_string_val(text);
+    return {add(std::move(made), under), 0};
+  }
+
   // The nodes stay in one branch with the value, which comes first: they belong to its phase.
   int add_dead(const condition& under, const std::string& own, const std::string& why, int value) {
     const auto first = in_.size();
-    auto constant = [&](DataType type, std::string_view what) {
-      item made;
-      made.def.set_op("Const");
-      made.def.set_name(in_.unique(concat(own, what)));
-      (*made.def.mutable_attr())["dtype"].set_type(type);
-      auto& value = *(*made.def.mutable_attr())["value"].mutable_tensor();
-      value.set_dtype(type);
-      value.mutable_tensor_shape();
-      if (type == DT_BOOL)
-        value.add_bool_val(false);
-      else
-        value.add_string_val(why);
-      return source{add(std::move(made), under), 0};
-    };
-    item made;
-    made.data = {constant(DT_BOOL, "/dead"), constant(DT_STRING, "/why")};
-    made.def.set_op("Assert");
-    made.def.set_name(in_.unique(concat(own, "/is_alive")));
-    (*made.def.mutable_attr())["T"].mutable_list()->add_type(DT_STRING);
-    auto dead = add(std::move(made), under);
+    auto dead = add_check(add_constant(DT_BOOL, "", under, concat(own, "/dead")), under, own, why);
     for (auto i = first; i < in_.size(); ++i)
       in_.at(i).order.push_back(value);
     return dead;
+  }
+
+  int add_check(source holds, const condition& under, const std::string& own,
+                const std::string& why) {
+    item made;
+    made.data = {holds, add_constant(DT_STRING, why, under, concat(own, "/why"))};
+    made.def.set_op("Assert");
+    made.def.set_name(in_.unique(concat(own, "/is_alive")));
+    (*made.def.mutable_attr())["T"].mutable_list()->add_type(DT_STRING);
+    return add(std::move(made), under);
   }
 
   // -- one level --------------------------------------------------------------------------------
@@ -505,6 +545,7 @@ private:
   flow_graph& in_;
   const int part_;
   const bool named_;
+  const std::set<std::string>* wanted_;
   deadness known_;
   stand_ins names_;
   std::set<int> ends_; // of names
@@ -512,10 +553,11 @@ private:
 
 } // namespace
 
-status raise_branches(flow_graph& in, int part) { return branch_raiser{in, part, false}.run(); }
+status raise_branches(flow_graph& in, int part) { return branch_raiser{in, part}.run(); }
 
-result<stand_ins> raise_named_branches(flow_graph& in, int part) {
-  branch_raiser raiser{in, part, true};
+result<stand_ins> raise_named_branches(flow_graph& in, int part,
+                                       const std::set<std::string>& wanted) {
+  branch_raiser raiser{in, part, &wanted};
   TROUPE_TRY(raiser.run());
   return raiser.take_names();
 }

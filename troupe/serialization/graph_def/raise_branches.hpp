@@ -15,8 +15,10 @@ using stand_ins = std::map<std::string, stand_in, std::less<>>;
 /// where it is not clear which input a Merge takes.
 status raise_branches(flow_graph& in, int part);
 
-/// The same for the graph, whose nodes may be asked for by their names: what no Merge reads gives
-/// an error, when it is fetched, if it does not run.
-result<stand_ins> raise_named_branches(flow_graph& in, int part);
+/// The same for the graph, whose nodes may be asked for by their names: a node of a branch gives an
+/// error, when it is fetched, if it does not run. Nodes that lead to a Merge are kept only where
+/// their names are `wanted`; so are the predicates of inner branches (cond/switch_t).
+result<stand_ins> raise_named_branches(flow_graph& in, int part,
+                                       const std::set<std::string>& wanted);
 
 } // namespace troupe::graph_def

@@ -308,7 +308,8 @@ result<std::string> raised_graph::renamed(const std::string& text) const {
   return found->second.outputs[static_cast<size_t>(name.output)];
 }
 
-result<raised_graph> raise_control_flow(GraphDef& in, const registry& ops) {
+result<raised_graph> raise_control_flow(GraphDef& in, const registry& ops,
+                                        const std::set<std::string>& wanted) {
   raised_graph made;
   if (!flow_graph::has_flow(in))
     return made;
@@ -316,7 +317,7 @@ result<raised_graph> raise_control_flow(GraphDef& in, const registry& ops) {
   TROUPE_TRY(nodes.take());
   read_references(nodes);
   TROUPE_ASSIGN(auto root, raise_loops(nodes));
-  TROUPE_ASSIGN(auto names, raise_named_branches(nodes, root));
+  TROUPE_ASSIGN(auto names, raise_named_branches(nodes, root, wanted));
   for (int p = root; p-- > 0;) // those within others have lower numbers
     if (nodes.is_alive(p))
       TROUPE_TRY(raise_branches(nodes, p));

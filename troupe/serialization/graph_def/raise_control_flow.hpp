@@ -7,6 +7,7 @@
 #include "troupe/serialization/graph_def/values.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ struct raised_graph {
 
 /// Replaces control flow by nodes If and While, which the result describes. Fails with the names of
 /// the nodes where it makes no sense, or cannot be said in branches and loops. Costs nothing where
-/// there is none.
-result<raised_graph> raise_control_flow(GraphDef& in, const registry& ops);
+/// there is none. Values in branches that lead to a Merge can be read if their nodes are `wanted`.
+result<raised_graph> raise_control_flow(GraphDef& in, const registry& ops,
+                                        const std::set<std::string>& wanted = {});
 
 } // namespace troupe::graph_def

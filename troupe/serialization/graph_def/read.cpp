@@ -4,12 +4,14 @@
 #include "troupe/serialization/graph_def/check_ops.hpp"
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
+#include "troupe/serialization/graph_def/needed_nodes.hpp"
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
 #include <climits>
+#include <set>
 #include <tuple>
 
 namespace troupe {
@@ -27,13 +29,68 @@ void mend_old_placeholders(GraphDef& in) {
         dims->second.mutable_shape()->set_unknown_rank(true);
 }
 
+// Wanted names without the numbers of outputs.
+std::set<std::string> nodes_of(const std::vector<std::string>& wanted) {
+  std::set<std::string> nodes;
+  for (const auto& text : wanted)
+    if (auto name = input_name::parse(text))
+      nodes.emplace(name->node);
+  return nodes;
+}
+
+// Adds what nodes have become to the names of an import.
+class name_keeper {
+public:
+  name_keeper(graph& into, const raised_graph& raised, const std::string& file)
+      : into_(into), raised_(raised), file_(file), names_(into, into.scope()) {}
+
+  status add(const std::string& name, const std::vector<std::string>& outputs,
+             const std::string& end) {
+    std::vector<edge> edges;
+    for (const auto& output : outputs) {
+      auto from = names_.find_edge(output);
+      if (const auto* why = from ? nullptr : hidden(output)) {
+        names_.hide(name, *why);
+        return {};
+      }
+      if (!from)
+        return from.status();
+      edges.push_back(*from);
+    }
+    names_.add_call(name, std::move(edges), names_.find(end));
+    return {};
+  }
+
+  imported_graph& names() { return names_; }
+
+private:
+  const std::string* hidden(std::string_view output) const {
+    auto parsed = input_name::parse(output);
+    auto why = parsed ? raised_.hidden.find(parsed->node) : raised_.hidden.end();
+    return why == raised_.hidden.end() ? nullptr : &why->second;
+  }
+
+  graph& into_;
+  const raised_graph& raised_;
+  const std::string& file_;
+  imported_graph names_;
+};
+
 result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options& options) {
   mend_old_placeholders(from);
-  TROUPE_TRY(check_ops(from, into.ops()).within(options.file));
+  needed_nodes needed;
+  if (!options.wanted.empty()) {
+    auto kept = keep_needed(from, options.wanted);
+    if (!kept)
+      return kept.status().within(options.file);
+    needed = *std::move(kept);
+  }
+  auto no_handles = leave_out_handles(from);
+  TROUPE_TRY(check_ops(from, into.ops(), needed.needed_by).within(options.file));
   auto calls = inline_calls(from, into.ops());
   if (!calls)
     return calls.status().within(options.file);
-  auto raised = raise_control_flow(from, into.ops());
+  auto raised = raise_control_flow(from, into.ops(), nodes_of(options.wanted));
   if (!raised)
     return raised.status().within(options.file);
   auto functions = max_functions;
@@ -44,37 +101,18 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
                          .known = &known,
                          .raised = &*raised};
   TROUPE_ASSIGN(auto handles, add_nodes(from, into, source));
-  imported_graph made{into, into.scope()};
+  name_keeper keeper{into, *raised, options.file};
+  auto& names = keeper.names();
   for (const auto& [name, passed] : handles)
-    made.add_call(name, {passed.of}, passed.after);
-  auto hidden = [&](std::string_view output) {
-    auto parsed = input_name::parse(output);
-    auto why = parsed ? raised->hidden.find(parsed->node) : raised->hidden.end();
-    return why == raised->hidden.end() ? nullptr : &why->second;
-  };
-  auto add_name = [&](const std::string& name, const std::vector<std::string>& outputs,
-                      const std::string& end) -> status {
-    std::vector<edge> found;
-    for (const auto& output : outputs) {
-      auto one = made.find_edge(output);
-      if (const auto* why = one ? nullptr : hidden(output)) {
-        made.hide(name, *why);
-        return {};
-      }
-      if (!one)
-        return one.status();
-      found.push_back(*one);
-    }
-    made.add_call(name, std::move(found), made.find(end));
-    return {};
-  };
-  for (const auto& [name, what] : raised->names)
-    TROUPE_TRY(add_name(name, what.outputs, what.end));
-  for (const auto& [name, why] : raised->hidden)
-    made.hide(name, why);
+    names.add_call(name, {passed.of}, passed.after);
+  for (const auto& [name, stands_for] : raised->names)
+    TROUPE_TRY(keeper.add(name, stands_for.outputs, stands_for.end));
+  for (const auto* reasons : {&raised->hidden, &no_handles, &needed.left_out})
+    for (const auto& [name, why] : *reasons)
+      names.hide(name, why);
   for (const auto& [name, call] : *calls)
-    TROUPE_TRY(add_name(name, call.outputs, call.end));
-  return made;
+    TROUPE_TRY(keeper.add(name, call.outputs, call.end));
+  return std::move(names);
 }
 
 // Keeps the first error. Which pair of functions Protobuf calls depends on its version.

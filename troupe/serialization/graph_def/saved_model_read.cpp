@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <set>
 #include <unordered_map>
 
 namespace troupe {
@@ -90,14 +89,19 @@ public:
       by_name_.emplace(nodes()[i].name(), i);
     TROUPE_TRY(find_initializers());
     TROUPE_TRY(name_files());
-    TROUPE_TRY(keep_what_is_needed());
+    if (auto named = info_.signatures.find(options.signature); named != info_.signatures.end())
+      info_.signatures = {*named};
+    auto needed = wanted();
+    if (needed.empty())
+      nodes().Clear();
     std::string bytes;
     if (from_.graph_def().ByteSizeLong() > INT_MAX || !from_.graph_def().SerializeToString(&bytes))
       return failure(error_kind::resource_exhausted, "its graph is too large");
     auto path = path_in(folder_, "saved_model.pb");
     TROUPE_ASSIGN(auto added, read_graph_def(std::as_bytes(std::span{bytes}), into,
                                              {.file = std::string{name_of_file(path)},
-                                              .filled_bytes = options.filled_bytes}));
+                                              .filled_bytes = options.filled_bytes,
+                                              .wanted = std::move(needed)}));
     imported_saved_model made{std::move(added), std::move(info_), {}};
     for (const auto& name : initializers_) {
       auto* found = made.graph.find(name);
@@ -182,27 +186,16 @@ private:
     return all;
   }
 
-  status keep_what_is_needed() {
-    std::vector<std::string> open = initializers_;
+  // The nodes of the signatures and initializers. One that is not there is an error where the
+  // signature is looked up, which names it.
+  std::vector<std::string> wanted() const {
+    std::vector<std::string> names = initializers_;
     for (const auto& [name, each] : info_.signatures)
       for (const auto* side : {&each.inputs, &each.outputs})
         for (const auto& [key, one] : *side)
-          open.push_back(node_of(one.tensor));
-    std::set<int> kept;
-    while (!open.empty()) {
-      auto found = by_name_.find(open.back());
-      open.pop_back();
-      // Who is not there is an error where the graph is read.
-      if (found == by_name_.end() || !kept.insert(found->second).second)
-        continue;
-      for (const auto& input : nodes()[found->second].input())
-        open.push_back(node_of(input));
-    }
-    google::protobuf::RepeatedPtrField<NodeDef> all;
-    for (auto position : kept)
-      *all.Add() = std::move(*nodes().Mutable(position));
-    nodes().Swap(&all);
-    return {};
+          names.push_back(node_of(one.tensor));
+    std::erase_if(names, [this](const auto& name) { return !by_name_.contains(name); });
+    return names;
   }
 
   MetaGraphDef& from_;
