@@ -661,6 +661,38 @@ TEST_CASE("what only unneeded nodes of a loop read is not run") {
   CHECK(in.changed() == 0);
 }
 
+TEST_CASE("names of Merge, Exit and predicates of branches are there in what is written") {
+  watchdog watch;
+  imported in{concat(loop, R"(
+    cond/Switch = Switch(p, p)
+    cond/switch_t = Identity(cond/Switch:1)
+    way = Switch(x, p)
+    a = Add(way:1, one, ^cond/switch_t)
+    alone = Switch(s4, q)
+    behind = Neg(alone:1)
+    m = Merge(way, a)
+    y = Mul(m, s4)
+    used = AssignAdd(v, ten)
+  )")};
+  INFO(in.read.status());
+  REQUIRE(in.read);
+  auto written = write_graph_def(in.g, graph_def_format::text);
+  INFO(written.status());
+  REQUIRE(written);
+  imported copy{as_text, *written};
+  INFO(copy.read.status());
+  REQUIRE(copy.read);
+  CHECK(copy.g.find("m")->op().name == "IdentityN");
+  CHECK(copy.g.find("s4")->op().name == "Identity");
+  CHECK(copy.g.find("cond/switch_t")->op().name == "Identity");
+  CHECK(copy.run(true, true, 4, {"m", "m:1", "y", "s4", "i4", "cond/switch_t", "behind"}) ==
+        in.run(true, true, 4, {"m", "m:1", "y", "s4", "i4", "cond/switch_t", "behind"}));
+  CHECK(copy.run(false, false, 4, {"m", "m:1", "y", "s4"}) ==
+        "i32[] {4} i32[] {0} i32[] {64} i32[] {16}");
+  CHECK_THAT(copy.run(false, false, 4, {"cond/switch_t"}), Contains("cond/switch_t is dead"));
+  CHECK_THAT(copy.run(true, false, 4, {"behind"}), Contains("behind is dead"));
+}
+
 TEST_CASE("what a Placeholder of a handle leads to is an error when it is asked for") {
   watchdog watch;
   imported in{concat(loop, R"(

@@ -15,6 +15,9 @@ public:
   edge operator[](std::string_view name) const;
   /// What to run for its effect, such as an initializer or a step of training. Throws likewise.
   node* target(std::string_view name) const;
+  /// Whether the node only keeps the name of a value that branches or loops of TensorFlow 1 have
+  /// become, so that the graph has it when it is written.
+  bool is_stand_in(const node& what) const { return found_.is_stand_in(what); }
 
 private:
   imported_graph found_;

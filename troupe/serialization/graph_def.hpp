@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,10 @@ public:
   void add_call(std::string name, std::vector<edge> outputs, node* end);
   /// Says why there is no such node, though the file has one: "is in the body of a loop".
   void hide(std::string name, std::string why);
+  /// Notes a node that only keeps the name of a value which control flow of TensorFlow 1 has
+  /// become, so that the graph has it when it is written. Look-ups give the value itself.
+  void add_stand_in(const node& what) { stand_ins_.insert(&what); }
+  bool is_stand_in(const node& what) const { return stand_ins_.contains(&what); }
 
 private:
   struct call {
@@ -48,14 +53,16 @@ private:
   std::string scope_; // "import/" or ""
   std::map<std::string, call, std::less<>> calls_;
   std::map<std::string, std::string, std::less<>> hidden_;
+  std::set<const node*> stand_ins_;
 };
 
 /// Adds the nodes of a binary GraphDef to a graph, in its current scope and on its current device
 /// where they name none. They may stand in any order. Types and attributes become ours: references
 /// are known by the op, quantized numbers are plain ones; attributes that only tell TensorFlow how
 /// to compute are dropped. Calls of the functions in its library are replaced by their nodes, named
-/// `call/node`, unless the function has a gradient of its own or says `_noinline`.
-/// Placeholders of handles are left out, with all that needs them: looking up such a
+/// `call/node`, unless the function has a gradient of its own or says `_noinline`. What becomes of
+/// TensorFlow 1's control flow keeps the names of Merge and Exit: nodes that only pass their values
+/// on have them. Placeholders of handles are left out, with all that needs them: looking up such a
 /// name is an error that says so.
 ///
 /// Fails with data_loss for damaged bytes; with not_found for a wanted name that is not in the

@@ -48,18 +48,22 @@ text_feed read_feed(const std::string& word, const graph_import& in) {
   return {to, *std::move(fitting)};
 }
 
-// Says what could be asked for.
-std::string ends_of(const graph& all) {
+// Says what could be asked for. Nodes that only keep the name of what other nodes read are no ends.
+std::string ends_of(const graph& all, const graph_import& in) {
   constexpr size_t most = 10;
-  std::set<const node*> read;
+  std::set<const node*> read, named;
   std::string fed, last;
   size_t count = 0;
   for (const auto& node : all.nodes())
     for (const auto& input : node->inputs())
-      read.insert(input.node);
+      (in.is_stand_in(*node) ? named : read).insert(input.node);
+  auto is_inner = [&](const node& at) {
+    return in.is_stand_in(at) ? read.contains(at.inputs()[0].node)
+                              : read.contains(&at) || named.contains(&at);
+  };
   for (const auto& node : all.nodes()) {
     auto& list = has(node->op().effects, effect::fed) ? fed : last;
-    if (node->outputs() == 0 || (&list == &last && read.contains(node.get())))
+    if (node->outputs() == 0 || (&list == &last && is_inner(*node)))
       continue;
     if (++count > most)
       return concat(fed, last, " ...");
@@ -132,7 +136,7 @@ std::vector<asked_run> runs_of(const asked& words, const graph_import& in, const
     runs.push_back(std::move(last));
   else if (runs.empty() || !last.run.feeds.empty())
     throw error{
-        invalid("say what to compute with --fetch or --target; the graph has:", ends_of(all))};
+        invalid("say what to compute with --fetch or --target; the graph has:", ends_of(all, in))};
   return runs;
 }
 

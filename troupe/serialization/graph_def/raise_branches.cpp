@@ -171,6 +171,7 @@ private:
         names_[own].outputs.push_back(alive({i, k}, of, own));
       }
       names_[own].end = in_.at(i).data[0].item;
+      names_[own].is_exclusive = true;
       return;
     }
     if (kind == flow::merge)

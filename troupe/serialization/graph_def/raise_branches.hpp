@@ -7,7 +7,8 @@ namespace troupe::graph_def {
 /// What a name of the file stands for when its node has become another.
 struct stand_in {
   std::vector<source> outputs;
-  int end = -1; ///< runs when the node would
+  int end = -1;              ///< runs when the node would
+  bool is_exclusive = false; ///< only one of the outputs is ever there
 };
 using stand_ins = std::map<std::string, stand_in, std::less<>>;
 

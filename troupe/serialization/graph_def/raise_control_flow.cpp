@@ -40,6 +40,7 @@ public:
 
   raised_name name(const stand_in& what) {
     raised_name made;
+    made.is_exclusive = what.is_exclusive;
     for (const auto& each : what.outputs)
       made.outputs.push_back(in_.named(given(each, root_, -1)));
     if (auto end = runs_as(what.end); end >= 0)

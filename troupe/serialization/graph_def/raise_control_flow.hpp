@@ -32,6 +32,7 @@ struct raised_node {
 struct raised_name {
   std::vector<std::string> outputs; ///< "node:1"
   std::string end;                  ///< the node that runs when what had the name would
+  bool is_exclusive = false;        ///< only one of the outputs is ever there
 };
 
 struct raised_graph {

@@ -5,6 +5,7 @@
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 #include "troupe/serialization/graph_def/needed_nodes.hpp"
+#include "troupe/serialization/wire/origin.hpp"
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -61,6 +62,29 @@ public:
     return {};
   }
 
+  // A node of the name that only stands for the edges: the graph, when it is written, has it.
+  status add_node(const std::string& name) {
+    if (into_.find(into_.scope() + name))
+      return {};
+    node_spec spec;
+    spec.name = name;
+    for (int i = 0;; ++i) {
+      auto output = names_.find_edge(concat(name, ':', i));
+      if (!output)
+        break;
+      if (output->node->output_is_ref(output->index))
+        return {}; // a value would be another thing
+      spec.inputs.push_back(*output);
+    }
+    if (spec.inputs.empty())
+      return {};
+    spec.device = spec.inputs[0].node->device();
+    spec.op = spec.inputs.size() == 1 ? "Identity" : "IdentityN";
+    TROUPE_ASSIGN(const auto* added, add_with_origin(into_, std::move(spec), file_));
+    names_.add_stand_in(*added);
+    return {};
+  }
+
   imported_graph& names() { return names_; }
 
 private:
@@ -112,6 +136,9 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
       names.hide(name, why);
   for (const auto& [name, call] : *calls)
     TROUPE_TRY(keeper.add(name, call.outputs, call.end));
+  for (const auto& [name, stands_for] : raised->names)
+    if (!stands_for.is_exclusive)
+      TROUPE_TRY(keeper.add_node(name));
   return std::move(names);
 }
 
