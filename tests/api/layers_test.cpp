@@ -299,6 +299,49 @@ TEST_CASE("losses and metrics take labels of i32 and i64, as edges, tensors and 
   }
 }
 
+TEST_CASE("losses are finite for the largest logits, and 0 where no element counts") {
+  graph_builder g;
+  auto x = g.constant({3e38f, -3e38f, 3e38f, -3e38f, 100.0f});
+  auto z = g.constant({1.0f, 0.0f, 0.0f, 1.0f, 1.0f});
+  auto each = sigmoid_cross_entropy(x, z);
+  auto s = session::local();
+  auto found = s.run({}, {each, g.gradients(each, {x})[0]});
+  CHECK(floats(found[0])[0] == 0);
+  CHECK(floats(found[0])[1] == 0);
+  CHECK(floats(found[0])[2] == Approx(3e38f));
+  CHECK(floats(found[0])[3] == Approx(3e38f));
+  for (const auto& value : floats(found[1]))
+    CHECK(std::isfinite(value));
+  auto none = loss_options{.weights = operand{0.0f, 0.0f, 0.0f, 0.0f, 0.0f}};
+  auto p = g.constant({1.0f, 0.0f}), q = g.constant({1.0f, 0.0f});
+  for (auto loss : {mean_squared_error(z, z * 2.0f, none), huber_loss(z, z * 2.0f, 1, none),
+                    weighted_mean(z, none), kl_divergence_loss(p, q)})
+    CHECK(to_scalar<float>(s.fetch(loss)) == 0);
+}
+
+TEST_CASE("metrics are 0 before anything is counted, and where nothing of their kind was") {
+  graph_builder g;
+  auto no = greater(g.constant(tensor::vector(std::vector<float>(3))), 0.5f);
+  auto found = metrics::precision(g, no, no), caught = metrics::recall(g, no, no);
+  auto x = g.constant({1.0f, 2.0f});
+  auto mean = metrics::mean(g, x), error = metrics::mean_squared_error(g, x, x * 0.0f);
+  auto area = metrics::auc(g, g.constant({0.5f, 0.5f, 0.5f}), no);
+  auto s = session::local();
+  s.run(g.initializer());
+  auto value = [&](const metric& of) { return to_scalar<double>(s.fetch(of.value)); };
+  for (const auto* one : {&found, &caught, &mean, &error})
+    CHECK(value(*one) == 0);
+  s.run({}, {}, {found.update, caught.update, area.update, mean.update, error.update});
+  CHECK(value(found) == 0);
+  CHECK(value(caught) == 0);
+  CHECK(std::isfinite(value(area)));
+  CHECK(value(mean) == Approx(1.5));
+  CHECK(value(error) == Approx(2.5));
+  s.run({}, {}, {mean.reset, error.reset});
+  CHECK(value(mean) == 0);
+  CHECK(value(error) == 0);
+}
+
 TEST_CASE("an LSTM and a GRU over a sequence are their steps, and learn") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3, 2, 4}, "x");

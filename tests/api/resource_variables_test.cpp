@@ -140,6 +140,35 @@ TEST_CASE("a value that is read behind a handle is read by a node in what is wri
   CHECK(is_same_edge(y.node->inputs()[0], more));
 }
 
+TEST_CASE("scaled losses, averages and L-BFGS do the same to variables by handles") {
+  auto train = [](bool by_handle) {
+    graph_builder g;
+    auto start = tensor::vector<float>({4, -2});
+    auto w = by_handle ? g.resource_variable(start, "w") : g.variable(start, "w");
+    auto loss = sum(square((by_handle ? read_variable_op(w) : w.ref) - 1.0f));
+    gradient_descent by{0.1};
+    exponential_moving_average slow{0.5};
+    auto* step = slow.follow(g, loss_scale::dynamic(g, {.initial = 8}).minimize(by, loss), {w});
+    auto* use_averages = slow.assign_averages(g);
+    lbfgs search{loss, {w}};
+    auto s = session::local();
+    s.run(g.initializer());
+    for (int i = 0; i < 3; ++i)
+      s.run(step);
+    std::vector<tensor> found{s.fetch(w), s.fetch(slow.average(w))};
+    s.run(use_averages);
+    found.push_back(s.fetch(w));
+    check_equal(found[2], found[1]);
+    CHECK(search.minimize(s).converged);
+    found.push_back(s.fetch(w));
+    CHECK(found[3].values<float>()[1] == Approx(1.0f));
+    return found;
+  };
+  auto expected = train(false), found = train(true);
+  for (size_t i = 0; i < expected.size(); ++i)
+    check_equal(found[i], expected[i]);
+}
+
 TEST_CASE("what TensorFlow has no op for cannot be written") {
   graph_builder g;
   auto v = g.variable(tensor::vector<float>({1, 2}), "v");

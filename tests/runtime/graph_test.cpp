@@ -6,6 +6,8 @@
 #include <optional>
 #include <source_location>
 
+#include <set>
+
 namespace troupe::test::graph_test {
 
 namespace {
@@ -42,6 +44,22 @@ TEST_CASE("a node knows its op, place, types and shapes") {
   in.set_origin(*sum.node, "model.py:7");
   CHECK(sum.node->description() == "Add 'Add' (model.py:7)");
   CHECK(in.nodes().size() == 3);
+}
+
+TEST_CASE("a graph has a number of its own, and another version after each change") {
+  std::set<uint64_t> ids, versions;
+  for (int i = 0; i < 100; ++i) {
+    graph in{ops()};
+    CHECK(ids.insert(in.id()).second);
+    auto x = constant(in, 1.f);
+    CHECK(versions.insert(in.version()).second);
+    auto y = constant(in, 2.f);
+    CHECK(versions.insert(in.version()).second);
+    REQUIRE(in.add_control(*x.node, *y.node).ok());
+    CHECK(versions.insert(in.version()).second);
+    in.add_copy(*x.node, "copy", {}, {});
+    CHECK(versions.insert(in.version()).second);
+  }
 }
 
 TEST_CASE("edges are named after their node and output, and found by that name") {

@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/placement/link_costs.hpp"
 
+#include <algorithm>
 namespace troupe::test::link_times_test {
 namespace {
 
@@ -44,6 +45,33 @@ TEST_CASE("links are measured by what came through them: latency by small tensor
   CHECK(all[0].large == 1);
   CHECK(all[0].latency_ns == Approx(30'000));
   CHECK(all[0].ns_per_byte == Approx(1.0));
+}
+
+TEST_CASE("links beyond the most that are measured are passed over, and the others go on") {
+  constexpr size_t many = link_times::max_links + 10;
+  step_statistics wide;
+  std::vector<span_subject> sends;
+  std::vector<step_span> sent;
+  const std::string ps = "/job:ps/task:0";
+  for (uint32_t i = 0; i < many; ++i) {
+    auto worker = concat("/job:worker/task:", i);
+    sends.push_back({.kind = span_kind::send, .peer = worker, .key = i});
+    sent.push_back({.subject = i, .begin_ns = 10, .end_ns = 20});
+    wide.tasks.push_back({.task = worker,
+                          .subjects = std::make_shared<const std::vector<span_subject>>(
+                              1, span_subject{.kind = span_kind::wait, .peer = ps, .key = i}),
+                          .spans = {{.begin_ns = 0, .end_ns = 30, .bytes = 4}}});
+  }
+  wide.tasks.push_back(
+      {.task = ps,
+       .subjects = std::make_shared<const std::vector<span_subject>>(std::move(sends)),
+       .spans = std::move(sent)});
+  link_times times;
+  for (int i = 0; i < 2; ++i)
+    times.add(wide);
+  auto all = times.all();
+  CHECK(all.size() == link_times::max_links);
+  CHECK(std::ranges::all_of(all, [](const link_time& one) { return one.small == 2; }));
 }
 
 TEST_CASE("clocks that disagree make no time negative, and what comes twice counts not at all") {

@@ -234,6 +234,38 @@ TEST_CASE("what a failed sync has lost does not come back with the next one") {
   CHECK(disk.open("a"));
 }
 
+TEST_CASE("a folder that was made durably is there after a crash, and so are those around it") {
+  for (uint64_t seed = 1; seed <= 20; ++seed)
+    for (uint64_t at = 1; at <= 8; ++at) {
+      INFO("seed " << seed << ", change " << at);
+      simulated_disk disk{seed};
+      disk.crash_in(at); // within the first attempt, or the second
+      auto made = make_folder_durably(disk, "a/b/c");
+      if (disk.crashed()) {
+        CHECK_FALSE(made.ok());
+        disk.restart();
+        REQUIRE(make_folder_durably(disk, "a/b/c").ok());
+      } else {
+        REQUIRE(made.ok());
+      }
+      disk.crash();
+      disk.restart();
+      CHECK(disk.inspect("a/b/c").ok());
+    }
+}
+
+TEST_CASE("a file that cannot be replaced keeps its content, and leaves nothing beside it") {
+  simulated_disk disk{5};
+  REQUIRE(replace_file(disk, "a", "old").ok());
+  for (auto faults : {disk_faults{.failing_writes = 1}, disk_faults{.failing_syncs = 1}}) {
+    disk.faults = faults;
+    CHECK(replace_file(disk, "a", "new").kind() == error_kind::unavailable);
+    disk.faults = {};
+    CHECK(disk.content("a") == "old");
+    CHECK(disk.list(".")->size() == 1);
+  }
+}
+
 TEST_CASE("a file that was written to new folders is there after a crash, and so are they") {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     INFO("seed " << seed);

@@ -1,6 +1,11 @@
 #include "troupe/serialization/files/npy.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "troupe/api/error.hpp"
+#include "troupe/api/npy.hpp"
+
+#include <fstream>
 
 namespace troupe::test::npy_test {
 namespace {
@@ -44,6 +49,28 @@ TEST_CASE("arrays of NumPy's types are read, whatever the order of their bytes")
   auto complex = tensor::scalar(std::complex<float>{1, -2});
   CHECK(identical(*read(array(">c8", "()", "\x3f\x80\0\0\xc0\0\0\0"s)), complex));
   CHECK(identical(*read(array("<c8", "()", "\0\0\x80\x3f\0\0\0\xc0"s)), complex));
+}
+
+TEST_CASE("what fails with a .npy file names it") {
+  temporary_folder folder;
+  auto error_of = [](auto act) {
+    try {
+      act();
+    } catch (const error& why) {
+      return concat(to_string(why.kind()), ": ", why.what());
+    }
+    return std::string{"nothing was thrown"};
+  };
+  auto path = folder / "a.npy", nowhere = folder / "no/a.npy";
+  CHECK_THAT(error_of([&] { load_npy(path); }),
+             Contains(path) && Contains(std::string{to_string(error_kind::not_found)}));
+  CHECK_THAT(error_of([&] { save_npy(nowhere, tensor::scalar(1)); }), Contains(nowhere));
+  std::ofstream{path} << "no array";
+  CHECK_THAT(error_of([&] { load_npy(path); }), Contains(path));
+  save_npy(path, tensor::vector<float>({1, 2}));
+  CHECK(to_string(load_npy(path)) == "f32[2] {1, 2}");
+  CHECK_THAT(error_of([&] { save_npy(path, tensor{}); }), Contains(path));
+  CHECK(to_string(load_npy(path)) == "f32[2] {1, 2}");
 }
 
 TEST_CASE("text of fixed length becomes strings") {
