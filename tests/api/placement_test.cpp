@@ -5,7 +5,10 @@
 #include "troupe/troupe.hpp"
 
 #include <cmath>
+#include <future>
 #include <map>
+#include <set>
+#include <thread>
 
 namespace troupe::test::placement_test {
 namespace {
@@ -84,6 +87,49 @@ TEST_CASE("scopes of devices nest: those within complete what is left open, or t
     CHECK(device_of(g.placeholder(dtype::f32)) == "/job:last");
   }
   CHECK(device_of(g.placeholder(dtype::f32)) == "/job:worker/task:1");
+}
+
+TEST_CASE("a device function is asked before each node is added, in the order of adding") {
+  graph_builder g;
+  std::vector<std::pair<size_t, std::string>> asked; // how many nodes there were, and for which op
+  {
+    auto on = g.on([&](const node_spec& added, const op_def&) -> std::string {
+      asked.emplace_back(g.nodes().size(), added.op);
+      return "";
+    });
+    auto w = g.variable({1.0f, 2.0f}, "w");
+    sum(square(w * 3.0f));
+  }
+  neg(g.constant(1.0f)); // beyond its scope
+  std::set<std::string> ops;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    CHECK((i == 0 || asked[i - 1].first < asked[i].first));
+    CHECK(g.nodes()[asked[i].first]->op().name == asked[i].second);
+    ops.insert(asked[i].second);
+  }
+  for (const auto* op : {"VariableV2", "Assign", "Mul", "Square", "Sum"})
+    CHECK(ops.contains(op));
+  CHECK_FALSE(ops.contains("Neg"));
+}
+
+TEST_CASE("a node that runs on a processor though it names a GPU is told on a runtime's thread") {
+  watchdog watch;
+  graph_builder g;
+  edge y;
+  {
+    auto on = g.on("/gpu:0");
+    y = neg(g.placeholder(dtype::f32, {2}, "x"), "y");
+  }
+  std::promise<std::pair<std::string, std::thread::id>> told;
+  auto s = session::local({.placement = {.soft = true}, .on_warning = [&](const std::string& text) {
+                             told.set_value({text, std::this_thread::get_id()});
+                           }});
+  s.prepare({g.find("x")->output(0)}, {y});
+  auto warned = told.get_future();
+  REQUIRE(warned.wait_for(std::chrono::seconds{10}) == std::future_status::ready);
+  auto [text, thread] = warned.get();
+  CHECK_THAT(text, Contains("'y'") && Contains("/gpu:0") && Contains("cpu:0"));
+  CHECK(thread != std::this_thread::get_id());
 }
 
 TEST_CASE("what a device function says is checked, and so are its options") {

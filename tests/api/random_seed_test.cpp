@@ -5,6 +5,8 @@
 
 #include <optional>
 
+#include <sys/wait.h>
+
 namespace troupe::test::random_seed_test {
 
 namespace {
@@ -109,6 +111,37 @@ TEST_CASE("a session goes on with the random numbers of another, on tasks as wel
     third.go_on_from(all[0].at);
     check_same(numbers(third, one), expected);
   }
+}
+
+TEST_CASE("a task that does not say where its random numbers stand is waited for two seconds") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto first = start_task(cluster, {"worker", 0});
+  task_process second{cluster, {"worker", 1}};
+  auto s = session::connect(cluster);
+  graph_builder g;
+  std::vector<edge> numbers;
+  for (int i = 0; i < 2; ++i) {
+    auto on = g.on(concat("/job:worker/task:", i));
+    numbers.push_back(random_uniform(g, {3}, dtype::f32));
+  }
+  s.run({}, numbers);
+  CHECK(s.positions().size() == 2);
+  second.freeze();
+  REQUIRE(soon([&] { // it may still answer for a moment
+    int state = 0;
+    return ::waitpid(second.pid(), &state, WUNTRACED | WNOHANG) == second.pid() &&
+           WIFSTOPPED(state);
+  }));
+  auto begin = std::chrono::steady_clock::now();
+  auto found = s.positions();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds{8});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].task == "/job:worker/task:0");
+  begin = std::chrono::steady_clock::now();
+  CHECK(s.positions({"/job:worker/task:0"}).size() == 1);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds{1900}); // not asked
+  second.kill();
 }
 
 TEST_CASE("more positions than a task keeps are refused") {
