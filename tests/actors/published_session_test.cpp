@@ -12,6 +12,7 @@
 #include <caf/binary_deserializer.hpp>
 #include <caf/binary_serializer.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/response_promise.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
@@ -104,6 +105,45 @@ TEST_CASE("a session that is published is used from another node, by messages th
     caf::anon_send_exit(wire, caf::exit_reason::user_shutdown);
   }
   caf::anon_send_exit(session, caf::exit_reason::user_shutdown); // and what is published ends
+}
+
+TEST_CASE("errors pass through CAF's with all that they tell, and CAF's own say what to do") {
+  auto why = failure(error_kind::aborted, "it was restarted")
+                 .about("Add", "sum")
+                 .on_task("/job:ps/task:1")
+                 .of_incarnation(7)
+                 .of_lost_state();
+  auto read = from_caf(to_caf(why));
+  CHECK(read.kind() == error_kind::aborted);
+  CHECK(read.message() == "it was restarted");
+  CHECK(read.origin().op == "Add");
+  CHECK(read.origin().node == "sum");
+  CHECK(read.origin().task == "/job:ps/task:1");
+  CHECK(read.origin().incarnation == 7);
+  CHECK(read.origin().state_lost);
+  CHECK(from_caf({}).ok());
+
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor self{system};
+  auto asked = [&](const caf::actor& whom) {
+    status outcome;
+    self->request(whom, 50ms, list_devices_atom::value)
+        .receive([&](const std::vector<device_info>&) {},
+                 [&](const caf::error& error) { outcome = from_caf(error); });
+    return outcome.kind();
+  };
+  auto silent = system.spawn([](caf::event_based_actor* by) -> caf::behavior {
+    auto promises = std::make_shared<std::vector<caf::response_promise>>();
+    return {[=](list_devices_atom) {
+      promises->push_back(by->make_response_promise());
+      return promises->back();
+    }};
+  });
+  CHECK(asked(silent) == error_kind::deadline_exceeded);
+  self->send_exit(silent, caf::exit_reason::user_shutdown);
+  self->wait_for(silent);
+  CHECK(asked(silent) == error_kind::unavailable);
 }
 
 TEST_CASE("clients of a published session share its state, and what ends ends for itself") {
