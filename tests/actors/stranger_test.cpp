@@ -89,6 +89,34 @@ TEST_CASE("another version of the protocol is refused in words") {
   CHECK(here.lives());
 }
 
+TEST_CASE("a build of another week is refused in words, and the task lives on") {
+  watchdog watch;
+  one_task here;
+  hello who;
+  who.software = "0.1.0";
+  who.role = "client";
+  who.max_message = who.max_tensor_bytes = 1 << 20;
+  auto refused = [&] {
+    auto body = encode(who);
+    REQUIRE(body);
+    auto header = header_for(frame_kind::message, 0, body->bytes);
+    plain_connection other{here.port()};
+    CHECK(other.write({reinterpret_cast<const char*>(header.data()), header.size()}));
+    CHECK(other.write({reinterpret_cast<const char*>(body->bytes.data()), body->bytes.size()}));
+    bool closed = false;
+    auto said = other.read_to_end(closed);
+    CHECK(closed);
+    return said;
+  };
+  CHECK(refused().find("of a build whose hello does not name it; /job:worker/task:0 is Troupe") !=
+        std::string::npos);
+  who.schema = 1;
+  who.build = "0123456789ab";
+  CHECK(refused().find("a client is Troupe 0.1.0, build 0123456789ab, message schema "
+                       "0000000000000001; /job:worker/task:0 is Troupe") != std::string::npos);
+  CHECK(here.lives());
+}
+
 TEST_CASE("a message that announces four gigabytes costs no memory") {
   watchdog watch;
   one_task here;

@@ -60,7 +60,7 @@ struct printer {
   void operator()(const hello& m) {
     all(m.version, m.software, m.role, m.job, m.task, m.incarnation, m.max_message,
         m.max_tensor_bytes, m.cluster, m.process, m.token_at, m.token[0], m.token[1],
-        m.access_token);
+        m.access_token, m.schema, m.build);
   }
   void operator()(const refusal& m) { all(m.why); }
   void operator()(const register_graph& m) {

@@ -28,7 +28,9 @@ inline std::vector<message> example_messages() {
             28,
             29,
             {30, 31},
-            "a token"},
+            "a token",
+            32,
+            "0123456789ab"},
       refusal{failure(error_kind::failed_precondition, "not you")},
       register_graph{
           .request = 1,

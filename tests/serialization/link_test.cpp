@@ -1,6 +1,8 @@
 #include "tests/serialization/link_pair.hpp"
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
+#include "troupe/serialization/storage/checksum.hpp"
+#include "troupe/serialization/wire/build_identity.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 
 namespace troupe::test::link_test {
@@ -85,7 +87,14 @@ TEST_CASE("roles and versions that cannot work together are refused readably") {
     REQUIRE(task.it.receive(header_for(frame_kind::message, 0, bytes->bytes)).ok());
     return task.it.receive(bytes->bytes);
   };
-  hello good{protocol_version, "9.9", "task", "worker", 0, 1, 1 << 20, 1 << 20};
+  hello good{.software = "9.9",
+             .role = "task",
+             .job = "worker",
+             .incarnation = 1,
+             .max_message = 1 << 20,
+             .max_tensor_bytes = 1 << 20,
+             .schema = wire_schema_hash(),
+             .build = "0123456789ab"};
   CHECK(outcome_of(good).ok());
   auto who = good;
   who.version = 7;
@@ -103,6 +112,61 @@ TEST_CASE("roles and versions that cannot work together are refused readably") {
   who = good;
   who.max_message = 3;
   CHECK_FALSE(outcome_of(who).ok());
+  who = good;
+  who.build = "another commit with the same messages";
+  CHECK(outcome_of(who));
+  who.build = std::string(longest_build_name + 1, 'x');
+  CHECK_THAT(outcome_of(who).message(), Contains("names its build with 65 bytes"));
+}
+
+// The bytes of a hello that another build says.
+std::vector<std::byte> bytes_of(const hello& who) {
+  auto body = encode(who);
+  REQUIRE(body);
+  auto header = header_for(frame_kind::message, 0, body->bytes);
+  std::vector<std::byte> bytes{header.begin(), header.end()};
+  bytes.insert(bytes.end(), body->bytes.begin(), body->bytes.end());
+  return bytes;
+}
+
+TEST_CASE("two builds with other messages tell each other in a sentence that names both") {
+  hello other{.software = "0.1.0",
+              .role = "task",
+              .job = "worker",
+              .task = 2,
+              .incarnation = 1,
+              .max_message = 1 << 20,
+              .max_tensor_bytes = 1 << 20,
+              .schema = 0xfedcba9876543210,
+              .build = "0123456789ab"};
+  peer_end here{options_of("task", "ps", 1)};
+  auto why = here.it.receive(bytes_of(other));
+  CHECK(why.kind() == error_kind::failed_precondition);
+  CHECK(why.message() ==
+        concat("the builds at the two ends differ: /job:worker/task:2 is Troupe 0.1.0, build "
+               "0123456789ab, message schema fedcba9876543210; /job:ps/task:1 is Troupe 0.1.0, "
+               "build ",
+               build_commit(), ", message schema ", hex_text(wire_schema_hash()),
+               "; run the same build at both ends"));
+  // The other end hears the same.
+  auto said = here.take(1 << 20);
+  peer_end there{options_of("task", "worker", 2)};
+  CHECK_THAT(there.give(said).message(), Contains(why.message()));
+
+  // A build from before hello named it, and one whose names are no text for a terminal.
+  other.schema = 0;
+  other.build.clear();
+  peer_end second{options_of("client", "")};
+  CHECK_THAT(second.it.receive(bytes_of(other)).message(),
+             Contains("/job:worker/task:2 is Troupe 0.1.0 of a build whose hello does not name it; "
+                      "a client is Troupe 0.1.0, build"));
+  other.schema = 1;
+  other.software = "\x1b[31m" + std::string(1000, 'v');
+  other.build = "\x07\n";
+  peer_end third{options_of("client", "")};
+  auto safe = third.it.receive(bytes_of(other)).message();
+  CHECK_THAT(safe, Contains("Troupe ?[31mvvv") && Contains("build ??, message"));
+  CHECK(safe.size() < 512);
 }
 
 TEST_CASE("no message waits for another's payload, but for those that must come last") {

@@ -56,7 +56,9 @@ private:
                              in.getProcess(),
                              in.getTokenAt(),
                              {in.getToken0(), in.getToken1()},
-                             text_of(in.getAccessToken())}};
+                             text_of(in.getAccessToken()),
+                             in.getSchema(),
+                             text_of(in.getBuild())}};
       }
       case wire::Envelope::REFUSAL: return message{refusal{status_of(from.getRefusal())}};
       case wire::Envelope::REGISTER_GRAPH: return read(from.getRegisterGraph());

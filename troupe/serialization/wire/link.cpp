@@ -1,5 +1,7 @@
 #include "troupe/serialization/wire/link.hpp"
 
+#include "troupe/serialization/storage/checksum.hpp"
+#include "troupe/serialization/wire/build_identity.hpp"
 #include "troupe/serialization/wire/link_input.hpp"
 #include "troupe/serialization/wire/link_output.hpp"
 
@@ -26,7 +28,37 @@ std::string describe(const hello* peer) {
   return concat("a ", peer->role);
 }
 
-status check(const hello& peer) {
+// A name that a peer gives itself, safe to print.
+std::string printable(std::string text) {
+  constexpr size_t longest = longest_build_name;
+  if (text.size() > longest)
+    text.resize(longest);
+  std::ranges::replace_if(
+      text, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+std::string describe_build(const hello& peer) {
+  auto name = concat("Troupe ", printable(peer.software));
+  return peer.schema == 0 ? concat(name, " of a build whose hello does not name it")
+                          : concat(name, ", build ", printable(peer.build), ", message schema ",
+                                   hex_text(peer.schema));
+}
+
+// Messages of another schema would be misread.
+status check_build(const hello& peer, const hello& self) {
+  if (peer.build.size() > longest_build_name)
+    return invalid("the peer names its build with ", peer.build.size(), " bytes; ",
+                   longest_build_name, " are the limit");
+  if (peer.schema == self.schema)
+    return {};
+  return failure(error_kind::failed_precondition,
+                 "the builds at the two ends differ: ", describe(&peer), " is ",
+                 describe_build(peer), "; ", describe(&self), " is ", describe_build(self),
+                 "; run the same build at both ends");
+}
+
+status check(const hello& peer, const hello& self) {
   if (peer.version != protocol_version)
     return failure(error_kind::failed_precondition, "the peer (Troupe ", peer.software,
                    ") speaks version ", peer.version, " of the protocol, this is version ",
@@ -40,7 +72,7 @@ status check(const hello& peer) {
                    max_tasks_of_job, " tasks");
   if (peer.max_message < shortest_limit)
     return invalid("the peer accepts no message of more than ", peer.max_message, " bytes");
-  return {};
+  return check_build(peer, self);
 }
 
 } // namespace
@@ -54,6 +86,8 @@ struct link::state final : link_receiver {
         input(options, *this) {
     input.set_max_message(longest_hello);
     options.self.version = protocol_version;
+    options.self.schema = wire_schema_hash();
+    options.self.build = build_commit();
     options.self.max_message = options.max_message;
     options.self.max_tensor_bytes = options.max_tensor_bytes;
     auto first = encode(options.self, {.max_message = longest_hello});
@@ -236,7 +270,7 @@ struct link::state final : link_receiver {
     if (peer)
       return invalid("the peer says hello twice");
     refusing = true;
-    TROUPE_TRY(check(who));
+    TROUPE_TRY(check(who, options.self));
     if (callbacks.on_hello)
       TROUPE_TRY(callbacks.on_hello(who));
     std::lock_guard guard{mutex};

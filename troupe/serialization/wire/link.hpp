@@ -12,7 +12,7 @@
 namespace troupe {
 
 struct link_options {
-  hello self; ///< who we are; the link fills in version and limits
+  hello self; ///< who we are; the link fills in version, schema, build and limits
   size_t max_message = 1024 * 1024;
   uint64_t max_tensor_bytes = 32ull << 30; ///< of the payloads of one message together
   /// Payloads that are being received at once. More wait at their sender; one alone may be larger.

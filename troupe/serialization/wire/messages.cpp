@@ -9,6 +9,7 @@
 #include <capnp/serialize.h>
 #include <kj/exception.h>
 
+#include <algorithm>
 #include <array>
 
 namespace troupe {
@@ -40,6 +41,8 @@ public:
     to.setToken0(what.token[0]);
     to.setToken1(what.token[1]);
     to.setAccessToken(as_text(what.access_token));
+    to.setSchema(what.schema);
+    to.setBuild(as_text(what.build));
   }
   void operator()(const refusal& what) { write(to_.initRefusal(), what.why); }
   void operator()(const register_graph& what) {

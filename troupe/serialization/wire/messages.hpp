@@ -24,7 +24,7 @@ namespace troupe {
 /// cluster, and requests the incarnation that they are meant for; payloads can be withdrawn.
 inline constexpr uint32_t protocol_version = 2;
 
-/// First on every connection, both ways. Who does not like it answers `refusal` and closes.
+/// First on every connection, both ways. An end that rejects it answers `refusal` and closes.
 struct hello {
   uint32_t version = protocol_version;
   std::string software; ///< "0.1.0", for people
@@ -41,6 +41,11 @@ struct hello {
   uint64_t token_at = 0;
   std::array<uint64_t, 2> token = {};
   std::string access_token = {}; ///< of a client that shows one; over TLS only
+  /// What messages look like, which must be the same at both ends, and the commit that the sender
+  /// was built from (build_identity.hpp); the link fills both in. 0 and empty in builds from before
+  /// hello had them.
+  uint64_t schema = 0;
+  std::string build = {};
 };
 
 /// Ends a handshake that fails.

@@ -142,6 +142,8 @@ struct Hello {
   token0 @11 :UInt64;
   token1 @12 :UInt64;
   accessToken @13 :Text;       # of a client that shows one; over TLS only
+  schema @14 :UInt64;          # a hash of this file, without comments and spaces
+  build @15 :Text;             # the commit that the sender was built from
 }
 
 struct Partition {

@@ -1,0 +1,53 @@
+# Writes `output`, the source that names this build to peers and people (serialization/wire/build_identity.hpp): a hash
+# of the schema of messages, and the commit of the sources, or a hash of them where there is no repository. The file
+# stays as it is where neither has changed, so that a build without changes compiles nothing.
+#   cmake -Dsource=FOLDER -Dschema=FILE -Doutput=FILE -P build_identity.cmake
+cmake_minimum_required(VERSION 3.25)
+
+# Comments and spaces change no message.
+file(READ "${schema}" text)
+string(REGEX REPLACE "#[^\n]*" "" text "${text}")
+string(REGEX REPLACE "[ \t\r\n]+" " " text "${text}")
+string(SHA256 schema_hash "${text}")
+string(SUBSTRING "${schema_hash}" 0 16 schema_hash)
+
+# A repository around an unpacked archive knows nothing of these sources.
+set(commit "")
+find_program(git git)
+if(git AND EXISTS "${source}/.git")
+  execute_process(COMMAND "${git}" -C "${source}" rev-parse --short=12 HEAD
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed)
+    set(commit "")
+  else()
+    execute_process(COMMAND "${git}" -C "${source}" diff --quiet HEAD -- troupe cmake CMakeLists.txt
+      OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE changed)
+    if(changed)
+      string(APPEND commit "-modified")
+    endif()
+  endif()
+endif()
+if(NOT commit)
+  file(GLOB_RECURSE files LIST_DIRECTORIES false RELATIVE "${source}" "${source}/troupe/*" "${source}/cmake/*")
+  list(SORT files)
+  set(hashes "")
+  foreach(name IN LISTS files)
+    file(SHA256 "${source}/${name}" hash)
+    string(APPEND hashes "${name} ${hash}\n")
+  endforeach()
+  string(SHA256 hash "${hashes}")
+  string(SUBSTRING "${hash}" 0 12 hash)
+  set(commit "sources-${hash}")
+endif()
+
+file(CONFIGURE OUTPUT "${output}" CONTENT
+"// Written by cmake/build_identity.cmake.
+#include \"troupe/serialization/wire/build_identity.hpp\"
+
+namespace troupe {
+
+uint64_t wire_schema_hash() noexcept { return 0x${schema_hash}; }
+std::string_view build_commit() noexcept { return \"${commit}\"; }
+
+} // namespace troupe
+" @ONLY)

@@ -1,0 +1,21 @@
+// The identity of this build, which `hello` carries. cmake/build_identity.cmake writes the source
+// while building.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace troupe {
+
+/// The longest text that names a build; a longer one in a peer's hello is a protocol error.
+inline constexpr size_t longest_build_name = 64;
+
+/// Returns a hash of the schema of messages (wire.capnp). Two processes understand each other only
+/// where it is the same.
+uint64_t wire_schema_hash() noexcept;
+
+/// Returns the commit that this library was built from, with "-modified" where its sources had
+/// uncommitted changes, or "sources-" and a hash of the sources where there was no repository.
+std::string_view build_commit() noexcept;
+
+} // namespace troupe
