@@ -1,7 +1,9 @@
 #include "troupe/actors/background_step.hpp"
 
+#include "troupe/actors/client.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
+#include <optional>
 #include <unordered_map>
 
 namespace troupe {
@@ -17,8 +19,15 @@ public:
 
   const std::shared_ptr<task_instance>& instance() const { return in_; }
 
+  // The thread that asks raises the step's stop signal itself. Before the step begins.
+  void stop_with(const std::stop_token& token, uint64_t step) {
+    if (token.stop_possible())
+      asked_.emplace(token, abort_step{in_, step});
+  }
+
   void step_ended(caf::execution_unit*) noexcept override {
     std::unique_ptr<reporter> self{this};
+    asked_.reset(); // before the instance may serve another step
     auto& conductor = in_->conductor();
     steps_->end(in_->step(), !conductor.outcome().ok());
     step_result result{conductor.outcome(), {}, {}};
@@ -36,11 +45,21 @@ public:
   }
 
 private:
+  struct abort_step {
+    std::shared_ptr<task_instance> in;
+    uint64_t step;
+    void operator()() const {
+      auto keep = in; // the end of the step may destroy this
+      keep->conductor().abort(step, stopped_by_caller(), nullptr);
+    }
+  };
+
   std::shared_ptr<task_program> program_;
   std::shared_ptr<step_table> steps_;
   std::string self_;
   step_end on_end_;
   std::shared_ptr<task_instance> in_;
+  std::optional<std::stop_callback<abort_step>> asked_;
 };
 
 // By the index that each is for; of several the first counts.
@@ -90,6 +109,7 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
       if (what.watch.any())
         step->instance()->watch(what.watch);
       step->instance()->set_feeds([&](uint32_t index) { return *feeds.find(index); });
+      step->stop_with(what.stop, what.step.sequence);
     });
   if (ready)
     ready = steps->announce(what.step); // or a step that was cancelled would run a little
@@ -105,6 +125,8 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   // nothing.
   if (auto known = steps->attach(what.step, in, unit, what.deadline); !known)
     in->conductor().abort(what.step.sequence, std::move(known), unit);
+  if (what.stop.stop_requested()) // perhaps before the step began
+    in->conductor().abort(what.step.sequence, stopped_by_caller(), unit);
 }
 
 stop_signal::clock::time_point by_steady_clock(step_clock::time_point deadline,

@@ -21,7 +21,7 @@ public:
     if (size_ < ready_.size())
       ready_[size_++] = ready;
     else
-      system().scheduler().enqueue(ready);
+      hand_on(system(), ready);
   }
 
   /// Runs until nothing is ready here, light regions first: they may make others ready, as the
@@ -55,7 +55,7 @@ private:
     auto end = ready_.begin() + size_;
     auto heavy = std::partition(ready_.begin(), end, light);
     if (heavy != end) {
-      std::for_each(heavy + 1, end, [this](auto* one) { system().scheduler().enqueue(one); });
+      std::for_each(heavy + 1, end, [this](auto* one) { hand_on(system(), one); });
       end = heavy + 1;
     }
     size_ = static_cast<size_t>(end - ready_.begin()) - 1;

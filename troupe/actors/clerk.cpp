@@ -18,8 +18,6 @@ caf::behavior clerk_behavior(caf::event_based_actor* self) {
 
 } // namespace
 
-caf::actor spawn_clerk(caf::actor_system& system, bool own_thread) {
-  return own_thread ? spawn_control(system, clerk_behavior) : system.spawn(clerk_behavior);
-}
+caf::actor spawn_clerk(caf::actor_system& system) { return spawn_control(system, clerk_behavior); }
 
 } // namespace troupe

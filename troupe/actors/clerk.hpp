@@ -17,9 +17,9 @@ struct job {
 };
 struct job_done {};
 
-/// Spawns a clerk, which does one job after the other; on a thread of its own, if wanted and its
-/// system has threads.
-caf::actor spawn_clerk(caf::actor_system& system, bool own_thread);
+/// Spawns a clerk, which does one job after the other, on a thread of its own where its system has
+/// threads.
+caf::actor spawn_clerk(caf::actor_system& system);
 
 } // namespace troupe
 

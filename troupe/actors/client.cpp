@@ -4,6 +4,7 @@
 #include "troupe/actors/caller_unit.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/inline_unit.hpp"
+#include "troupe/actors/kernel_threads.hpp"
 #include "troupe/actors/master.hpp"
 #include "troupe/actors/prepared_step.hpp"
 #include "troupe/actors/remote_session.hpp"
@@ -61,6 +62,7 @@ public:
     changed_.notify_one(); // under the lock, because the waiter destroys this
   }
   void drives(caf::execution_unit& unit) { unit_ = &unit; }
+  bool has_ended_here() const noexcept { return ended_here_; }
   bool wait_until(step_clock::time_point deadline) {
     if (ended_here_)
       return true;
@@ -112,11 +114,13 @@ private:
   on_warning warn_;
 };
 
-// An actor system, and what its actors use to the end.
+// An actor system, and what its actors use to the end. Those of a local session need one thread:
+// kernels have others, and so have jobs that take long, and callbacks.
 struct engine {
   engine(size_t threads, bool networked, std::shared_ptr<node_times> t,
          std::shared_ptr<link_times> l)
-      : times(std::move(t)), links(std::move(l)), config(threads, networked), system(config) {}
+      : times(std::move(t)), links(std::move(l)), config(networked ? threads : 1, networked),
+        system(config) {}
   std::shared_ptr<node_times> times;
   std::shared_ptr<link_times> links;
   system_config config;
@@ -339,9 +343,8 @@ private:
 
   status start(result<caf::actor> session) {
     TROUPE_ASSIGN(session_, std::move(session));
-    // Callbacks of users must not hold up the thread that reads.
-    errands_ = networked_ ? spawn_control(system_, errands_behavior, session_)
-                          : system_.spawn(errands_behavior, session_);
+    // Callbacks of users must hold up neither the thread that reads nor the session.
+    errands_ = spawn_control(system_, errands_behavior, session_);
     return {};
   }
 
@@ -447,6 +450,19 @@ private:
     return outcome;
   }
 
+  // Runs what was left to other threads, and what none of them has begun.
+  static void take_back(task_instance& in, task_program& program, const driver& end,
+                        caller_unit& unit) {
+    auto* threads = program.kernels();
+    while (threads && !end.has_ended_here()) {
+      auto* next = threads->take_back(in);
+      if (!next)
+        return;
+      unit.exec_later(next);
+      unit.drain(in.conductor().stop());
+    }
+  }
+
   status drive_in_turn(task_program& program, driver& end, std::span<const tensor> feeds,
                        std::span<tensor> fetches, const bounds& of, step_statistics& found) {
     auto in = program.check_out();
@@ -465,6 +481,7 @@ private:
                                  conductor.abort(step, std::move(why), nullptr);
                                }};
       unit.drain(conductor.stop());
+      take_back(*in, program, end, unit);
       if (!end.wait_until(of.deadline)) {
         conductor.abort(step, overdue(step), &unit);
         end.wait_for_stop();

@@ -69,7 +69,7 @@ struct client_options {
   const registry* ops = nullptr;   ///< must outlive the client
   device_maker make_devices;       ///< of the local task; its processor computes while compiling
   pass_options passes = {};        ///< which changes are made to the graphs of steps
-  size_t inter_op_threads = 0;     ///< that run regions beside the calling thread; 0: one per core
+  size_t inter_op_threads = 0;     ///< that run kernels beside the calling thread; 0: one per core
   bool gpu_launch_threads = false; ///< each GPU of the local task has one
   std::string container;           ///< of variables that name none
   uint64_t session = 0;            ///< in the ids of its steps; 0: one that is drawn
@@ -100,6 +100,12 @@ struct run_insight {
 /// The error of a run whose stop token was asked.
 inline status stopped_by_caller() {
   return failure(error_kind::cancelled, "the run was stopped, as its caller wanted");
+}
+
+/// The error of a run whose deadline had passed before it began.
+inline status not_begun_in_time() {
+  return failure(error_kind::deadline_exceeded,
+                 "the deadline had passed before the step began: nothing of it has run");
 }
 
 /// A kind of step, compiled once by prepare() and run many times.

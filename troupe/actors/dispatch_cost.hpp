@@ -12,6 +12,6 @@ namespace troupe {
 double dispatch_cost(caf::actor_system& system);
 
 /// Cuts programs so that the threads of this system have something to do.
-region_options cut_for(caf::actor_system& system);
+region_options cut_for(caf::actor_system& system, size_t threads);
 
 } // namespace troupe

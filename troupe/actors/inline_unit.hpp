@@ -13,7 +13,7 @@
 namespace troupe {
 
 /// Lives on the thread's stack. Runs brief regions, and one message or so of each actor: send it
-/// nothing by this unit that takes long to handle. All else goes to the scheduler.
+/// nothing by this unit that takes long to handle. Other regions run elsewhere.
 class inline_unit final : public caf::execution_unit {
 public:
   explicit inline_unit(caf::actor_system& system) : caf::execution_unit(&system) {}
@@ -24,7 +24,7 @@ public:
     if (!region || region->brief())
       ready_.emplace_back(ready, region);
     else
-      system().scheduler().enqueue(ready);
+      region->run_elsewhere();
   }
 
   void run() {

@@ -1,6 +1,7 @@
 #include "troupe/actors/launch_thread.hpp"
 
 #include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/region.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -16,7 +17,7 @@ class launch_thread::unit final : public caf::execution_unit {
 public:
   explicit unit(caf::actor_system& system) : caf::execution_unit(&system) {}
 
-  void exec_later(caf::resumable* ready) override { system().scheduler().enqueue(ready); }
+  void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
 
   void push(caf::resumable* ready) {
     {

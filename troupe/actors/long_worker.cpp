@@ -51,7 +51,7 @@ struct asked_work {
 class long_worker final : public inline_actor {
 public:
   explicit long_worker(caf::actor_config& config)
-      : inline_actor(config), clerk_(spawn_clerk(home_system(), true)) {}
+      : inline_actor(config), clerk_(spawn_clerk(home_system())) {}
   ~long_worker() override { caf::anon_send_exit(clerk_, caf::exit_reason::user_shutdown); }
 
   const char* name() const override { return "troupe.long_worker"; }

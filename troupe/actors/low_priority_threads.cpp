@@ -2,6 +2,7 @@
 
 #include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/give_way.hpp"
+#include "troupe/actors/region.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -14,12 +15,12 @@
 
 namespace troupe {
 
-// What a region makes ready elsewhere goes to the scheduler, or comes back.
+// What a region makes ready for others does not run here, unless it comes back.
 class low_priority_threads::unit final : public caf::execution_unit {
 public:
   unit(caf::actor_system& system, size_t most) : caf::execution_unit(&system), most_(most) {}
 
-  void exec_later(caf::resumable* ready) override { system().scheduler().enqueue(ready); }
+  void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
 
   // False where no thread will come.
   bool push(caf::resumable* ready, const std::shared_ptr<unit>& self) {
@@ -94,7 +95,7 @@ low_priority_threads::~low_priority_threads() { unit_->end(); }
 
 void low_priority_threads::run_later(caf::resumable* ready) {
   if (!unit_->push(ready, unit_))
-    unit_->system().scheduler().enqueue(ready);
+    hand_on(unit_->system(), ready);
 }
 
 } // namespace troupe

@@ -383,7 +383,26 @@ void place_again(master_self self, const step_ptr& step, step_clock::time_point 
       });
 }
 
+// The clerk may be busy with another step: whoever waits for this one is answered in time. What
+// compiles looks at the clock itself, and may have more to say.
+std::function<void()> answer_in_time(master_self self, const std::shared_ptr<preparation>& how,
+                                     std::function<void(status)> fail) {
+  constexpr std::chrono::milliseconds late{20};
+  auto deadline = how->what.deadline;
+  if (deadline == step_clock::time_point::max())
+    return [] {};
+  auto due = self->state.due.add(
+      self, deadline + late, [weak = std::weak_ptr{how}, fail = std::move(fail)] {
+        if (auto work = weak.lock())
+          work->stop.raise();
+        fail(failure(error_kind::deadline_exceeded, "the step was not compiled in time"));
+      });
+  return [=] { self->state.due.remove(due); };
+}
+
 caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
+  if (what.deadline <= self->clock().now())
+    return to_caf(not_begun_in_time());
   auto answer = owe(self, self->make_response_promise<step_ptr>());
   auto compiling = std::make_shared<std::weak_ptr<preparation>>();
   answer->keep(stop_request::watch(self, what.stop, [=] {
@@ -399,10 +418,12 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
       return answer->fail(silent);
     auto how = prepare_by(self, what);
     *compiling = how;
+    auto in_time = answer_in_time(self, how, [=](const status& late) { answer->fail(late); });
     leave_to(
         self, self->state.clerk,
         [=] { return guarded("compiling the step", [&] { return make_step(*how); }); },
         [=](const result<step_ptr>& made) {
+          in_time();
           if (!made && !silent.ok() && made.status().kind() != error_kind::deadline_exceeded)
             return answer->fail(status{made.status()}.followed_by(concat("; ", silent.message())));
           if (!made)
@@ -426,10 +447,13 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& what) {
 }
 
 caf::result<placement_report> explain(master_self self, const explain_request& what) {
+  if (what.what.deadline <= self->clock().now())
+    return to_caf(not_begun_in_time());
   auto answer = owe(self, self->make_response_promise<placement_report>());
   learn_devices(self, what.what, [=](const status& silent) {
     auto how = prepare_by(self, what.what);
     how->plan.how.explain = true;
+    auto in_time = answer_in_time(self, how, [=](const status& late) { answer->fail(late); });
     leave_to(
         self, self->state.clerk,
         [=]() -> result<placement_report> {
@@ -439,6 +463,7 @@ caf::result<placement_report> explain(master_self self, const explain_request& w
           });
         },
         [=](const result<placement_report>& made) {
+          in_time();
           if (made)
             return answer->deliver(*made);
           answer->fail(silent.ok()
@@ -630,8 +655,7 @@ void close(master_self self) {
 caf::behavior master_behavior(master_self self, master_options options) {
   auto& state = self->state;
   state.options = std::move(options);
-  // Where tasks are elsewhere, few threads compute here.
-  state.clerk = spawn_clerk(self->system(), state.options.membership != nullptr);
+  state.clerk = spawn_clerk(self->system());
   state.awaits = std::make_unique<awaited_tasks>(self, state.due, state.options);
   state.registers = std::make_unique<registrar>(
       self, state.due, [=](const auto&... what) { find_worker(self, what...); },

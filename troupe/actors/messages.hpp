@@ -140,9 +140,10 @@ struct run_request {
   step_clock::time_point deadline;
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
-  uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
-  bool fills = false;       ///< as in step_request
-  bool retried = false;     ///< as there
+  uint64_t incarnation = 0;  ///< of the task that it is meant for; 0: any
+  bool fills = false;        ///< as in step_request
+  bool retried = false;      ///< as there
+  std::stop_token stop = {}; ///< of the caller, where it is in this process
 };
 
 struct step_result {

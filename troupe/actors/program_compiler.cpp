@@ -118,6 +118,7 @@ private:
                                                  of_.recorder);
     linked->set_session(what_.how.session);
     linked->set_threads(std::move(threads));
+    linked->set_kernels(of_.kernels);
     TROUPE_TRY(linked->link(of_.self, devices, [&](const node& maker) {
       uses_state_ = uses_state_ || maker.op().make_responder; // else it reads and writes files
       return of_.state->find_responder(maker, what_.how.container, *linked);

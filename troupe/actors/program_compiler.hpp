@@ -24,6 +24,7 @@ public:
     std::vector<owned_device> devices;
     /// Of steps of low priority; null: they run as others do.
     std::shared_ptr<region_threads> low_priority = {};
+    std::shared_ptr<kernel_threads> kernels = {}; ///< null: the scheduler's threads run regions
     region_options regions = {};
     bool deterministic = false;
     std::shared_ptr<resources> state;

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/frames.hpp"
+#include "troupe/actors/kernel_threads.hpp"
 #include "troupe/actors/outlet.hpp"
 #include "troupe/actors/task_program.hpp"
 #include "troupe/devices/collective/exchange.hpp"
@@ -182,9 +183,33 @@ bool region_actor::measures_itself() const noexcept {
   return (own && !own->takes(heavy())) || length_.often_long();
 }
 
+// A loop may take long in one run though it was brief in all runs before.
 bool region_actor::brief() const noexcept {
-  return !heavy() && !length_.often_long() &&
+  const auto& code = in_->part(program_).program().regions()[which_];
+  return !code.heavy && !code.loops && !length_.often_long() &&
          in_->program().accelerators().empty(); // for which the end of a step may wait
+}
+
+bool region_actor::quick() const noexcept {
+  constexpr double most_ns = 5e6;
+  const auto& code = in_->part(program_).program().regions()[which_];
+  return (!code.loops && code.nanoseconds < most_ns) || in_->conductor().stop().raised();
+}
+
+const task_instance& region_actor::step() const noexcept { return in_->root(); }
+
+void region_actor::run_elsewhere() {
+  if (auto* threads = in_->program().kernels())
+    threads->run_later(this);
+  else
+    home_system().scheduler().enqueue(this);
+}
+
+void hand_on(caf::actor_system& system, caf::resumable* ready) {
+  if (auto* region = dynamic_cast<region_actor*>(ready))
+    region->run_elsewhere();
+  else
+    system.scheduler().enqueue(ready);
 }
 
 bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
@@ -294,7 +319,7 @@ void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thr
   else if (unit && !(prefer_other_thread && heavy()))
     unit->exec_later(this);
   else
-    home_system().scheduler().enqueue(this);
+    run_elsewhere();
 }
 
 caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, size_t) {

@@ -8,8 +8,9 @@
 namespace troupe {
 
 /// Understands token and wait_answer. The last token makes it ready; it then runs on the execution
-/// unit that brought the token; or on the scheduler where there is none, or where it is heavy and
-/// that unit is busy for long; or on threads of its program's own (region_threads.hpp).
+/// unit that brought the token; or on the threads of its task's kernels (kernel_threads.hpp), or
+/// the scheduler where the task has none, where there is no unit, or where it is heavy and that
+/// unit is busy for long; or on threads of its program's own (region_threads.hpp).
 class region_actor final : public inline_actor, public caf::resumable {
 public:
   region_actor(caf::actor_config& config, std::shared_ptr<task_instance> in, uint32_t program,
@@ -29,6 +30,13 @@ public:
   /// How long it takes, where resume() does not measure that itself.
   void took(std::chrono::nanoseconds time) noexcept { length_.took(time); }
   bool measures_itself() const noexcept;
+  /// Whether it is expected to take a few milliseconds at most: it has no loop, and its nodes are
+  /// small, or its step has failed.
+  bool quick() const noexcept;
+  /// The step that it runs in.
+  const task_instance& step() const noexcept;
+  /// Has other threads run it. Takes over one reference.
+  void run_elsewhere();
 
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
@@ -42,5 +50,8 @@ private:
   uint32_t program_, which_;
   run_length length_;
 };
+
+/// What a thread has no time for: regions go where they run elsewhere, all else to the scheduler.
+void hand_on(caf::actor_system& system, caf::resumable* ready);
 
 } // namespace troupe

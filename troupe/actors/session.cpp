@@ -1,6 +1,7 @@
 #include "troupe/actors/session.hpp"
 
 #include "troupe/actors/awaited_tasks.hpp"
+#include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/dial.hpp"
 #include "troupe/actors/dispatch_cost.hpp"
 #include "troupe/actors/master.hpp"
@@ -155,13 +156,17 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
   }
   TROUPE_ASSIGN(auto made, options.make_devices());
   auto master = master_of(options, measured, made);
-  worker_options worker{.ops = options.ops,
-                        .devices = {},
-                        .membership = {},
-                        .server = std::make_shared<step_server>(local_task, 0, clock_of(system)),
-                        .state = std::make_shared<resources>(system),
-                        .regions = cut_for(system),
-                        .launch_threads = options.gpu_launch_threads};
+  // Kernels may keep their threads for as long as a step may take: actors have others.
+  auto threads = has_threads(system) ? count_threads(options.inter_op_threads) : 0;
+  worker_options worker{
+      .ops = options.ops,
+      .devices = {},
+      .membership = {},
+      .server = std::make_shared<step_server>(local_task, 0, clock_of(system)),
+      .state = std::make_shared<resources>(system),
+      .regions = cut_for(system, threads > 0 ? threads : system.scheduler().num_workers()),
+      .launch_threads = options.gpu_launch_threads,
+      .kernel_threads = threads};
   for (auto& one : made) {
     master.devices.push_back(
         {local_task.job, local_task.task, std::string{to_string(one->kind())}, one->ordinal()});

@@ -25,7 +25,8 @@ struct local_port {
   std::shared_ptr<step_server> server;
 };
 
-/// Spawns a session with a task of its own in this process. Understands prepare_request,
+/// Spawns a session with a task of its own in this process, whose kernels have threads of their own
+/// (client_options::inter_op_threads) where the system has threads. Understands prepare_request,
 /// step_request, reset_request, list_devices_atom, survey_devices, survey_state and
 /// known_devices_atom; ends, with all its actors, at an exit message. `measured`, if given, says
 /// what nodes cost; it must stay as long as the session.

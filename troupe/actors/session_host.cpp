@@ -448,7 +448,7 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
   state.options = options;
   state.in_flight = in_flight;
   state.task = to_string(options->server->self());
-  state.clerk = spawn_clerk(self->system(), true);
+  state.clerk = spawn_clerk(self->system());
   state.lets_in = std::make_unique<turns>(std::max<size_t>(options->limits.steps_at_once, 1));
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& what) -> caf::error {

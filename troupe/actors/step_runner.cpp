@@ -92,6 +92,8 @@ caf::result<step_outcome> step_runner::run(const step_request& what) {
     return step_outcome{std::move(fits), {}};
   if (what.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
+  if (what.deadline <= self_->clock().now())
+    return step_outcome{not_begun_in_time(), {}};
   auto promise = self_->make_response_promise<step_outcome>();
   auto run = std::make_shared<running_step>(what, promise, self_);
   run->number = came_++;
@@ -173,7 +175,8 @@ void step_runner::start(const running_ptr& run) {
                      .watch = run->request.watch,
                      .incarnation = one.incarnation,
                      .fills = run->request.fill != 0,
-                     .retried = run->request.retried};
+                     .retried = run->request.retried,
+                     .stop = run->request.stop};
     if (what.fills && one.has_state && one.incarnation != 0) // 0: this process waits for nothing
       note_filled(run->request.fill, one);
     for (auto index : one.feeds)

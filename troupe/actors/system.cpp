@@ -15,14 +15,17 @@
 namespace troupe {
 
 system_config::system_config(size_t threads, bool networked) {
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
+  threads = count_threads(threads);
   // Stealing leaves fan-outs serial for up to 10 ms and burns idle CPU; sharing does neither.
   set("scheduler.policy", caf::atom("sharing"));
   set("scheduler.max-threads", threads);
   set("scheduler.max-throughput", size_t{30});
   if (networked)
     load<looking_scheduler>();
+}
+
+size_t count_threads(size_t option) {
+  return option > 0 ? option : std::max(1u, std::thread::hardware_concurrency());
 }
 
 bool has_threads(caf::actor_system& system) {

@@ -17,6 +17,9 @@ public:
   system_config(size_t threads, bool networked);
 };
 
+/// So many threads as an option says, where 0 stands for one per core.
+size_t count_threads(size_t option);
+
 /// False in a system whose scheduler runs actors only when a test says so.
 bool has_threads(caf::actor_system& system);
 

@@ -49,7 +49,8 @@ private:
 
 class running_task final : public task {
 public:
-  running_task(size_t threads) : config_(threads, true), system_(config_) {}
+  // Kernels have other threads (worker_options::kernel_threads).
+  running_task() : config_(2, true), system_(config_) {}
 
   ~running_task() override {
     announced_ = nullptr; // first: others see at once that it goes
@@ -114,6 +115,7 @@ public:
                               .devices = devices,
                               .cluster = view_});
     host_ = make_host(options, trust, devices);
+    auto threads = count_threads(options.inter_op_threads);
     worker_options worker{.ops = options.ops,
                           .devices = std::move(devices),
                           .membership = membership_,
@@ -121,10 +123,11 @@ public:
                           .state = state_,
                           .inspector = inspector,
                           .on_drain = std::move(options.on_drain),
-                          .regions = cut_for(system_),
+                          .regions = cut_for(system_, threads),
                           .deterministic = options.deterministic,
                           .launch_threads = options.gpu_launch_threads,
-                          .own_thread = true};
+                          .own_thread = true,
+                          .kernel_threads = threads};
     worker_ = spawn_worker(system_, std::move(worker));
     caf::anon_send(membership_, membership_owner{worker_});
     exchange_options exchange;
@@ -354,7 +357,7 @@ result<std::unique_ptr<task>> task::start(task_options options) {
     options.on_warning(concat(options.self, " listens at ", listen,
                               " without encryption: all who reach it control it"));
   }
-  auto made = std::make_unique<running_task>(options.inter_op_threads);
+  auto made = std::make_unique<running_task>();
   TROUPE_TRY(made->start(options, at, std::move(log)));
   return std::unique_ptr<task>{std::move(made)};
 }

@@ -39,6 +39,7 @@ struct collective_seat {
   uint32_t group = none, member = 0;
 };
 
+class kernel_threads;
 class task_program;
 
 /// A node that runs functions as steps within the step (graph/frame.hpp), or what this task runs of
@@ -139,6 +140,10 @@ public:
     return program < threads_.size() ? threads_[program].get() : nullptr;
   }
 
+  /// The threads that run its regions where no other do; none: those of the scheduler.
+  void set_kernels(std::shared_ptr<kernel_threads> threads) { kernels_ = std::move(threads); }
+  kernel_threads* kernels() const noexcept { return kernels_.get(); }
+
   /// The other tasks that it sends to; give their exchanges before the first step.
   const std::vector<task_name>& peers() const noexcept { return peers_; }
   void set_exchanges(std::vector<caf::actor> exchanges);
@@ -219,6 +224,7 @@ private:
   std::vector<std::shared_ptr<device>> devices_;
   std::vector<accelerator*> accelerators_;
   std::vector<std::shared_ptr<region_threads>> threads_;
+  std::shared_ptr<kernel_threads> kernels_;
   std::shared_ptr<flight_recorder> recorder_;
   std::vector<std::shared_ptr<const program>> programs_;
   std::vector<std::vector<export_route>> exports_;

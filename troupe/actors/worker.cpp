@@ -3,6 +3,7 @@
 #include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/clerk.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/kernel_threads.hpp"
 #include "troupe/actors/launch_thread.hpp"
 #include "troupe/actors/low_priority_threads.hpp"
 #include "troupe/actors/messages.hpp"
@@ -174,7 +175,7 @@ caf::result<step_result> run_here(worker_self self, run_request& what) {
       [to = caf::actor_cast<caf::actor>(self), step](step_result result) {
         caf::anon_send(to, background_ended{step, std::move(result)});
       },
-      self->context());
+      nullptr); // nothing of a step runs on the thread of its worker
   return promise;
 }
 
@@ -338,9 +339,14 @@ std::shared_ptr<const program_compiler> make_compiler(worker_self self,
                         : nullptr;
     parts.devices.push_back({std::move(name), one, std::move(launches)});
   }
-  if (has_threads(self->system()))
+  if (has_threads(self->system())) {
+    if (options.kernel_threads > 0)
+      parts.kernels = std::make_shared<kernel_threads>(self->system(), options.kernel_threads,
+                                                       options.membership != nullptr);
     parts.low_priority = std::make_shared<low_priority_threads>(
-        self->system(), self->system().scheduler().num_workers());
+        self->system(),
+        parts.kernels ? parts.kernels->most() : self->system().scheduler().num_workers());
+  }
   return std::make_shared<program_compiler>(std::move(parts));
 }
 
@@ -352,7 +358,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   state.on_drain = options.on_drain;
   state.state = options.state ? options.state : std::make_shared<resources>(self->system());
   state.compiler = make_compiler(self, options);
-  state.clerk = spawn_clerk(self->system(), options.own_thread);
+  state.clerk = spawn_clerk(self->system());
   state.here->peer = "this process";
   self->set_default_handler(caf::drop);
   end_with_exceptions(self);
@@ -372,7 +378,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
       [=](incoming& what) { serve(self, what); },
       [=](outgoing& what) { // the master is in this process
         self->state.server->serve(what.content, self->state.here, caf::actor_cast<caf::actor>(self),
-                                  self->context());
+                                  nullptr);
       },
       [=](const register_request& what) { return register_here(self, what); },
       [=](expire_atom what) {

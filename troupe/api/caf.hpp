@@ -21,8 +21,9 @@ namespace troupe {
 /// - `list_devices_atom`: a `std::vector<device_info>`
 ///
 /// It ends, with all its actors, when it gets an exit message; prepared steps must be gone before
-/// the actor system is. The scheduler is used as it is: session_options::threads.inter_op means
-/// nothing. What a step shall watch for, its request says: step_request::watch counts instead of
+/// the actor system is. Kernels run on threads of the session's own (session_options::
+/// threads.inter_op), and never on those of the scheduler, which its actors share with the
+/// caller's. What a step shall watch for, its request says: step_request::watch counts instead of
 /// session_options::insight.
 TROUPE_API caf::actor spawn_session(caf::actor_system& system, const session_options& options = {},
                                     std::source_location where = std::source_location::current());

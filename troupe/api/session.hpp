@@ -65,7 +65,8 @@ public:
                 const run_options& options = {}, location where = location::current());
 
   /// Begins it and returns at once: for services that have no thread to spare. The future gets the
-  /// fetches or throws troupe::error, within a moment of the deadline at the latest.
+  /// fetches or throws troupe::error, within a moment of the deadline at the latest, also while
+  /// other steps keep all threads.
   std::future<std::vector<tensor>> run_async(std::vector<tensor> feeds = {},
                                              const run_options& options = {},
                                              location where = location::current());

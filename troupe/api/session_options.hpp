@@ -21,7 +21,7 @@ class session; // session.hpp
 
 struct thread_options {
   int intra_op = 0;    ///< that one op may use; 0: one per core. Of local sessions
-  size_t inter_op = 0; ///< that run ops side by side; 0: one per core
+  size_t inter_op = 0; ///< that run ops side by side, and nothing else; 0: one per core
 };
 
 /// Bytes. Of local sessions; tasks of a cluster have options of their own (`troupe worker`).

@@ -15,6 +15,31 @@
 #include <set>
 
 namespace troupe {
+namespace {
+
+// Whether it runs functions as often as a condition says: in a loop, or because they call
+// themselves.
+bool may_loop(const node& call) {
+  std::vector<const node*> open{&call};
+  std::set<const function*> seen;
+  while (!open.empty()) {
+    const auto* at = open.back();
+    open.pop_back();
+    if (at->op().calls == calling::while_true)
+      return true;
+    for (const auto* each : functions_of(*at)) {
+      if (!each->body)
+        return true;
+      if (seen.insert(&*each->body).second)
+        for (const auto& inner : each->body->body().nodes())
+          if (runs_functions(inner->op()))
+            open.push_back(inner.get());
+    }
+  }
+  return false;
+}
+
+} // namespace
 
 // Works region by region: first learns what each needs from the others, then writes its code.
 class compiler final : code_writer {
@@ -301,6 +326,10 @@ private:
   // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its
   // own.
   void weigh() {
+    for (auto& region : out_.regions_)
+      for (auto at = region.first; at < region.first + region.count; ++at)
+        if (const auto& code = drafts_[at].code; code.what == action::call)
+          region.loops = region.loops || may_loop(*code.origin);
     if (accelerator_)
       return; // launching takes little, whatever is launched
     auto enough = worth_dispatching(options_);

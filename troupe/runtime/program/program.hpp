@@ -19,6 +19,7 @@ struct region {
   uint32_t required_tokens = 0; // tokens it needs, the start or the answer to its wait included
   double nanoseconds = 0;       // what it is expected to take
   bool heavy = false;           // worth another thread
+  bool loops = false;           // its nodes run functions as often as a condition says
 };
 
 /// What answers a wait.

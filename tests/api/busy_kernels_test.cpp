@@ -1,0 +1,254 @@
+// Sessions all of whose kernel threads are kept by steps that compute for long.
+#include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/watchdog.hpp"
+#include "troupe/troupe.hpp"
+
+#include <atomic>
+#include <future>
+#include <optional>
+#include <thread>
+
+namespace troupe::test::busy_kernels_test {
+
+using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+namespace {
+
+// What is promised is 50 ms; without the promise, the deadline of the steps that compute.
+constexpr auto soon = 1s * slowness;
+constexpr auto deadline_of_others = 60s;
+
+enum class where { local, worker, hosted };
+enum class body { product, counter };
+
+clock::duration time_of(auto&& act) {
+  auto begin = clock::now();
+  act();
+  return clock::now() - begin;
+}
+
+status outcome_of(std::future<std::vector<tensor>>& run) {
+  return thrown_by([&] { run.get(); });
+}
+
+// Eight steps that would compute for hours, on two threads.
+class busy_session {
+public:
+  explicit busy_session(where at, body of = body::product) {
+    auto matrix = tensor::of<float>({64, 64}, std::vector<float>(64 * 64, 0.01f));
+    auto still = [&](auto& v) { return less(v[0], turns); };
+    auto loop =
+        of == body::product
+            ? while_loop({g.constant(int64_t{0}), g.constant(matrix)}, still,
+                         [](auto& v) {
+                           return std::vector<edge>{v[0] + int64_t{1}, tanh(matmul(v[1], v[1]))};
+                         })[0]
+            : while_loop({g.constant(int64_t{0})}, still,
+                         [](auto& v) { return std::vector<edge>{v[0] + int64_t{1}}; })[0];
+    if (at == where::local) {
+      s.emplace(session::local({.threads = {.intra_op = 1, .inter_op = 2}}));
+    } else {
+      cluster = make_cluster(1, 0);
+      auto options = options_of_task(cluster, {"worker", 0});
+      options.inter_op_threads = 2;
+      worker = start_task(std::move(options));
+      auto address = cluster.jobs.at("worker").front();
+      s.emplace(at == where::worker ? session::connect(cluster)
+                                    : session::connect(concat("master:", address)));
+    }
+    endless.emplace(s->prepare({turns}, {loop}));
+    quick.emplace(s->prepare({x}, {x * 2}));
+    quick->run({one});
+    for (int i = 0; i < 8; ++i)
+      busy.push_back(compute({.timeout = deadline_of_others, .stop = stop.get_token()}));
+    std::this_thread::sleep_for(100ms);
+  }
+  ~busy_session() { stop.request_stop(); }
+
+  std::future<std::vector<tensor>> compute(const run_options& how) {
+    return endless->run_async({tensor::scalar(int64_t{1} << 60)}, how);
+  }
+
+  graph_builder g;
+  edge turns = g.placeholder(dtype::i64, shape{}, "turns");
+  edge x = g.placeholder(dtype::f32, {-1}, "x");
+  tensor one = tensor::vector<float>({1});
+  cluster_spec cluster;
+  std::unique_ptr<task> worker;
+  std::stop_source stop;
+  std::optional<session> s;
+  std::optional<step> endless, quick;
+  std::vector<std::future<std::vector<tensor>>> busy;
+};
+
+template <class Act>
+void in_each(Act act) {
+  for (auto at : {where::local, where::worker, where::hosted})
+    for (auto of : {body::product, body::counter}) {
+      INFO("session " << static_cast<int>(at) << ", body " << static_cast<int>(of));
+      busy_session in{at, of};
+      act(in);
+    }
+}
+
+} // namespace
+
+TEST_CASE("a stop token ends steps that compute, and those in line behind them, at once") {
+  watchdog watch;
+  in_each([](busy_session& in) {
+    CHECK(time_of([&] {
+            in.stop.request_stop();
+            for (auto& one : in.busy)
+              CHECK(outcome_of(one).kind() == error_kind::cancelled);
+          }) < soon);
+  });
+}
+
+TEST_CASE("a stop token ends one step in line while others compute") {
+  watchdog watch;
+  in_each([](busy_session& in) {
+    std::stop_source mine;
+    auto last = in.compute({.timeout = deadline_of_others, .stop = mine.get_token()});
+    std::this_thread::sleep_for(20ms);
+    CHECK(time_of([&] {
+            mine.request_stop();
+            CHECK(outcome_of(last).kind() == error_kind::cancelled);
+          }) < soon);
+  });
+}
+
+TEST_CASE("a session closes within two seconds while steps compute") {
+  watchdog watch;
+  in_each([](busy_session& in) {
+    CHECK(time_of([&] { in.s.reset(); }) < 2s * slowness);
+    for (auto& one : in.busy)
+      CHECK(outcome_of(one).kind() == error_kind::cancelled);
+  });
+}
+
+TEST_CASE("quick steps run while others keep all threads") {
+  watchdog watch;
+  in_each([](busy_session& in) {
+    for (int i = 0; i < 5; ++i) {
+      std::future<std::vector<tensor>> run;
+      CHECK(time_of([&] {
+              run = in.quick->run_async({in.one}, {.timeout = 10s});
+              CHECK(outcome_of(run).ok());
+            }) < soon);
+    }
+    std::atomic<int> told{0};
+    in.quick->run_async({in.one},
+                        [&](const result<std::vector<tensor>>& got) { told = got.ok() ? 1 : -1; },
+                        {.timeout = 10s});
+    for (auto until = clock::now() + soon; told == 0 && clock::now() < until;)
+      std::this_thread::sleep_for(1ms);
+    CHECK(told == 1);
+    CHECK(time_of([&] { in.quick->run({in.one}); }) < soon);
+  });
+}
+
+TEST_CASE("new steps are compiled, and state is asked for, while others keep all threads") {
+  watchdog watch;
+  in_each([](busy_session& in) {
+    CHECK(time_of([&] {
+            auto tripled = in.s->fetch(in.x * 3, {{in.x, in.one}}, {.timeout = 10s});
+            CHECK(tripled.data<float>()[0] == 3);
+          }) < soon);
+    CHECK(time_of([&] {
+            CHECK(in.s->devices().size() == 1);
+            in.s->state_of();
+            in.s->reset();
+          }) < soon);
+  });
+}
+
+TEST_CASE("steps in line behind others that compute end at their own deadlines") {
+  watchdog watch;
+  in_each([](busy_session& in) {
+    std::vector<std::future<std::vector<tensor>>> late;
+    CHECK(time_of([&] {
+            for (int i = 0; i < 4; ++i)
+              late.push_back(in.compute({.timeout = 200ms}));
+            for (auto& one : late)
+              CHECK(outcome_of(one).kind() == error_kind::deadline_exceeded);
+          }) < 200ms + soon);
+  });
+}
+
+TEST_CASE("a step whose queue is filled goes on while others keep all threads") {
+  watchdog watch;
+  busy_session in{where::local};
+  auto& g = in.g;
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
+  auto given = g.placeholder(dtype::i32, shape{});
+  auto put = in.s->prepare({given}, {}, {queue_enqueue(queue, {given})});
+  auto take = in.s->prepare({}, {queue_dequeue(queue, {dtype::i32})[0] + 1});
+  auto waits = take.run_async({}, {.timeout = 30s});
+  auto here = std::async(std::launch::async, [&] { return take.run({}, {.timeout = 30s}); });
+  std::this_thread::sleep_for(50ms);
+  CHECK(time_of([&] {
+          put.run({tensor::scalar(1)});
+          put.run({tensor::scalar(1)});
+          CHECK(to_scalar<int>(waits.get().front()) == 2);
+          CHECK(to_scalar<int>(here.get().front()) == 2);
+        }) < soon);
+}
+
+TEST_CASE("a thread that waits for its step runs branches that others have no time for") {
+  watchdog watch;
+  busy_session in{where::local};
+  auto& g = in.g;
+  auto m = g.placeholder(dtype::f32, {300, 300}, "m");
+  auto left = m, right = m;
+  for (int i = 0; i < 4; ++i) {
+    left = matmul(left, m);
+    right = matmul(m, right) + 1;
+  }
+  auto branches = in.s->prepare({m}, {sum(left) + sum(right)});
+  auto value = tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.01f));
+  CHECK(time_of([&] { branches.run({value}, {.timeout = 30s}); }) < 10 * soon);
+}
+
+TEST_CASE("a callback that takes long holds up neither deadlines nor other runs") {
+  watchdog watch;
+  busy_session in{where::local};
+  std::promise<void> entered, left;
+  in.quick->run_async({in.one}, [&](const auto&) {
+    entered.set_value();
+    left.get_future().wait();
+  });
+  REQUIRE(entered.get_future().wait_for(10s) == std::future_status::ready);
+  CHECK(time_of([&] {
+          CHECK(in.s->fetch(in.x * 5, {{in.x, in.one}}).data<float>()[0] == 5);
+          in.quick->run({in.one});
+        }) < soon);
+  left.set_value();
+}
+
+TEST_CASE("a step that another holds up while it is compiled ends at its own deadline") {
+  watchdog watch;
+  graph_builder g;
+  edge long_chain = g.placeholder(dtype::f32, {-1}, "x");
+  auto x = long_chain;
+  for (int i = 0; i < 20'000; ++i)
+    long_chain = long_chain + x;
+  auto s = session::local({.passes = pass_options::none()});
+  std::atomic<bool> compiled{false};
+  auto compiling = std::async(std::launch::async, [&] {
+    s.prepare({x}, {long_chain});
+    compiled = true;
+  });
+  std::this_thread::sleep_for(5ms);
+  auto one = tensor::vector<float>({1});
+  auto outcome = thrown_by([&] { s.fetch(x * 3, {{x, one}}, {.timeout = 10ms}); });
+  auto was_compiling = !compiled;
+  compiling.get();
+  if (was_compiling) // else it had nothing to wait for
+    CHECK(outcome.kind() == error_kind::deadline_exceeded);
+}
+
+} // namespace troupe::test::busy_kernels_test

@@ -1,0 +1,37 @@
+// The threads that run the kernels of a task, apart from those that run its actors.
+#pragma once
+#include <caf/fwd.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace troupe {
+
+class region_actor;
+class task_instance;
+
+/// Runs regions in the order in which they became ready, on at most `most` threads, which start
+/// with the first work. While none of these threads takes another region, because kernels keep all
+/// of them, a spare thread runs regions that are quick (region_actor::quick), so that a long step
+/// does not hold up a short one, and a step that has failed leaves the line. Any thread may call.
+class kernel_threads {
+public:
+  /// The system waits for the threads when it ends, so this must end before. One that `looks` has a
+  /// thread look for work for a moment before it sleeps (brief_look.hpp), as steps between tasks
+  /// want it.
+  kernel_threads(caf::actor_system& system, size_t most, bool looks);
+  /// Does not wait: the threads run what was brought, then end.
+  ~kernel_threads();
+
+  size_t most() const noexcept;
+  /// Takes over one reference.
+  void run_later(region_actor* ready);
+  /// A region of that step that no thread has begun, with one reference; null: there is none.
+  region_actor* take_back(const task_instance& step);
+
+private:
+  class crew;
+  std::shared_ptr<crew> crew_; // the threads', too
+};
+
+} // namespace troupe
