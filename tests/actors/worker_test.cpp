@@ -215,6 +215,26 @@ TEST_CASE("steps of two sessions may have one number") {
   CHECK(world.steps.size() == 0);
 }
 
+TEST_CASE("a step whose deadline has passed when it comes does not begin") {
+  worker_world world;
+  text_case text{queue};
+  auto put = world.register_from_peer(text, 1);
+  auto size = world.register_it(text, 2);
+  REQUIRE(size);
+  auto run = [&](uint64_t step, uint64_t ms) {
+    world.from_peer(run_step{.request = step, .handle = put, .step = {0, step}, .deadline_ms = ms});
+    return std::get<step_done>(world.sent.back()).outcome;
+  };
+  auto late = run(1, 0);
+  CHECK(late.kind() == error_kind::deadline_exceeded);
+  CHECK(late.message().find("nothing of it has run") != std::string::npos);
+  CHECK(world.steps.size() == 0);
+  CHECK(fetched_int(world.begin(size->handle, 2)) == 0);
+  CHECK(run(3, 1000).ok());
+  CHECK(fetched_int(world.begin(size->handle, 4)) == 1);
+  size = status{error_kind::cancelled, ""};
+}
+
 TEST_CASE("a step that was cancelled before it came changes nothing") {
   worker_world world;
   text_case text{R"(

@@ -146,9 +146,8 @@ uint64_t ask(remote_self self, const host_ptr& host, session_request what,
              step_clock::time_point until, std::function<void(session_reply&)> then) {
   auto number = self->state.next_number++;
   what.request = number;
-  auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(until - self->clock().now()).count();
-  what.deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left, 1));
+  auto left = std::chrono::ceil<std::chrono::milliseconds>(until - self->clock().now()).count();
+  what.deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left, 0));
   auto due = self->state.due.add(self, later(until, host_margin), [=] {
     auto it = host->asked.find(number);
     auto tell = std::move(it->second.then);

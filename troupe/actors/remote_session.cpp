@@ -306,6 +306,8 @@ void ensure(remote_self self, const remote_ptr& step, const waits_for_step& who,
 }
 
 caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prepare_request& what) {
+  if (what.deadline <= self->clock().now())
+    return to_caf(not_begun_in_time());
   auto made = to_wire(what, self->state.measured);
   if (!made)
     return to_caf(made.status());
@@ -331,6 +333,8 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prep
 }
 
 caf::result<placement_report> explain(remote_self self, const explain_request& what) {
+  if (what.what.deadline <= self->clock().now())
+    return to_caf(not_begun_in_time());
   auto made = to_wire(what.what, self->state.measured);
   if (!made)
     return to_caf(made.status());
@@ -442,6 +446,8 @@ caf::result<step_outcome> run(remote_self self, step_request& what) {
     return step_outcome{failure(error_kind::internal, "the step is not this session's"), {}};
   if (what.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
+  if (what.deadline <= self->clock().now())
+    return step_outcome{not_begun_in_time(), {}};
   if (auto news = take_unsaid(self->state, *found->second); !news && what.knows != all_losses)
     return step_outcome{std::move(news), {}};
   auto run = std::make_shared<remote_run>(

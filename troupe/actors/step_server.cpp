@@ -1,5 +1,6 @@
 #include "troupe/actors/step_server.hpp"
 
+#include "troupe/actors/client.hpp"
 #include "troupe/actors/hosted_step.hpp"
 #include "troupe/serialization/files/statistics.hpp"
 
@@ -132,6 +133,8 @@ void step_server::begin(run_request&& what, const connection_ptr& owner, step_en
   if (what.incarnation != 0 && what.incarnation != incarnation_)
     return refuse(
         failure(error_kind::aborted, name_, " has been restarted: prepare the step again"));
+  if (what.deadline <= now_())
+    return refuse(not_begun_in_time());
   if (auto open = refusal(); !open)
     return refuse(std::move(open));
   auto program = programs_.find(what.handle, *owner);

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/api/client_options.hpp"
+#include "troupe/api/durations.hpp"
 #include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/library.hpp"
 #include "troupe/api/recovery.hpp"
@@ -79,7 +80,20 @@ status check_peer_timeout(std::chrono::milliseconds timeout) {
   return {};
 }
 
+namespace {
+
+status check_durations(const session_options& what) {
+  TROUPE_TRY(check_duration("timeout", what.timeout, std::chrono::milliseconds{1}));
+  TROUPE_TRY(check_duration("recovery.wait", what.recovery.wait));
+  TROUPE_TRY(check_duration("memory.gpu_idle", what.memory.gpu_idle));
+  return check_peer_timeout(what.cluster.peer_timeout);
+}
+
+} // namespace
+
 client_options to_client(const session_options& from, std::source_location where) {
+  if (auto may = check_durations(from); !may)
+    throw error{std::move(may).within(concat("session (", to_string(where), ")"))};
   client_options to;
   to.ops = &library();
   to.make_devices = [chosen = to_device_choice(from.threads, from.memory, from.gpu)] {
@@ -101,8 +115,6 @@ client_options to_client(const session_options& from, std::source_location where
   if (to.passes.swap.memory == 0)
     to.passes.swap.memory = from.memory.gpu_limit;
   to.timeout = from.timeout;
-  if (auto may = check_peer_timeout(from.cluster.peer_timeout); !may)
-    throw error{std::move(may).within(concat("session (", to_string(where), ")"))};
   to.peer_timeout = from.cluster.peer_timeout;
   to.tls = from.cluster.tls;
   to.insecure = from.cluster.insecure;
@@ -167,11 +179,39 @@ struct session::state {
     return made;
   }
 
-  step_clock::time_point deadline(const run_options& options) const {
+  step_clock::time_point deadline() const { return after(client->options().timeout); }
+
+  // Of a run. Only a deadline that is given as such can have passed.
+  step_clock::time_point deadline(const run_options& options, const char* function,
+                                  const std::source_location& where) const {
     if (options.deadline)
       return *options.deadline;
-    auto timeout = options.timeout.count() > 0 ? options.timeout : client->options().timeout;
-    return step_clock::now() + timeout;
+    if (options.timeout.count() == 0)
+      return deadline();
+    if (options.timeout.count() < 0)
+      throw error{check_duration("timeout", options.timeout).within(at(function, where))};
+    return after(options.timeout);
+  }
+
+  // The same; fails for one that has passed, before anything is done.
+  step_clock::time_point deadline_ahead(const run_options& options, const char* function,
+                                        const std::source_location& where) const {
+    auto until = deadline(options, function, where);
+    if (options.deadline)
+      must_be_ahead(until, function, where);
+    return until;
+  }
+
+  static void must_be_ahead(step_clock::time_point until, const char* function,
+                            const std::source_location& where) {
+    if (step_clock::now() >= until)
+      throw error{not_begun_in_time().within(at(function, where))};
+  }
+
+  // A timeout that the clock cannot count is none.
+  static step_clock::time_point after(std::chrono::milliseconds timeout) {
+    constexpr std::chrono::hours century{100 * 365 * 24};
+    return timeout < century ? step_clock::now() + timeout : step_clock::time_point::max();
   }
 
   // Has what runs on this thread meanwhile fill the tasks that wait for that.
@@ -238,6 +278,7 @@ struct session::state {
     if (steps.size() >= max_cached_steps)
       steps.clear();
     steps.emplace(std::move(key), made);
+    must_be_ahead(until, function, where); // compiling may have taken all of the time
     return made;
   }
 
@@ -336,7 +377,7 @@ private:
 std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& options,
                               location where) {
   use in{*this, "step::run", where};
-  auto until = in->deadline(options);
+  auto until = in->deadline_ahead(options, "step::run", where);
   return unwrap(session::recovering(state_->of, state_->effects, until, options.stop,
                                     [&] {
                                       return in->client->run(*state_->prepared, feeds, until,
@@ -368,7 +409,7 @@ void step::run_async(std::vector<tensor> feeds, on_done done, const run_options&
   use in{*this, "step::run_async", where};
   need_function("step::run_async", where, done, "the callback");
   in->client->run_async(
-      *state_->prepared, std::move(feeds), in->deadline(options),
+      *state_->prepared, std::move(feeds), in->deadline(options, "step::run_async", where),
       [done = std::move(done), where](result<std::vector<tensor>> outcome) {
         if (!outcome)
           outcome = outcome.status().within(at("step::run_async", where));
@@ -396,7 +437,7 @@ std::future<std::vector<tensor>> step::run_async(std::vector<tensor> feeds,
 void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
                     const run_options& options, location where) {
   use in{*this, "step::run_into", where};
-  auto until = in->deadline(options);
+  auto until = in->deadline_ahead(options, "step::run_into", where);
   auto outcome = session::recovering(state_->of, state_->effects, until, options.stop, [&] {
     return in->client->run_into(*state_->prepared, feeds, fetches, until, insight_of(options));
   });
@@ -463,7 +504,7 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   }
   for (const auto& one : targets)
     signature.targets.push_back(one.run);
-  auto until = in.deadline(options);
+  auto until = in.deadline_ahead(options, "session::run", where);
   auto found = in.find_or_compile(signature, until, options.stop, "session::run", where,
                                   [&](const auto& prepare) {
                                     return recovering(shared_, false, until, options.stop, prepare);
@@ -490,7 +531,7 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
     signature.targets.push_back(one.run);
   auto& in = open("session::prepare", where);
   const auto& of = state::graph_of(signature, "session::prepare", where);
-  auto until = in.deadline({});
+  auto until = in.deadline();
   auto made =
       in.compile(of, signature, until, {}, "session::prepare", where, [&](const auto& prepare) {
         return recovering(shared_, false, until, {}, prepare);
@@ -517,7 +558,7 @@ placement_report session::explain_placement(const std::vector<edge>& feeds,
     signature.targets.push_back(one.run);
   auto& in = open("session::explain_placement", where);
   const auto& of = state::graph_of(signature, "session::explain_placement", where);
-  return unwrap(in.client->explain(of, signature, in.deadline({})), "session::explain_placement",
+  return unwrap(in.client->explain(of, signature, in.deadline()), "session::explain_placement",
                 where);
 }
 
@@ -531,7 +572,7 @@ std::vector<device_info> session::devices(location where) {
 
 std::vector<device_info> session::devices(std::vector<task_problem>& problems, location where) {
   auto& in = open("session::devices", where);
-  auto found = unwrap(in.client->devices(in.deadline({})), "session::devices", where);
+  auto found = unwrap(in.client->devices(in.deadline()), "session::devices", where);
   std::ranges::sort(found.devices, {}, &device_info::name); // tasks answer in any order
   std::ranges::sort(found.problems, {}, &task_problem::task);
   problems = std::move(found.problems);
@@ -545,7 +586,7 @@ uint16_t session::http_port() const noexcept {
 std::vector<std::string> session::tasks(location where) {
   auto& in = open("session::tasks", where);
   std::set<task_name> found;
-  for (const auto& one : unwrap(in.client->known_devices(in.deadline({})), "session::tasks", where))
+  for (const auto& one : unwrap(in.client->known_devices(in.deadline()), "session::tasks", where))
     if (auto name = device_name::parse(one.name))
       found.insert(name->on_task());
   std::vector<std::string> made;
@@ -565,8 +606,7 @@ state_list session::state_of(const std::string& task, location where) {
 state_list session::state_of(const std::string& task, std::vector<task_problem>& problems,
                              location where) {
   auto& in = open("session::state_of", where);
-  auto found = unwrap(in.client->list_state(task, in.deadline({})),
-                      "session::state_of", where);
+  auto found = unwrap(in.client->list_state(task, in.deadline()), "session::state_of", where);
   std::ranges::stable_sort(found.state.entries, {}, &state_info::task); // they answer in any order
   std::ranges::sort(found.problems, {}, &task_problem::task);
   problems = std::move(found.problems);
@@ -576,7 +616,7 @@ state_list session::state_of(const std::string& task, std::vector<task_problem>&
 void session::fill(const std::function<void(session&)>& act, location where) {
   auto& in = open("session::fill", where);
   need_function("session::fill", where, act, "what to call");
-  if (auto filled = in.fill(in.deadline({}), [&] { act(*this); }); !filled)
+  if (auto filled = in.fill(in.deadline(), [&] { act(*this); }); !filled)
     throw error{std::move(filled).within(at("session::fill", where))};
 }
 
@@ -590,8 +630,7 @@ bool session::is_filling() const noexcept {
 std::vector<task_positions> session::positions(const std::vector<std::string>& tasks,
                                                location where) {
   auto& in = open("session::positions", where);
-  auto found =
-      unwrap(in.client->positions({}, tasks, in.deadline({})), "session::positions", where);
+  auto found = unwrap(in.client->positions({}, tasks, in.deadline()), "session::positions", where);
   std::ranges::sort(found, {}, &task_positions::task); // they answer in any order
   return found;
 }
@@ -599,7 +638,7 @@ std::vector<task_positions> session::positions(const std::vector<std::string>& t
 void session::go_on_from(const kernel_positions& positions, location where) {
   auto& in = open("session::go_on_from", where);
   if (!positions.empty())
-    unwrap(in.client->positions(positions, {}, in.deadline({})), "session::go_on_from", where);
+    unwrap(in.client->positions(positions, {}, in.deadline()), "session::go_on_from", where);
 }
 
 void session::reset(location where) {
@@ -608,7 +647,7 @@ void session::reset(location where) {
 
 void session::reset(const std::string& container, location where) {
   auto& in = open("session::reset", where);
-  if (auto done = in.client->reset(container, in.deadline({})); !done)
+  if (auto done = in.client->reset(container, in.deadline()); !done)
     throw error{std::move(done).within(at("session::reset", where))};
   in.drop_steps();
 }

@@ -121,7 +121,7 @@ struct session_options {
   placement_options placement = {};          ///< which device runs what (docs/placement.md)
   recovery_options recovery = {};            ///< of runs that wait for their end: not run_async()
   std::string container = {};                ///< of variables that name none
-  std::chrono::milliseconds timeout{60'000}; ///< of runs that name none
+  std::chrono::milliseconds timeout{60'000}; ///< of runs that name none; positive
   size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit
   bool deterministic = false;      ///< the same bits for any number of threads (docs/insight.md)
   /// "host:port" where a local session serves /metrics, /healthz, /readyz and /v1/node/, as tasks
@@ -144,8 +144,11 @@ struct prepare_options {
 };
 
 struct run_options {
-  std::chrono::milliseconds timeout{0};                               ///< 0: the session's
-  std::optional<std::chrono::steady_clock::time_point> deadline = {}; ///< counts instead when given
+  std::chrono::milliseconds timeout{0}; ///< 0: the session's; a negative one is an error
+  /// Counts instead when given. It bounds when a run that has not ended fails, with
+  /// `deadline_exceeded`: some 50 ms later at the latest, but for kernels that never ask whether to
+  /// leave off. Where it has passed before the run begins, nothing of that runs.
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
   /// Filled in with what ran when, where and how long, also when the run fails; write_trace() makes
   /// a picture of it. Must live as long as the run.
   step_statistics* statistics = nullptr;
