@@ -3,6 +3,7 @@
 #include "troupe/actors/published_session.hpp"
 #include "troupe/actors/session.hpp"
 #include "troupe/api/client_options.hpp"
+#include "troupe/api/durations.hpp"
 
 namespace troupe {
 namespace {
@@ -32,7 +33,9 @@ caf::actor publish_session(caf::actor_system& system, const caf::actor& session,
 }
 
 caf::actor use_session(caf::actor_system& system, const caf::actor& published,
-                       std::chrono::milliseconds timeout) {
+                       std::chrono::milliseconds timeout, std::source_location where) {
+  if (auto may = check_duration("timeout", timeout, std::chrono::milliseconds{1}); !may)
+    throw error{std::move(may).within(concat("use_session (", to_string(where), ')'))};
   return spawn_session_by(system, published, timeout);
 }
 

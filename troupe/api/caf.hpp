@@ -44,6 +44,7 @@ TROUPE_API caf::actor publish_session(caf::actor_system& system, const caf::acto
 /// another node has published. Graphs and tensors travel as bytes, which CAF carries: of a message,
 /// at most 256 MiB of tensors. `timeout` is the patience with a published actor that is gone.
 TROUPE_API caf::actor use_session(caf::actor_system& system, const caf::actor& published,
-                                  std::chrono::milliseconds timeout = std::chrono::seconds{60});
+                                  std::chrono::milliseconds timeout = std::chrono::seconds{60},
+                                  std::source_location where = std::source_location::current());
 
 } // namespace troupe

@@ -3,6 +3,8 @@
 #include "troupe/actors/find_cluster.hpp"
 #include "troupe/actors/task.hpp"
 #include "troupe/api/client_options.hpp"
+#include "troupe/api/durations.hpp"
+#include "troupe/api/error.hpp"
 #include "troupe/api/reject.hpp"
 
 namespace troupe {
@@ -10,6 +12,14 @@ namespace {
 
 [[noreturn]] void refuse(status why, std::source_location where) {
   throw error{std::move(why).within(concat("server::start (", to_string(where), ")"))};
+}
+
+status check_durations(const server_options& what) {
+  using namespace std::chrono_literals;
+  TROUPE_TRY(check_duration("join_patience", what.join_patience, 1ms));
+  TROUPE_TRY(check_duration("fill_before_serving", what.fill_before_serving.value_or(0ms)));
+  TROUPE_TRY(check_duration("memory.gpu_idle", what.memory.gpu_idle));
+  return check_peer_timeout(what.cluster.peer_timeout);
 }
 
 } // namespace
@@ -48,7 +58,7 @@ server server::starter::start(cluster_access cluster, const server_options& opti
   to.make_devices = [chosen = to_device_choice(options.threads, options.memory, options.gpu)] {
     return make_devices(chosen);
   };
-  if (auto may = check_peer_timeout(options.cluster.peer_timeout); !may)
+  if (auto may = check_durations(options); !may)
     refuse(std::move(may), where);
   auto self = self_in(cluster, options.job, options.task);
   if (!self)
@@ -91,8 +101,10 @@ uint64_t server::incarnation() const noexcept {
   return state_ ? state_->running->incarnation() : 0;
 }
 
-size_t server::drain(std::chrono::milliseconds patience) {
-  need_state("server::drain", location::current(), state_ != nullptr, "server");
+size_t server::drain(std::chrono::milliseconds patience, location where) {
+  need_state("server::drain", where, state_ != nullptr, "server");
+  if (auto may = check_duration("patience", patience); !may)
+    throw error{std::move(may).within(concat("drain (", to_string(where), ")"))};
   return state_->running->drain(patience).steps;
 }
 

@@ -76,8 +76,8 @@ public:
 
   /// Takes nothing new from now on, with `unavailable`, and waits until what has begun has ended
   /// and its answers have left, at most so long. Returns how many steps are left, which the
-  /// server's end fails.
-  size_t drain(std::chrono::milliseconds patience);
+  /// server's end fails. Throws for a negative patience.
+  size_t drain(std::chrono::milliseconds patience, location where = location::current());
 
 private:
   struct state;

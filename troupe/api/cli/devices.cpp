@@ -49,7 +49,7 @@ void add_devices(CLI::App& to, int& exit_code) {
       ->add_option("--timeout", chosen->timeout,
                    "Seconds that tasks may take to answer, all together")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, 1e6));
   add_security(*command, chosen->security);
   command->callback([chosen, &exit_code] {
     exit_code = list(chosen->cluster, chosen->timeout, chosen->security);

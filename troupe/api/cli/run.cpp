@@ -240,7 +240,9 @@ void add_run(CLI::App& to, int& exit_code) {
   command->add_option("--cluster", chosen->cluster,
                       std::string{"By default here. "} + session_help);
   add_security(*command, chosen->security);
-  command->add_option("--timeout", chosen->timeout, "Seconds for each run")->capture_default_str();
+  command->add_option("--timeout", chosen->timeout, "Seconds for each run")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 1e6));
   command->add_option("--gpus", chosen->gpus, "Run on the first so many GPUs of here; -1: all")
       ->capture_default_str();
   command

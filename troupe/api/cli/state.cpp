@@ -60,7 +60,7 @@ void add_state(CLI::App& to, int& exit_code) {
     one->add_option("--timeout", chosen->timeout,
                     "Seconds that tasks may take to answer, all together")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(0.001, 1e6));
     add_security(*one, chosen->security);
     return one;
   };

@@ -180,7 +180,9 @@ void add_train(CLI::App& to) {
   command->add_option("--loss", chosen->loss, "NAME of the loss, one number");
   command->add_option("--steps", how.last_step, "In all, with those of runs before; -1: no limit")
       ->capture_default_str();
-  command->add_option("--seconds", how.time_limit, "How long; 0: no limit")->capture_default_str();
+  command->add_option("--seconds", how.time_limit, "How long; 0: no limit")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   auto* folder = command->add_option("--checkpoint", how.checkpoints,
                                      "Save the variables in this folder, and go on with them");
   command->add_option("--checkpoint-steps", how.checkpoint_steps, "How often; 0: only at the end")
@@ -209,7 +211,9 @@ void add_train(CLI::App& to) {
   command->add_option("--cluster", chosen->cluster,
                       std::string{"By default here. "} + session_help);
   add_security(*command, chosen->security);
-  command->add_option("--timeout", chosen->timeout, "Seconds for each step")->capture_default_str();
+  command->add_option("--timeout", chosen->timeout, "Seconds for each step")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 1e6));
   command->callback([chosen] { train(*chosen); });
 }
 

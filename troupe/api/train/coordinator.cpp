@@ -1,5 +1,6 @@
 #include "troupe/api/train/coordinator.hpp"
 
+#include "troupe/api/durations.hpp"
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/api/train/training_values.hpp"
@@ -25,6 +26,12 @@ std::chrono::steady_clock::time_point end_of(std::chrono::milliseconds patience)
   constexpr std::chrono::hours century{100 * 365 * 24};
   return std::chrono::steady_clock::now() +
          std::clamp<std::chrono::milliseconds>(patience, 0ms, century);
+}
+
+void check_patience(const char* function, std::chrono::milliseconds patience,
+                    std::source_location where) {
+  if (auto may = check_duration("patience", patience); !may)
+    reject(function, where, may.message());
 }
 
 } // namespace
@@ -166,12 +173,14 @@ void coordinator::request_stop() { state_->stop(nullptr); }
 
 void coordinator::request_stop(const error& why) { state_->stop(&why); }
 
-bool coordinator::wait_for_stop(std::chrono::milliseconds patience) {
+bool coordinator::wait_for_stop(std::chrono::milliseconds patience, location where) {
+  check_patience("wait_for_stop", patience, where);
   std::unique_lock lock{state_->mutex};
   return state_->changed.wait_until(lock, end_of(patience), [&] { return state_->stops.load(); });
 }
 
 void coordinator::join(std::chrono::milliseconds patience, location where) {
+  check_patience("join", patience, where);
   std::unique_lock lock{state_->mutex};
   auto ended =
       state_->changed.wait_until(lock, end_of(patience), [&] { return state_->running.empty(); });
@@ -187,6 +196,7 @@ void coordinator::join(std::chrono::milliseconds patience, location where) {
 void coordinator::while_suspended(const std::function<void()>& act,
                                   std::chrono::milliseconds patience, location where) {
   need_function("while_suspended", where, act, "what to call");
+  check_patience("while_suspended", patience, where);
   auto until = end_of(patience);
   const auto here = std::this_thread::get_id();
   {

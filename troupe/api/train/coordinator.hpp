@@ -33,7 +33,7 @@ public:
   /// the data, is none.
   void request_stop(const error& why);
   /// Waits until somebody has asked to stop; returns false when the time is over before.
-  bool wait_for_stop(std::chrono::milliseconds patience);
+  bool wait_for_stop(std::chrono::milliseconds patience, location where = location::current());
 
   /// Waits until all runners have ended, which they do once they are asked to, or when their data
   /// ends. Throws the first error; deadline_exceeded, with the names of those that still run, when

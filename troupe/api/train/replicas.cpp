@@ -70,10 +70,12 @@ void check(const replicas_options& how, location where) {
     wrong("checkpoints need a folder");
   if (how.keep.keep_best > 0)
     wrong("keep_best needs a metric, which replicas do not have");
-  if (how.retry_seconds < 0 || how.lost_seconds <= 0 || how.step_seconds <= 0 ||
-      how.give_up_seconds <= 0)
-    wrong("retry_seconds must not be negative; lost_seconds, step_seconds and give_up_seconds ",
-          "must be positive");
+  if (!(how.retry_seconds >= 0 && how.checkpoint_seconds >= 0 && how.time_limit >= 0))
+    wrong("retry_seconds, checkpoint_seconds and time_limit must not be negative, got ",
+          how.retry_seconds, ", ", how.checkpoint_seconds, " and ", how.time_limit);
+  if (!(how.lost_seconds > 0 && how.step_seconds > 0 && how.give_up_seconds > 0))
+    wrong("lost_seconds, step_seconds and give_up_seconds must be positive, got ", how.lost_seconds,
+          ", ", how.step_seconds, " and ", how.give_up_seconds);
 }
 
 // For each variable, whether it has a value.

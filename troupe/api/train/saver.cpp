@@ -1,5 +1,6 @@
 #include "troupe/api/train/saver.hpp"
 
+#include "troupe/api/durations.hpp"
 #include "troupe/api/layers/partitioned.hpp"
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
@@ -449,8 +450,10 @@ void saver::also_note(std::function<std::map<std::string, std::string>()> now) {
   state_->notes = std::move(now);
 }
 
-void saver::limit_steps(std::chrono::milliseconds to) {
-  need_state("limit_steps", location::current(), state_ != nullptr, "saver");
+void saver::limit_steps(std::chrono::milliseconds to, location where) {
+  need_state("limit_steps", where, state_ != nullptr, "saver");
+  if (auto may = check_duration("the limit", to); !may)
+    throw error{std::move(may).within(concat("limit_steps (", to_string(where), ')'))};
   state_->each.timeout = to;
 }
 

@@ -106,7 +106,7 @@ public:
   void also_note(std::function<std::map<std::string, std::string>()> now);
 
   /// How long its steps, which read and assign, may take; 0: as long as the session says.
-  void limit_steps(std::chrono::milliseconds to);
+  void limit_steps(std::chrono::milliseconds to, location where = location::current());
 
   /// Saves all variables as of now, and returns when they will survive a crash: the path. All are
   /// read in one step: a consistent cut if no other step runs.

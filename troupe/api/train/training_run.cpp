@@ -60,9 +60,12 @@ training_run::training_run(graph_builder& of, std::vector<training_step> steps,
   for (const auto& one : mine.steps)
     check(one, where);
   const auto& how = mine.options;
-  if (how.retries < 0 || how.retry_seconds < 0 || how.summary_steps < 1)
-    reject("training_run", where, "retries and retry_seconds must not be negative, summary_steps ",
-           "must be at least 1");
+  if (how.retries < 0 || how.summary_steps < 1)
+    reject("training_run", where, "retries must not be negative, summary_steps must be at least 1");
+  if (!(how.retry_seconds >= 0 && how.checkpoint_seconds >= 0 && how.time_limit >= 0))
+    reject("training_run", where, "retry_seconds, checkpoint_seconds and time_limit must not be ",
+           "negative, got ", how.retry_seconds, ", ", how.checkpoint_seconds, " and ",
+           how.time_limit);
   if (how.checkpoints.empty() && (how.checkpoint_steps > 0 || how.checkpoint_seconds > 0))
     reject("training_run", where, "checkpoints need a folder");
   if (how.checkpoints.empty() && how.metric)

@@ -1,0 +1,69 @@
+// Durations that the public interface refuses.
+#include "tests/support/catch.hpp"
+#include "tests/support/failure_of.hpp"
+#include "tests/support/processes.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "troupe/troupe.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace troupe::test::durations_test {
+
+using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
+
+TEST_CASE("durations that cannot be are refused where they are given") {
+  auto check = [](std::string_view name, auto&& act) {
+    INFO(name);
+    auto outcome = thrown_by(act);
+    CHECK(outcome.kind() == error_kind::invalid_argument);
+    CHECK_THAT(outcome.message(), Contains(std::string{name}));
+  };
+  check("timeout", [] { session::local({.timeout = 0ms}); });
+  check("timeout", [] { session::local({.timeout = -1ms}); });
+  check("timeout", [] { session::connect(R"({"worker": ["127.0.0.1:1"]})", {.timeout = -1ms}); });
+  check("peer_timeout", [] { session::local({.cluster = {.peer_timeout = -1ms}}); });
+  check("recovery.wait", [] { session::local({.recovery = {.wait = -1ms}}); });
+  check("memory.gpu_idle", [] { session::local({.memory = {.gpu_idle = -1ms}}); });
+  auto serve = [](const server_options& how) {
+    server::start(R"({"worker": ["127.0.0.1:1"]})", how);
+  };
+  check("join_patience", [&] { serve({.join_patience = 0ms}); });
+  check("memory.gpu_idle", [&] { serve({.memory = {.gpu_idle = -1ms}}); });
+  check("peer_timeout", [&] { serve({.cluster = {.peer_timeout = 0ms}}); });
+  check("fill_before_serving", [&] { serve({.fill_before_serving = -1ms}); });
+  auto running = server::start(make_cluster(1, 0));
+  check("patience", [&] { running.drain(-1ms); });
+  coordinator all;
+  check("patience", [&] { all.wait_for_stop(-1ms); });
+  check("patience", [&] { all.join(-1ms); });
+  check("patience", [&] { all.while_suspended([] {}, -1ms); });
+  CHECK_FALSE(all.wait_for_stop(0ms));
+  check("patience", [] { living_tasks{{"/job:worker/task:0"}, {.patience = -1ms}}; });
+}
+
+TEST_CASE("seconds of a training that cannot be are refused where they are given") {
+  temporary_folder folder;
+  for (auto wrong : {-1.0, std::nan(""), -std::numeric_limits<double>::infinity()}) {
+    graph_builder g;
+    auto w = g.variable(1.0f, "w");
+    auto* train = assign_sub(w, 0.1f).node;
+    auto refused = [&](training_options how) {
+      how.checkpoints = folder.path();
+      CHECK_THAT(failure_of([&] {
+                   training_run run{g, {{.loss = w * w, .train = {train}}}, how};
+                 }),
+                 Contains("must not be negative"));
+    };
+    refused({.checkpoint_seconds = wrong});
+    refused({.time_limit = wrong});
+    refused({.retry_seconds = wrong});
+  }
+  graph_builder g;
+  g.variable(1.0f, "w");
+  saver checkpoints{g, folder.path()};
+  CHECK(thrown_by([&] { checkpoints.limit_steps(-1ms); }).kind() == error_kind::invalid_argument);
+}
+
+} // namespace troupe::test::durations_test
