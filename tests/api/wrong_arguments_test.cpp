@@ -705,7 +705,9 @@ TEST_CASE("sessions and steps refuse feeds, fetches and targets that are none") 
   refuses("session::run, feed", "feed 0 is an edge to nothing", [&] {
     (void)s.run({{edge{}, 1.0f}}, {y});
   });
-  refuses("session::run, feed of nothing", "a feed must be a number, a list or a tensor", [&] { (void)s.run({{x, tensor{}}}, {y}); });
+  refuses("session::run, feed of nothing", "a feed must be a number, a list or a tensor", [&] {
+    (void)s.run({{x, tensor{}}}, {y});
+  });
   refuses("session::run, feed's type", "must be fed with f32[3], got f64[3]", [&] {
     (void)s.run({{x, tensor::of<double>({3}, {1, 2, 3})}}, {y});
   });

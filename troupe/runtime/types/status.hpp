@@ -183,22 +183,22 @@ public:
   bool ok() const noexcept { return content_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }
   /// The value. Throws troupe::error where there is an error instead.
-  T& operator*() & { return *value(); }
-  const T& operator*() const& { return *value(); }
-  T&& operator*() && { return std::move(*value()); }
-  T* operator->() { return value(); }
-  const T* operator->() const { return value(); }
+  T& operator*() & { return *held(); }
+  const T& operator*() const& { return *held(); }
+  T&& operator*() && { return std::move(*held()); }
+  T* operator->() { return held(); }
+  const T* operator->() const { return held(); }
   /// Returns success or a copy of the error.
   troupe::status status() const { return ok() ? troupe::status{} : std::get<1>(content_); }
 
 private:
-  T* value() {
-    auto* held = std::get_if<0>(&content_);
-    if (!held) [[unlikely]]
+  T* held() {
+    auto* value = std::get_if<0>(&content_);
+    if (!value) [[unlikely]]
       detail::throw_error(std::get<1>(content_));
-    return held;
+    return value;
   }
-  const T* value() const { return const_cast<result*>(this)->value(); }
+  const T* held() const { return const_cast<result*>(this)->held(); }
 
   std::variant<T, troupe::status> content_;
 };
