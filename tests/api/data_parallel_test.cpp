@@ -307,6 +307,40 @@ TEST_CASE("what cannot be trained on several devices is refused with a reason") 
       Catch::Contains("must build the same for each"));
 }
 
+TEST_CASE("a batch that replicas cannot share equally fails the step, and changes no replica") {
+  watchdog watch;
+  auto by_handle = GENERATE(false, true);
+  devices_session session{false, 3};
+  graph_builder g{simulated_library()};
+  auto x = g.placeholder(dtype::f32, {-1}, "x");
+  std::vector<int> built;
+  int optimizers = 0;
+  auto training = train_data_parallel(
+      g, session.names(),
+      [&](const replica& at) {
+        CHECK(at.count() == 3);
+        CHECK(at.device() == session.names().at(static_cast<size_t>(at.index())));
+        built.push_back(at.index());
+        auto w = by_handle ? g.resource_variable(2.0f, "w") : g.variable(2.0f, "w");
+        return mean(at.part_of(x)) * (by_handle ? read_variable_op(w) : w.ref);
+      },
+      [&] { return ++optimizers, std::make_unique<gradient_descent>(0.5); });
+  CHECK(built == std::vector<int>{0, 1, 2}); // each once, in their order
+  CHECK(optimizers == 3);
+  CHECK(training.optimizers.size() == 3);
+  REQUIRE(session.run(g, {}, {}, {g.initializer()}).status().ok());
+  REQUIRE(session.run(g, {}, {}, {training.synchronize}).status().ok());
+  auto step = [&](std::vector<float> batch) {
+    return session.run(g, {{x, tensor::vector(batch)}}, {training.loss}, {training.train}).status();
+  };
+  CHECK(step({1, 2, 3, 4}).kind() == error_kind::invalid_argument);
+  for (const auto& of_replica : training.variables)
+    CHECK(session.run(g, {}, {of_replica.at(0).ref})->front().values<float>()[0] == 2);
+  CHECK(step({1, 2, 3}).ok());
+  for (const auto& of_replica : training.variables)
+    CHECK(session.run(g, {}, {of_replica.at(0).ref})->front().values<float>()[0] == 1);
+}
+
 TEST_CASE("helpers for collective operations put one node on each device") {
   watchdog watch;
   for (auto [gpus, count] : all_kinds()) {
