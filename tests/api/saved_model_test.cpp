@@ -138,8 +138,8 @@ TEST_CASE("of a SavedModel, one signature can be read alone") {
   auto number = s.fetch(number_of.outputs.at("number"),
                         {{number_of.inputs.at("word"), tensor::vector<std::string>({"none"})}});
   CHECK(to_string(number) == "i64[1] {-1}");
-  auto all = load_saved_model(other, from.model(), {.signature = "serving"});
-  CHECK_THAT(failure_of([&] { all.signature("serving"); }),
+  auto all = load_saved_model(other, from.model(), {.signature = "servin_default"});
+  CHECK_THAT(failure_of([&] { all.signature("servin_default"); }),
              Contains("did you mean 'serving_default'?"));
 }
 

@@ -681,7 +681,8 @@ TEST_CASE("many random branches and loops of TensorFlow 1 do what its executor d
   for (unsigned seed = 1000; seed < 3000; ++seed) {
     watchdog watch;
     check(*in.session, seed);
-    check_inner_values(*in.session, seed);
+    if (seed % 10 == 0)
+      check_inner_values(*in.session, seed);
   }
 }
 
