@@ -298,7 +298,7 @@ TEST_CASE("an event is one line, whatever its fields hold") {
                   {"address", std::string{"127.0.0.1:80"}}}};
   CHECK(to_line(what) ==
         "2023-11-14T22:13:20.123Z warning /job:a/task:0 link_lost peer=\"client 5\" "
-        "why=\"a \\\"b\\\"\\nc \" bytes=7 seconds=0.5 called=true address=127.0.0.1:80");
+        "why=\"a \\\"b\\\"\\nc\\x01\" bytes=7 seconds=0.5 called=true address=127.0.0.1:80");
 }
 
 } // namespace troupe::test::server_test
