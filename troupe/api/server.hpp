@@ -25,10 +25,10 @@ struct server_options {
   std::string advertise = {};
   std::chrono::milliseconds join_patience{300'000}; ///< how long it waits for a number
   thread_options threads = {};
-  memory_options memory = {};
+  memory_options memory = detail::default_value<memory_options>();
   gpu_options gpu = {}; ///< `replay` and `place_by_cost` are the sessions'
   /// Certificates, and whether the task may do without; `between_tasks` is the sessions'.
-  cluster_options cluster = {};
+  cluster_options cluster = detail::default_value<cluster_options>();
   /// File that says which client may do what (docs/security.md); empty: all may do all.
   std::string access = {};
   hosting_limits hosting = {}; ///< of sessions of clients whose master is in this task

@@ -6,6 +6,7 @@
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/placement_options.hpp"
+#include "troupe/runtime/types/default_value.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <chrono>
@@ -26,10 +27,12 @@ struct thread_options {
 
 /// Bytes. Of local sessions; tasks of a cluster have options of their own (`troupe worker`).
 struct memory_options {
-  size_t limit = 0;                   ///< of what ops make on the processor; 0: none
-  swap_space_options swap_space = {}; ///< of files for what loops with swap_memory keep
-  size_t gpu_limit = 0;               ///< of each GPU device; 0: a share of nine tenths
-  size_t gpu_reserve = 0;             ///< of each GPU device, taken at once; 0: as they are needed
+  size_t limit = 0; ///< of what ops make on the processor; 0: none
+  swap_space_options swap_space =
+      detail::default_value<swap_space_options>(); ///< of files for what loops with swap_memory
+                                                   ///< keep
+  size_t gpu_limit = 0;   ///< of each GPU device; 0: a share of nine tenths
+  size_t gpu_reserve = 0; ///< of each GPU device, taken at once; 0: as they are needed
   /// Without a new tensor, until a GPU gives back what it keeps for the next ones; 0: never.
   std::chrono::milliseconds gpu_idle{0};
 };
@@ -68,7 +71,7 @@ struct cluster_options {
   std::chrono::milliseconds peer_timeout{
       10'000}; ///< of silence, until a task counts as gone; up to a day
   /// Certificates of this program; connections are over TLS then (docs/security.md).
-  tls_files tls = {};
+  tls_files tls = detail::default_value<tls_files>();
   bool insecure = false; ///< speaks to other machines without TLS
   /// Large tensors are read out of the memory of tasks of this machine, where that is allowed.
   bool near_memory = true;
@@ -113,13 +116,14 @@ struct recovery_options {
 
 struct session_options {
   thread_options threads = {};
-  memory_options memory = {};
+  memory_options memory = detail::default_value<memory_options>();
   gpu_options gpu = {};
   pass_options passes = {}; ///< pass_options::none() runs graphs as they were written
-  insight_options insight = {};
-  cluster_options cluster = {};
-  placement_options placement = {};          ///< which device runs what (docs/placement.md)
-  recovery_options recovery = {};            ///< of runs that wait for their end: not run_async()
+  insight_options insight = detail::default_value<insight_options>();
+  cluster_options cluster = detail::default_value<cluster_options>();
+  placement_options placement = {}; ///< which device runs what (docs/placement.md)
+  /// Of runs that wait for their end: not run_async().
+  recovery_options recovery = detail::default_value<recovery_options>();
   std::string container = {};                ///< of variables that name none
   std::chrono::milliseconds timeout{60'000}; ///< of runs that name none; positive
   size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit

@@ -25,8 +25,8 @@ embedding_table::embedding_table(graph_builder& in, int64_t rows, int64_t width,
   }
 }
 
-edge embedding_table::operator()(operand numbers, location where) const {
-  return embedding_lookup(parts_, numbers, partition_strategy::mod, where);
+edge embedding_table::operator()(operand row_numbers, location where) const {
+  return embedding_lookup(parts_, row_numbers, partition_strategy::mod, where);
 }
 
 } // namespace troupe

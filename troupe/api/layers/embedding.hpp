@@ -24,7 +24,7 @@ public:
                   dtype type = dtype::f32, location where = location::current());
 
   /// Rows for whole numbers [...]: [..., width]. A number that is not in [0, rows) fails the step.
-  edge operator()(operand numbers, location where = location::current()) const;
+  edge operator()(operand row_numbers, location where = location::current()) const;
 
   const std::vector<variable_handle>& parts() const noexcept { return parts_; }
   int64_t rows() const noexcept { return rows_; }

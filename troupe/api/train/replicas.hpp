@@ -107,8 +107,9 @@ struct replicas_options {
   /// next n numbers, in their order, and those of the next step are made while one runs.
   std::function<std::optional<std::vector<tensor>>(int64_t n)> batch = {};
 
-  std::string checkpoints = {};  ///< the folder; empty: none are written
-  saver_options keep = {};       ///< without keep_best; with all_reduce without all_state
+  std::string checkpoints = {}; ///< the folder; empty: none are written
+  saver_options keep = detail::default_value<saver_options>(); ///< without keep_best; with
+                                                               ///< all_reduce without all_state
   bool resume = true;            ///< begins with the newest checkpoint, if there is one
   int64_t checkpoint_steps = 0;  ///< between two; 0: does not count
   double checkpoint_seconds = 0; ///< between two; 0: does not count

@@ -3,6 +3,7 @@
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/export.hpp"
+#include "troupe/runtime/types/default_value.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -82,7 +82,7 @@ struct training_options {
   node* local_initializer = nullptr;
 
   std::string checkpoints = {}; ///< the folder; empty: none are written
-  saver_options keep = {};
+  saver_options keep = detail::default_value<saver_options>();
   bool resume = true;            ///< begins with the newest checkpoint, if there is one
   int64_t checkpoint_steps = 0;  ///< between two; 0: does not count
   double checkpoint_seconds = 0; ///< between two; 0: does not count
