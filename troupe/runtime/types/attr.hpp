@@ -14,6 +14,9 @@ namespace troupe {
 
 class function;
 
+// GCC's -Wshadow takes the enumerator `integers` for a shadow of the set of types of that name.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 enum class attr_kind : uint8_t {
   boolean,
   integer,
@@ -30,6 +33,7 @@ enum class attr_kind : uint8_t {
   function,
   functions,
 };
+#pragma GCC diagnostic pop
 
 TROUPE_API std::string_view to_string(attr_kind kind) noexcept;
 

@@ -51,9 +51,9 @@ class TROUPE_API buffer {
 public:
   using release_fn = void (*)(buffer*);
 
-  buffer(void* data, size_t bytes, release_fn release, void* context,
+  buffer(void* data, size_t bytes, release_fn release_with, void* context,
          const memory_space* space = nullptr) noexcept
-      : data_(data), bytes_(bytes), release_(release), context_(context), space_(space) {}
+      : data_(data), bytes_(bytes), release_(release_with), context_(context), space_(space) {}
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
 
