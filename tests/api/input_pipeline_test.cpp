@@ -257,7 +257,6 @@ TEST_CASE("a coordinator may be waited for as long as a duration can say") {
   coordinator all;
   input.start(s, all);
   CHECK_FALSE(all.wait_for_stop(20ms));
-  CHECK_FALSE(all.wait_for_stop(std::chrono::milliseconds::min()));
   auto stopped = std::async(std::launch::async, [&] { return all.wait_for_stop(longest); });
   auto joined = std::async(std::launch::async, [&] { all.join(longest); });
   CHECK(stopped.wait_for(100ms) == std::future_status::timeout);
