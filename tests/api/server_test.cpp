@@ -220,6 +220,28 @@ TEST_CASE("events that come in thousands are told by twenties, and the rest is c
   CHECK(number_of(&told.back().fields.back().value) >= 980);
 }
 
+TEST_CASE("a step that its client tries again is told at level info, and its last attempt is not") {
+  watchdog watch;
+  auto cluster = make_cluster(1);
+  log_of log;
+  auto serves = server::start(cluster, {.on_log = log.hook()});
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, shape{}, "x");
+  auto s = session::connect(cluster, {.recovery = {.retries = 1, .wait = 1ms}});
+  auto step = s.prepare({x}, {x + 1.f});
+  step.run({tensor::scalar(1.f)});
+  serves.drain(0ms); // it takes nothing new
+  CHECK_THROWS_AS(step.run({tensor::scalar(1.f)}), error);
+  auto at = [&](log_level level) {
+    std::lock_guard guard{log.mutex};
+    return std::ranges::find_if(log.events, [&](const log_event& one) {
+             return one.event == "step_refused" && one.level == level;
+           }) != log.events.end();
+  };
+  CHECK(soon([&] { return at(log_level::info) && at(log_level::warning); }));
+  CHECK(!field(log.wait_for("step_refused"), "why").empty());
+}
+
 TEST_CASE("equal ends of steps within a moment are one event with a count") {
   std::mutex mutex;
   std::vector<log_event> told;

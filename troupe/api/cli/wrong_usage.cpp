@@ -51,9 +51,11 @@ std::string explain_wrong_usage(const CLI::App& app, const std::vector<std::stri
       break;
     }
     auto chosen = std::ranges::find(names, *word);
-    if (chosen == names.end())
-      return said(concat("there is no subcommand '", *word, '\'', proposal(*word, names),
-                         "; there are ", list));
+    if (chosen == names.end()) {
+      auto nearest = proposal(*word, names);
+      return said(concat("there is no subcommand '", *word, '\'', nearest,
+                         nearest.empty() ? "; there are " : " There are ", list));
+    }
     command = below[static_cast<size_t>(chosen - names.begin())];
     path += ' ' + *word++;
   }
