@@ -1,3 +1,38 @@
-# find_package(troupe): the library is troupe::troupe. It needs nothing else to compile and link; programs that include
-# troupe/api/caf.hpp find CAF for themselves.
+# find_package(troupe): the library is troupe::troupe. It needs nothing else to compile and link.
+# find_package(troupe COMPONENTS caf): also troupe::caf, for programs that include troupe/api/caf.hpp: the library with
+# the C++ Actor Framework that it was built with, 0.17, which FindCAF.cmake beside this file finds.
+cmake_policy(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/troupe-compilers.cmake")
+if(troupe_compiler_refusal)
+  set(troupe_FOUND FALSE)
+  set(troupe_NOT_FOUND_MESSAGE "${troupe_compiler_refusal}")
+  return()
+endif()
 include("${CMAKE_CURRENT_LIST_DIR}/troupe-targets.cmake")
+
+set(troupe_caf_FOUND FALSE)
+if("caf" IN_LIST troupe_FIND_COMPONENTS)
+  list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
+  find_package(CAF 0.17...<0.18 QUIET MODULE)
+  list(POP_FRONT CMAKE_MODULE_PATH)
+  set(troupe_caf_FOUND ${CAF_FOUND})
+  if(CAF_FOUND AND NOT TARGET troupe::caf)
+    add_library(troupe::caf INTERFACE IMPORTED)
+    set_target_properties(troupe::caf PROPERTIES INTERFACE_LINK_LIBRARIES "troupe::troupe;CAF::core")
+  endif()
+endif()
+foreach(component IN LISTS troupe_FIND_COMPONENTS)
+  if(NOT troupe_FIND_REQUIRED_${component} OR troupe_${component}_FOUND)
+    continue()
+  endif()
+  set(troupe_FOUND FALSE)
+  if(component STREQUAL "caf")
+    if(NOT CAF_VERSION)
+      set(CAF_VERSION "none")
+    endif()
+    string(CONCAT troupe_NOT_FOUND_MESSAGE "the component caf needs the C++ Actor Framework 0.17 (libcaf-dev of Debian): "
+      "found ${CAF_VERSION}")
+  else()
+    set(troupe_NOT_FOUND_MESSAGE "there is no component ${component}; the components are: caf")
+  endif()
+endforeach()

@@ -24,7 +24,8 @@ endforeach()
 
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/troupe-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
-install(FILES cmake/troupe-config.cmake "${PROJECT_BINARY_DIR}/package/troupe-config-version.cmake"
+install(FILES cmake/troupe-config.cmake cmake/troupe-compilers.cmake cmake/FindCAF.cmake
+  "${PROJECT_BINARY_DIR}/package/troupe-config-version.cmake"
   DESTINATION "${package_dir}")
 
 # Relative, so that the package can be moved, or installed elsewhere with --prefix.
@@ -32,4 +33,23 @@ file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/package/troupe.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/troupe.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# Headers, --help and the guides themselves name guides as docs/*.md, which leads to them from there.
+install(DIRECTORY docs deploy DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+file(GLOB examples CONFIGURE_DEPENDS examples/[0-9][0-9]_*.cpp)
+install(FILES ${examples} examples/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
+install(DIRECTORY examples/consumer DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" PATTERN check.cmake EXCLUDE)
+
+# A user for tasks (systemd-sysusers), and the unit that runs them, which starts the program where it was installed.
+install(FILES deploy/systemd/troupe.sysusers.conf DESTINATION lib/sysusers.d RENAME troupe.conf)
+# What the program writes of itself: its manual page, and the completion of its commands.
+if(NOT CMAKE_CROSSCOMPILING)
+  install(CODE "set(program \"$<TARGET_FILE:troupe_cli>\")")
+endif()
+install(CODE "
+set(source \"${PROJECT_SOURCE_DIR}\")
+set(work \"${PROJECT_BINARY_DIR}/package\")
+set(bin \"${CMAKE_INSTALL_BINDIR}\")
+set(man \"${CMAKE_INSTALL_MANDIR}\")
+set(data \"${CMAKE_INSTALL_DATAROOTDIR}\")")
+install(SCRIPT cmake/install_written.cmake)

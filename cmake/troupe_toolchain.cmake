@@ -1,4 +1,8 @@
 # Compiler, linker and cache settings shared by all targets of this build (none of them exported).
+include("${CMAKE_CURRENT_LIST_DIR}/troupe-compilers.cmake")
+if(troupe_compiler_refusal)
+  message(FATAL_ERROR "${troupe_compiler_refusal}")
+endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -1,5 +1,6 @@
 # Installs `build` into a fresh prefix, then configures, builds and runs the project in `source`
-# against it, in `work`, and its program once more with what pkg-config says.
+# against it, in `work`, and its program once more with what pkg-config says. CAF is found in
+# `prefix_path`, where that is not the system's.
 file(REMOVE_RECURSE "${work}")
 set(prefix "${work}/prefix")
 
@@ -15,13 +16,41 @@ endfunction()
 list(JOIN flags " " flags)
 run("${CMAKE_COMMAND}" --install "${build}" --prefix "${prefix}")
 run("${CMAKE_COMMAND}" -S "${source}" -B "${work}/build" -G "${generator}"
-  "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_CXX_FLAGS=${flags}")
+  "-DCMAKE_PREFIX_PATH=${prefix};${prefix_path}" "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${work}/build")
 run("${work}/build/consumer")
 if(NOT output MATCHES "as it should be: .*fed twice.*troupe [0-9]+\\.[0-9]+\\.[0-9]+")
   message(FATAL_ERROR "the consumer printed\n${output}")
 endif()
 message(STATUS "the consumer printed: ${output}")
+
+run("${work}/build/actor")
+if(NOT output MATCHES "by an actor: f32\\[2\\] {3, 5}")
+  message(FATAL_ERROR "the actor printed\n${output}")
+endif()
+
+# A component or compiler that there is not is refused in a sentence.
+function(refused sentence)
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${work}/refused" -B "${work}/refused/build" -G "${generator}"
+    "-Dtroupe_DIR=${config}" ${ARGN}
+    RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  string(REGEX REPLACE "[ \n]+" " " out "${out}")
+  if(result EQUAL 0 OR NOT out MATCHES "${sentence}")
+    message(FATAL_ERROR "expected '${sentence}' with ${ARGN}, got ${result}:\n${out}")
+  endif()
+endfunction()
+file(GLOB_RECURSE config "${prefix}/*/troupe-config.cmake")
+cmake_path(GET config PARENT_PATH config)
+file(WRITE "${work}/refused/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
+project(refused LANGUAGES NONE)
+set(CMAKE_CXX_COMPILER_ID \"\${id}\")
+set(CMAKE_CXX_COMPILER_VERSION \"\${version}\")
+find_package(troupe REQUIRED \${components})
+")
+refused("there is no component gpu; the components are: caf" "-Dcomponents=COMPONENTS\;gpu")
+refused("needs GCC 12 or later, or clang 15 or later; the C\\+\\+ compiler is clang 14.0.6" -Did=Clang
+  -Dversion=14.0.6)
+refused("the C\\+\\+ compiler is GCC 11.4" -Did=GNU -Dversion=11.4)
 
 # What is installed for programs to include, and no more.
 file(GLOB_RECURSE installed RELATIVE "${prefix}/include" "${prefix}/include/*")

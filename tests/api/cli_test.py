@@ -227,6 +227,9 @@ class CommandTest(unittest.TestCase):
         result = troupe("version")
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stdout, r"^troupe \d+\.\d+\.\d+\n$")
+        result = troupe("version", "--build")
+        self.assertRegex(result.stdout, r"^troupe \d+\.\d+\.\d+, build (sources-)?[0-9a-f]{12}(-modified)?, "
+                                        r"message schema [0-9a-f]{16}\n$")
 
     def test_wrong_usage_exits_with_2(self):
         for arguments in [], ["dance"], ["worker"], ["worker", "--task", "x", "--cluster", "f"]:

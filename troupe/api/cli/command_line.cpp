@@ -5,6 +5,8 @@
 #include "troupe/api/cli/wrong_usage.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/runtime/version.hpp"
+#include "troupe/serialization/storage/checksum.hpp"
+#include "troupe/serialization/wire/build_identity.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -29,6 +31,7 @@ std::string one_line(std::string text) {
 int run(int argc, char** argv) {
   CLI::App app{"Troupe: a dataflow runtime for machine learning", "troupe"};
   app.require_subcommand(1);
+  app.footer(guides_footer());
   app.set_version_flag("--version", std::string{library_version});
   int exit_code = 0;
   add_worker(app);
@@ -43,8 +46,18 @@ int run(int argc, char** argv) {
   add_train(app);
   add_checkpoint(app, exit_code);
   add_run(app, exit_code);
-  app.add_subcommand("version", "Print the version")->callback([] {
-    std::cout << "troupe " << library_version << '\n';
+  add_manual(app);
+  auto* version = app.add_subcommand("version", "Print the version");
+  bool with_build = false;
+  version->add_flag("--build", with_build,
+                    "Also the commit it was built from, and the hash of the schema of messages, "
+                    "which processes compare when they connect");
+  version->callback([&] {
+    std::cout << "troupe " << library_version;
+    if (with_build)
+      std::cout << ", build " << build_commit() << ", message schema "
+                << hex_text(wire_schema_hash());
+    std::cout << '\n';
   });
   try {
     app.parse(argc, argv);

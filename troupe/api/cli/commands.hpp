@@ -1,6 +1,7 @@
 // The subcommands of `troupe`. Each adds itself to the parser; what it does runs when it was
 // chosen.
 #pragma once
+#include <string>
 
 namespace CLI {
 class App;
@@ -23,5 +24,10 @@ void add_train(CLI::App& to);
 void add_checkpoint(CLI::App& to, int& exit_code);
 /// Sets the exit code to 1 when a run is not what the file promises.
 void add_run(CLI::App& to, int& exit_code);
+
+/// Those that describe the others: `manual` and `completion`.
+void add_manual(CLI::App& to);
+/// The line of --help that says where the guides are; empty where they are not installed.
+std::string guides_footer();
 
 } // namespace troupe::cli
