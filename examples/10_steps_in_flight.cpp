@@ -3,6 +3,7 @@
 // can. None needs a thread while it waits.
 #include <troupe/troupe.hpp>
 
+#include <future>
 #include <iomanip>
 #include <iostream>
 

@@ -9,7 +9,9 @@
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 
+#include <cmath>
 #include <random>
+#include <sstream>
 #include <thread>
 
 namespace troupe::test::collective_region_test {

@@ -9,6 +9,7 @@
 #include "troupe/serialization/files/trace.hpp"
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <mutex>

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace troupe::test::operator_port_test {
 

@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <random>
 #include <thread>

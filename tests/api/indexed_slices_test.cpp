@@ -3,6 +3,7 @@
 #include "troupe/api/train/indexed_slices.hpp"
 #include "troupe/troupe.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <set>

@@ -2,6 +2,7 @@
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <latch>

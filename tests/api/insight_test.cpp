@@ -2,6 +2,7 @@
 #include "tests/support/trace_rules.hpp"
 #include "troupe/troupe.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <thread>

@@ -2,6 +2,7 @@
 #include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -3,6 +3,7 @@
 #include "tests/api/adder.hpp"
 #include "troupe/troupe.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <random>

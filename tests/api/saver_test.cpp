@@ -3,6 +3,7 @@
 #include "troupe/serialization/checkpoint/manifest.hpp"
 #include "troupe/troupe.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 

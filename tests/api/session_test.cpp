@@ -9,6 +9,7 @@
 #include <cmath>
 #include <future>
 #include <latch>
+#include <limits>
 #include <thread>
 
 namespace troupe::test::session_test {

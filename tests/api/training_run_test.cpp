@@ -8,6 +8,7 @@
 #include "troupe/serialization/records/tfrecord.hpp"
 #include "troupe/troupe.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <filesystem>

@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <future>
 #include <random>
+#include <thread>
 
 namespace troupe::test {
 

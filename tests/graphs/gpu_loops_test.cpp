@@ -7,6 +7,7 @@
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "troupe/troupe.hpp"
 
+#include <cmath>
 #include <future>
 #include <random>
 #include <thread>

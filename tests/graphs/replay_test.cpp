@@ -7,6 +7,7 @@
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 
 #include <atomic>
+#include <cmath>
 #include <future>
 #include <map>
 #include <mutex>

@@ -8,6 +8,7 @@
 #include "troupe/serialization/wire/wire.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace troupe::test::conformance_test {
 

@@ -6,6 +6,8 @@
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
+#include <algorithm>
+
 namespace troupe::test::one_edge_twice_test {
 
 using namespace std::chrono_literals;

@@ -4,6 +4,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/evaluate.hpp"
 
+#include <algorithm>
 #include <thread>
 
 namespace troupe::test::optimizer_ops_test {

@@ -1,6 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/state/accumulator.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <numeric>

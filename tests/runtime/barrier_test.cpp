@@ -1,6 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/state/barrier.hpp"
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>

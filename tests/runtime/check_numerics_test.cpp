@@ -1,6 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/program/check_numerics.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace troupe::test::check_numerics_test {

@@ -1,7 +1,9 @@
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/state/element_queue.hpp"
 
+#include <algorithm>
 #include <set>
+#include <sstream>
 
 namespace troupe::test::element_queue_test {
 

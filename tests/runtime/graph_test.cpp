@@ -8,6 +8,8 @@
 
 #include <set>
 
+#include <algorithm>
+
 namespace troupe::test::graph_test {
 
 namespace {

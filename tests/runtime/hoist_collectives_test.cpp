@@ -1,6 +1,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/pass_case.hpp"
 
+#include <algorithm>
+
 namespace troupe::test::hoist_collectives_test {
 
 namespace {

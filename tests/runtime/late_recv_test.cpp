@@ -7,6 +7,7 @@
 #include "troupe/runtime/placement/link_costs.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace troupe::test::late_recv_test {

@@ -6,6 +6,7 @@
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
+#include <cmath>
 #include <random>
 
 namespace troupe::test::mixed_precision_test {

@@ -4,6 +4,7 @@
 #include "tests/support/test_ops.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace troupe::test::partition_test {

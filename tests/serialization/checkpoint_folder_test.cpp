@@ -2,6 +2,7 @@
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 

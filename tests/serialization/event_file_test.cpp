@@ -5,6 +5,7 @@
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/serialization/files/file.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace troupe::test::event_file_test {

@@ -4,6 +4,7 @@
 #include "troupe/runtime/types/tensor_list.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
+#include <algorithm>
 #include <random>
 #include <set>
 

@@ -8,6 +8,7 @@
 #include "troupe/serialization/records/text_records.hpp"
 #include "troupe/serialization/records/tfrecord.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <thread>
 

@@ -5,6 +5,9 @@
 #include "tests/support/data_folder.hpp"
 #include "troupe/serialization/files/file.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace troupe::test::safetensors_test {
 namespace {
 

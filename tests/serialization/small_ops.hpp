@@ -3,6 +3,8 @@
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
+#include <cstdlib>
+
 namespace troupe::testing {
 
 inline result<shapes> infer_const(const infer_context& at) {

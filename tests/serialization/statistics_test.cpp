@@ -2,6 +2,7 @@
 #include "troupe/serialization/files/statistics.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
+#include <limits>
 #include <random>
 
 namespace troupe::test::statistics_test {

@@ -9,6 +9,8 @@
 #include "troupe/serialization/tensor_bundle/sorted_table.hpp"
 #include "troupe/serialization/tensor_bundle/varint.hpp"
 
+#include <numeric>
+
 namespace troupe::test::tensor_bundle_test {
 namespace {
 

@@ -5,10 +5,12 @@
 #include "tests/support/certificates.hpp"
 #include "troupe/serialization/tls/token.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <numeric>
 #include <random>
 
 namespace troupe::test::tls_test {

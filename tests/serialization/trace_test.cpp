@@ -2,6 +2,7 @@
 #include "tests/support/trace_rules.hpp"
 #include "troupe/serialization/files/trace.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 

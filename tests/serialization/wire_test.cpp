@@ -5,6 +5,7 @@
 #include "troupe/serialization/wire/payload.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace troupe::test::wire_test {

@@ -9,6 +9,7 @@
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 
 #include <cstdlib>
+#include <numeric>
 
 namespace troupe::test::written_files_test {
 namespace {

@@ -2,6 +2,8 @@
 #include "tests/simulated_gpu/simulated_driver.hpp"
 #include "troupe/devices/gpu/core/solver.hpp"
 
+#include <cmath>
+
 #include <Eigen/Dense>
 
 namespace troupe::test {

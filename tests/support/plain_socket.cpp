@@ -1,6 +1,7 @@
 #include "tests/support/plain_socket.hpp"
 
 #include <stdexcept>
+#include <stop_token>
 #include <utility>
 
 #include <arpa/inet.h>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <list>
 #include <stdexcept>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <stop_token>
 #include <thread>
 
 namespace troupe::test {

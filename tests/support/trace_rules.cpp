@@ -1,5 +1,6 @@
 #include "tests/support/trace_rules.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>

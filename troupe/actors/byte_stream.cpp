@@ -1,6 +1,7 @@
 #include "troupe/actors/byte_stream.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -5,6 +5,7 @@
 #include <caf/atom.hpp>
 #include <caf/local_actor.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>

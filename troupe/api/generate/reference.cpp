@@ -3,6 +3,7 @@
 #include "troupe/api/generate/builders.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 namespace troupe::generate {

@@ -4,6 +4,8 @@
 #include "troupe/api/operators.hpp"
 #include "troupe/api/reject.hpp"
 
+#include <algorithm>
+
 namespace troupe::metrics {
 namespace {
 

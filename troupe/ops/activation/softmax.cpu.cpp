@@ -1,5 +1,7 @@
 #include "troupe/ops/activation/shared/rows.cpu.hpp"
 
+#include <cmath>
+
 namespace troupe::ops::softmax_cpu {
 namespace {
 

@@ -1,6 +1,8 @@
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
 #include "troupe/ops/elementwise/shared/float_functions.cpu.hpp"
 
+#include <cmath>
+
 namespace troupe::ops::softplus_cpu {
 namespace {
 

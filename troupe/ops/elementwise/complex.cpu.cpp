@@ -1,5 +1,7 @@
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
 
+#include <cmath>
+
 namespace troupe::ops::complex_cpu {
 namespace {
 

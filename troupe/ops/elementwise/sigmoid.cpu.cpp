@@ -2,6 +2,8 @@
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
 #include "troupe/ops/elementwise/shared/float_functions.cpu.hpp"
 
+#include <cmath>
+
 namespace troupe::ops::sigmoid_cpu {
 namespace {
 

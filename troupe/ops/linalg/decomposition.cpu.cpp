@@ -4,6 +4,7 @@
 #include "troupe/ops/linalg/shared/svd.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace troupe::ops::decomposition_cpu {

@@ -1,6 +1,9 @@
 #include "troupe/ops/activation/shared/rows.cpu.hpp"
 #include "troupe/ops/loss/shared/cross_entropy_rows.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace troupe::ops::cross_entropy_cpu {
 namespace {
 

@@ -2,6 +2,7 @@
 #include "troupe/ops/quantized/shared/quantization.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

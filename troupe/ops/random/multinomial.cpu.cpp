@@ -2,6 +2,8 @@
 #include "troupe/ops/random/shared/classes.hpp"
 #include "troupe/ops/random/shared/random.cpu.hpp"
 
+#include <limits>
+
 namespace troupe::ops::multinomial_cpu {
 namespace {
 

@@ -4,6 +4,8 @@
 #include "troupe/ops/state/shared/update.cpu.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
+#include <cmath>
+
 namespace troupe::ops::sparse_add_cpu {
 namespace {
 

@@ -1,6 +1,7 @@
 #include "troupe/runtime/graph/op.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace troupe {
 namespace {

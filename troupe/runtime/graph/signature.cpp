@@ -5,6 +5,8 @@
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/graph/transfer_attr.hpp"
 
+#include <sstream>
+
 namespace troupe {
 namespace {
 

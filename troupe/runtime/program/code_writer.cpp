@@ -7,6 +7,8 @@
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/program/fused_loop.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 

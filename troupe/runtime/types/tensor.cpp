@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 #include <ostream>
+#include <sstream>
 
 namespace troupe {
 namespace {

@@ -3,6 +3,8 @@
 #include "troupe/devices/cpu/eigen.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
 
+#include <algorithm>
+
 namespace troupe::ops {
 
 /// A row, in the type that is computed in.

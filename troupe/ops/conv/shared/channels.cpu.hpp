@@ -2,6 +2,8 @@
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
+#include <algorithm>
+
 namespace troupe::ops {
 
 /// Swaps the last two axes of [images, rows, columns].

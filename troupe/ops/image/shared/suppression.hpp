@@ -4,6 +4,8 @@
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 
+#include <algorithm>
+
 namespace troupe::ops {
 
 inline result<shapes> infer_suppression(const infer_context& at) {

@@ -4,6 +4,7 @@
 #include "troupe/ops/linalg/shared/wide_matrix.cpu.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 

@@ -3,6 +3,8 @@
 
 #include "troupe/ops/linalg/shared/wide_matrix.cpu.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <Eigen/Cholesky>

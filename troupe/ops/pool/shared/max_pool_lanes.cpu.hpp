@@ -4,6 +4,8 @@
 #include "troupe/ops/define/windows.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
 
+#include <limits>
+
 namespace troupe::ops {
 
 /// What of a window lies on the image: so many elements along each axis, with their distances in

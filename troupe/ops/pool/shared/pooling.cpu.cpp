@@ -3,6 +3,7 @@
 #include "troupe/ops/pool/shared/pool_rows.cpu.hpp"
 
 #include <atomic>
+#include <limits>
 
 namespace troupe::ops {
 namespace {
