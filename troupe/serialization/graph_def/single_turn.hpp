@@ -6,7 +6,7 @@ namespace troupe::graph_def {
 
 enum class turn : uint8_t { first, last };
 
-/// What is known of a frame on its way to a loop.
+/// A frame on its way to a loop.
 struct loop_frame {
   struct variable {
     int merge, next;
