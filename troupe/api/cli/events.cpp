@@ -67,11 +67,7 @@ void show_file(const std::string& path) {
   std::string record;
   for (;;) {
     auto at = records->position();
-    auto more = records->next(record);
-    if (!more && more.status().kind() == error_kind::out_of_range)
-      throw error{more.status().followed_by(
-          "; the events before are whole: the file was cut off, or is still being written")};
-    if (!value_or_throw(std::move(more)))
+    if (!value_or_throw(records->next(record)))
       return;
     auto what = parse_event(record);
     if (!what)
