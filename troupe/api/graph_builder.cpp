@@ -102,6 +102,15 @@ variable_handle graph_builder::resource_variable(dtype type, const partial_shape
   return add_empty(*this, "VarHandleOp", type, dims, name, where);
 }
 
+variable_handle graph_builder::local_variable(const tensor& initial, std::string_view name,
+                                              location where) {
+  return detail::add_variable(*this, initial, name, where, {.attrs = {{"_local", true}}});
+}
+
+node* graph_builder::local_initializer(location where) {
+  return group(detail::local_initializers(*this), {}, where);
+}
+
 node* graph_builder::initializer(location where) {
   if (!initializer_ || initialized_ != variables().size()) {
     std::vector<node*> all;
@@ -215,6 +224,38 @@ variable_handle add_variable(graph& in, operand initial, std::string_view name,
 bool is_by_handle(edge variable) {
   const auto* behind = resource_behind(variable);
   return behind && behind->op().makes == resource::variable && behind->op().outputs[0].handle;
+}
+
+bool is_local_variable(const node& at) {
+  if (at.op().makes != resource::variable)
+    return false;
+  auto local = at.attrs().find("_local");
+  return local != at.attrs().end() && *local->second.get_if<bool>();
+}
+
+std::vector<edge> model_variables(const graph& in) {
+  std::vector<edge> variables;
+  for (const auto& candidate : in.nodes())
+    if (candidate->op().makes == resource::variable && !candidate->op().per_step &&
+        !is_local_variable(*candidate))
+      variables.push_back({candidate.get(), 0});
+  return variables;
+}
+
+std::vector<edge> local_variables(const graph& in) {
+  std::vector<edge> variables;
+  for (const auto& variable : in.variables())
+    if (variable.initializer && is_local_variable(*variable.ref.node))
+      variables.push_back(variable);
+  return variables;
+}
+
+std::vector<node*> local_initializers(const graph& in) {
+  std::vector<node*> initializers;
+  for (const auto& variable : in.variables())
+    if (variable.initializer && is_local_variable(*variable.ref.node))
+      initializers.push_back(variable.initializer);
+  return initializers;
 }
 
 void choose_transfer(node& added) {

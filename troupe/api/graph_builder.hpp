@@ -64,8 +64,18 @@ public:
                                     std::string_view name = {},
                                     location where = location::current());
 
-  /// Returns the node that initializes all variables made so far with an initial value.
+  /// Adds a variable that is no part of the model, such as a counter: TensorFlow's local variable.
+  /// It holds `initial` when its initializer has run, and zeros before that (in the memory of a
+  /// GPU, nothing). Savers leave it out, and training_run and replicas initialize it when they
+  /// begin.
+  variable_handle local_variable(const tensor& initial, std::string_view name = {},
+                                 location where = location::current());
+
+  /// Returns the node that initializes all variables made so far with an initial value, the local
+  /// ones included.
   node* initializer(location where = location::current());
+  /// Returns a node that initializes the local variables made so far, and no others.
+  node* local_initializer(location where = location::current());
 
   /// Returns a node that runs when all the others have run.
   node* group(const std::vector<node*>& nodes, std::string_view name = {},
@@ -149,6 +159,14 @@ TROUPE_API variable_handle add_variable(graph& in, operand initial, std::string_
                                         std::source_location where, const variable_spec& like = {});
 /// Whether the variable is one of TensorFlow 2.
 TROUPE_API bool is_by_handle(edge variable);
+/// Whether the node is a variable that graph_builder::local_variable() or its like has made.
+TROUPE_API bool is_local_variable(const node& at);
+/// The variables of the model: of all that outlive steps, those that are not local.
+TROUPE_API std::vector<edge> model_variables(const graph& in);
+/// The local variables that have an initializer.
+std::vector<edge> local_variables(const graph& in);
+/// Those initializers.
+std::vector<node*> local_initializers(const graph& in);
 /// What scopes say of a node that was added by other ways than the functions here.
 void choose_transfer(node& added);
 TROUPE_API node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view name,

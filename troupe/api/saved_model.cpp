@@ -107,6 +107,12 @@ void save_saved_model(session& in, const graph& of, const std::string& folder,
   saved_model_contents what{
       .signatures = options.signatures, .initializer = options.initializer, .tags = options.tags};
   auto variables = variables_behind(roots);
+  auto local = std::ranges::stable_partition(
+      variables, [](edge one) { return !detail::is_local_variable(*one.node); });
+  for (const auto& one : of.variables())
+    if (one.initializer && std::ranges::find(local, one.ref) != local.end())
+      what.local_initializers.push_back(one.initializer);
+  variables.erase(local.begin(), local.end());
   for (const auto& one : variables) {
     auto whole = text_of(one, "_slice_of");
     if (whole.empty())

@@ -83,6 +83,7 @@ struct saved_model_contents {
   std::vector<variable> variables = {};
   std::vector<asset> assets = {};
   node* initializer = nullptr; ///< to be run after the variables are restored: it fills tables
+  std::vector<node*> local_initializers = {}; ///< to be run with it: of what is not saved
   std::vector<std::string> tags = {"serve"};
 };
 

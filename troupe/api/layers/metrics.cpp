@@ -17,7 +17,7 @@ public:
 
   // Begins at zeros and grows by `amount` in each update.
   variable_handle count(edge amount, const tensor& zeros, std::string_view name) {
-    auto made = in_.variable(zeros, name, where_);
+    auto made = in_.local_variable(zeros, name, where_);
     updates_.push_back(assign_add(made, amount, {}, where_).node);
     resets_.push_back(assign(made, made.initializer->inputs()[1], {}, where_).node);
     return made;

@@ -1,4 +1,4 @@
-// Metrics: what is counted over many steps, in variables of their own.
+// Metrics: what is counted over many steps, in local variables of their own.
 //
 // Labels are what the losses take: i32 and i64 alike, whatever whole numbers the predictions are,
 // such as those of arg_max(), which are i64. Truth values may be bool, or whole numbers of which 0
@@ -10,6 +10,8 @@
 namespace troupe {
 
 /// Run `update` with each batch, fetch `value` when done, and run `reset` before the next round.
+/// The first round needs none: counters begin with zeros (graph_builder::local_variable()).
+/// Checkpoints do not have them.
 struct metric {
   edge value; ///< an f64 scalar, for to_scalar<double>(); of confusion_matrix() i64
   node* update = nullptr;

@@ -29,7 +29,8 @@ node* exponential_moving_average::follow(graph_builder& in, node* train,
     reject("follow", where, "the decay must be one number, got ", decay_.value().elements());
   if (variables.empty())
     for (const auto& one : in.variables())
-      if (one.initializer && floating.contains(one.type()))
+      if (one.initializer && floating.contains(one.type()) &&
+          !detail::is_local_variable(*one.ref.node))
         variables.push_back(one);
   for (const auto& one : variables) {
     need_edge("follow", where, one, "a variable");

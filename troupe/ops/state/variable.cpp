@@ -1,13 +1,37 @@
 // Variables.
 #include "troupe/runtime/state/variable.hpp"
+#include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/infer.hpp"
+
+#include <cstring>
 
 namespace troupe::ops::variable_op {
 namespace {
 
+bool is_on_accelerator(const node& at) {
+  auto device = device_name::parse(at.device());
+  return device && !device->kind.empty() && device->kind != "cpu";
+}
+
+result<tensor> zeros_like_attrs(const node& of) {
+  TROUPE_ASSIGN(auto zeros,
+                tensor::make(of.attr<dtype>("dtype"), of.attr<partial_shape>("shape").known()));
+  if (zeros.type() != dtype::string) // whose elements are empty
+    std::memset(zeros.raw(), 0, zeros.bytes());
+  return zeros;
+}
+
+// A local variable begins with zeros. In the memory of an accelerator, which the host cannot write,
+// its initializer has to run.
 std::shared_ptr<named_state> make(const node& of, std::string name) {
-  return std::make_shared<troupe::variable>(std::move(name), of.attr<dtype>("dtype"),
-                                            of.attr<partial_shape>("shape"));
+  const auto& dims = of.attr<partial_shape>("shape");
+  auto state = std::make_shared<troupe::variable>(std::move(name), of.attr<dtype>("dtype"), dims);
+  auto local = of.attrs().find("_local");
+  auto is_local = local != of.attrs().end() && *local->second.get_if<bool>();
+  if (is_local && dims.fully_known() && !is_on_accelerator(of))
+    if (auto zeros = zeros_like_attrs(of))
+      (void)state->assign(*std::move(zeros)); // of its own type and shape
+  return state;
 }
 
 // The attribute of the first version cannot tell a scalar from what is not known.
@@ -33,19 +57,23 @@ result<shapes> infer_count_up_to(const infer_context& at) {
 
 extern constexpr op_def variable_v2{
     .name = "VariableV2",
-    .doc = "Holds a tensor from step to step, and outputs a reference to it.\n\n"
-           "The variable lives in the named container of its task, under shared_name or else the "
-           "node's name; nodes of the same name share it. It must be assigned before it is read. "
-           "The shape may be known in part; what is known holds for every value. A variable that "
-           "is a slice of a larger one says so in _slice_of, the whole's name, and _slice, its "
-           "place there as checkpoints of TensorFlow write it: '10 4 0,5:0,4'.",
+    .doc =
+        "Holds a tensor from step to step, and outputs a reference to it.\n\n"
+        "The variable lives in the named container of its task, under shared_name or else the "
+        "node's name; nodes of the same name share it. It must be assigned before it is read. "
+        "The shape may be known in part; what is known holds for every value. A variable that "
+        "is a slice of a larger one says so in _slice_of, the whole's name, and _slice, its "
+        "place there as checkpoints of TensorFlow write it: '10 4 0,5:0,4'. A variable with _local "
+        "is no part of the model, such as the counters of a metric: savers leave it out, and it "
+        "holds zeros until it is assigned (in the memory of a GPU, once its initializer has run).",
     .outputs = {ref("ref", "dtype")},
     .attrs = {{"shape", attr_kind::shape},
               {"dtype", any_type},
               {"container", ""},
               {"shared_name", ""},
               {"_slice_of", ""},
-              {"_slice", ""}},
+              {"_slice", ""},
+              {"_local", false}},
     .effects = effect::stateful,
     .makes = resource::variable,
     .make = make,
@@ -91,7 +119,7 @@ extern constexpr op_def var_handle_op{
            "Graphs of TensorFlow 2 use handles. ReadVariableOp reads the variable where it stands "
            "among the updates; an op that wants a value, and is given a handle, reads right before "
            "it runs. debug_name and allowed_devices are kept for others, "
-           "_slice_of and _slice are those of VariableV2.",
+           "_slice_of, _slice and _local are those of VariableV2.",
     .outputs = {handle("resource", "dtype")},
     .attrs = {{"container", ""},
               {"shared_name", ""},
@@ -100,7 +128,8 @@ extern constexpr op_def var_handle_op{
               {"shape", attr_kind::shape},
               {"allowed_devices", attr_kind::texts, true},
               {"_slice_of", ""},
-              {"_slice", ""}},
+              {"_slice", ""},
+              {"_local", false}},
     .effects = effect::stateful,
     .makes = resource::variable,
     .make = make,

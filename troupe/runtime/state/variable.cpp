@@ -113,6 +113,10 @@ status variable::declare_again(const named_state& other) {
     return invalid("variable '", name(), "' holds ", type_, value_.dims(),
                    ", and is declared again as ", again.type_, again.dims_);
   dims_ = *std::move(joint);
+  if (value_.empty() && !destroyed_) { // a local variable is declared with the value it begins with
+    value_ = again.value_;
+    owned_ = false;
+  }
   return {};
 }
 

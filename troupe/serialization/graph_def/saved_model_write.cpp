@@ -177,6 +177,25 @@ status add_signatures(model_graph& to, const saved_model_contents& what, MetaGra
   return {};
 }
 
+// The node to run when the variables are restored; nullptr where there is nothing to do then.
+result<node*> initializer_of(model_graph& to, const saved_model_contents& what) {
+  std::vector<node*> parts;
+  if (what.initializer) {
+    TROUPE_ASSIGN(auto* copy, to.copy(*what.initializer));
+    parts.push_back(copy);
+  }
+  for (auto* initializer : what.local_initializers) {
+    TROUPE_ASSIGN(auto* copy, to.copy(*initializer));
+    parts.push_back(copy);
+  }
+  if (parts.size() < 2)
+    return parts.empty() ? nullptr : parts.front();
+  std::string name = "initialize";
+  for (int i = 1; to.nodes().find(name); ++i)
+    name = concat("initialize_", i);
+  return to.add("NoOp", name, {}, {}, parts);
+}
+
 // Ours is known by the node's name then. TensorFlow has one variable for all that have no name to
 // share, and another table in each function.
 void share_by_name(const registry& ops, GraphDef& in) {
@@ -207,8 +226,8 @@ result<std::string> write_saved_model(const graph& of, const saved_model_content
     to.set_filename(each.file);
     describe_tensor(tensor, *to.mutable_tensor_info());
   }
-  if (what.initializer) {
-    TROUPE_ASSIGN(auto* init, made.copy(*what.initializer));
+  TROUPE_ASSIGN(auto* init, initializer_of(made, what));
+  if (init) {
     auto& signature = (*meta.mutable_signature_def())["__saved_model_init_op"];
     auto& to = (*signature.mutable_outputs())["__saved_model_init_op"];
     to.set_name(init->name());
