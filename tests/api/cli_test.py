@@ -13,6 +13,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 import unittest
 import urllib.error
@@ -1056,6 +1057,60 @@ class Train(unittest.TestCase):
         self.assertTrue(ended, output)
         shown = troupe("checkpoint", "show", folder)
         self.assertIn(f": step {ended[1]},", shown.stdout)
+
+    def test_a_second_process_is_told_who_saves_to_the_folder_or_takes_it_over(self):
+        folder = os.path.join(FOLDER, "shared")
+        shutil.rmtree(folder, ignore_errors=True)
+        command = self.train("shared", "--checkpoint-steps", "100")
+        first = subprocess.Popen([TROUPE, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True)
+        with ending(first):
+            self.assertTrue(any("saved in" in line for line in first.stdout))
+            refused = troupe(*command, "--steps", "10")
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(f"{folder}: process {first.pid} on host '", refused.stderr)
+            self.assertIn("writes checkpoints here since 20", refused.stderr)
+            self.assertIn("--take-over", refused.stderr)
+            # The pipe of the first would be full before it ends.
+            drained = threading.Thread(target=first.stdout.read)
+            drained.start()
+            taken = troupe(*command, "--seconds", "0.3", "--take-over")
+            self.assertEqual(taken.returncode, 0, taken.stderr)
+            self.assertIn("goes on at step", taken.stdout)
+            self.assertEqual(first.wait(timeout=60), 1)
+            self.assertIn("has taken the folder over", first.stderr.read())
+            drained.join()
+
+    def test_a_process_goes_on_at_once_where_it_was_killed(self):
+        folder = os.path.join(FOLDER, "killed")
+        shutil.rmtree(folder, ignore_errors=True)
+        command = self.train("killed", "--checkpoint-steps", "100")
+        first = subprocess.Popen([TROUPE, *command], stdout=subprocess.PIPE, text=True)
+        with ending(first):
+            self.assertTrue(any("saved in" in line for line in first.stdout))
+            first.kill()  # and it is not waited for: a zombie
+            again = troupe(*command, "--seconds", "0.1")
+            self.assertEqual(again.returncode, 0, again.stderr)
+            self.assertIn("goes on at step", again.stdout)
+
+    def test_a_checkpoint_of_another_graph_is_taken_in_part_on_request(self):
+        folder = os.path.join(FOLDER, "changed")
+        shutil.rmtree(folder, ignore_errors=True)
+        self.assertEqual(troupe(*self.train("changed", "--steps", "5")).returncode, 0)
+        graph = write("changed.txt", TRAINED + "w = VariableV2 dtype=f32 shape=[]\n"
+                      "init3 = Assign(w, f32(7))\nall = NoOp(^init, ^init3)\n")
+        command = ["train", graph, "--init", "all", "--target", "step", "--feed", "x=2",
+                   "--checkpoint", folder, "--steps", "8"]
+        refused = troupe(*command)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("w: is not in the checkpoint", refused.stderr)
+        taken = troupe(*command, "--partial")
+        self.assertEqual(taken.returncode, 0, taken.stderr)
+        self.assertIn("warning: " + folder + "/step-5: does not have w\n", taken.stdout)
+        listed = troupe("checkpoint", "ls", folder).stdout.splitlines()
+        self.assertEqual(len(listed), 2)
+        self.assertRegex(listed[0], r"^step-5  step 5  1 tensors  4 bytes  metric -$")
+        self.assertRegex(listed[1], r"^step-8  step 8  2 tensors  8 bytes  metric -  latest$")
 
     def test_what_cannot_be_trained_is_an_error(self):
         result = troupe(*self.train("none", "--loss", "said"))

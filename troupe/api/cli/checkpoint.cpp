@@ -33,8 +33,10 @@ void list_checkpoints(const std::string& path) {
   for (const auto& one : value_or_throw(of.list())) {
     auto manifest =
         value_or_throw(read_manifest(real_files(), path_in(of.path_of(one.name), "manifest.json")));
+    auto metric = manifest.made.find(std::string{metric_key});
     std::cout << printable(one.name) << "  step " << one.step << "  " << manifest.tensors.size()
-              << " tensors  " << bytes_of(manifest) << " bytes"
+              << " tensors  " << bytes_of(manifest) << " bytes  metric "
+              << (metric == manifest.made.end() ? "-" : printable(metric->second))
               << (latest && *latest == one.name ? "  latest" : "") << '\n';
   }
 }

@@ -197,6 +197,12 @@ void add_train(CLI::App& to) {
       ->needs(folder);
   command->add_flag("!--anew", how.resume, "Begin anew also where there is a checkpoint")
       ->needs(folder);
+  command
+      ->add_flag("--partial", how.partial,
+                 "Go on with a checkpoint that does not fit: what it lacks gets initial values")
+      ->needs(folder);
+  command->add_flag("--take-over", how.keep.take_over,
+                    "Write also where another process writes to the same folder, which then fails");
   auto* logs = command->add_option("--summaries", how.summaries,
                                    "Write the loss to this folder, for TensorBoard");
   command->add_option("--summary", chosen->summary, "NAME of a Summary to write as well")

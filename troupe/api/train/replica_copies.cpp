@@ -3,6 +3,7 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/api/train/learning_rate.hpp"
+#include "troupe/api/train/saver_access.hpp"
 
 #include <algorithm>
 
@@ -100,6 +101,13 @@ std::map<std::string, std::string> replica_copies::names_there(size_t replica) c
   return made;
 }
 
+void replica_copies::let_go_of_folder() {
+  for (auto& [replica, by] : savers_) {
+    saver_access::watch(by, {});
+    saver_access::use_lock(by, nullptr);
+  }
+}
+
 saver& replica_copies::saver_of(size_t replica, const saver_options& keep) {
   auto found = savers_.find(replica);
   if (found != savers_.end())
@@ -111,8 +119,10 @@ saver& replica_copies::saver_of(size_t replica, const saver_options& keep) {
     auto made = known != names.end() ? known->second : without(prefix, name);
     return then ? then(made) : made;
   };
-  std::vector<edge> variables{training_.variables[replica].begin(),
-                              training_.variables[replica].end()};
+  std::vector<edge> variables;
+  for (const auto& variable : training_.variables[replica])
+    if (!detail::is_local_variable(*variable.ref.node))
+      variables.push_back(variable);
   auto on = graph_.on(devices_[replica], where_);
   return savers_.try_emplace(replica, graph_, variables, how_.checkpoints, with, where_)
       .first->second;

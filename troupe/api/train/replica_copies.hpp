@@ -41,6 +41,8 @@ public:
   node* initializer(size_t replica);
   /// Saves and restores one replica. Checkpoints do not tell which it was.
   saver& saver_of(size_t replica, const saver_options& keep);
+  /// The savers tell nothing more, and no longer hold the folder. None may be writing.
+  void let_go_of_folder();
 
 private:
   static std::string scope_of(size_t replica) { return concat("replica_", replica, '/'); }

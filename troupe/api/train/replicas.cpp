@@ -6,6 +6,7 @@
 #include "troupe/api/train/learning_rate.hpp"
 #include "troupe/api/train/replicas_copies_loop.hpp"
 #include "troupe/api/train/replicas_loop.hpp"
+#include "troupe/api/train/training_values.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
@@ -80,11 +81,8 @@ void check(const replicas_options& how, location where) {
 
 // For each variable, whether it has a value.
 std::vector<edge> add_checks(graph_builder& to, location where) {
-  std::vector<edge> variables, made;
-  for (const auto& one : to.nodes())
-    if (one->op().makes == resource::variable && !one->op().per_step)
-      variables.push_back({one.get(), 0});
-  for (const auto& one : variables) {
+  std::vector<edge> made;
+  for (const auto& one : detail::model_variables(to)) {
     auto on = to.on(one.node->device(), where);
     made.push_back(one.node->op().outputs[0].handle ? var_is_initialized_op(one, {}, where)
                                                     : is_variable_initialized(one, {}, where));
@@ -432,7 +430,41 @@ std::string replicas::state::newest() const {
   return latest ? of.path_of(*latest) : "";
 }
 
+void replicas::state::tell_differences(const restore_report& report) {
+  for (auto& text : differences_in(report))
+    tell({.what = replica_event::kind::warning, .step = report.step, .text = std::move(text)});
+}
+
+// A disk that is full, say, does not keep replicas from training: each save tries again, and tells.
+void replicas::state::lock_folder(location where) {
+  if (!make_folder_durably(real_files(), options.checkpoints))
+    return;
+  auto taken = saver_access::lock_folder(options.checkpoints, options.keep, function_name,
+                                         "saver_options::take_over", where);
+  if (taken)
+    lock = *std::move(taken);
+  else if (taken.status().kind() == error_kind::already_exists)
+    throw error{status{taken.status()}.within(concat("replicas (", to_string(where), ')'))};
+}
+
 replicas_report replicas::state::run(session& in, location where) {
+  struct lock_of_run {
+    state& run;
+    ~lock_of_run() {
+      if (run.saves) {
+        saver_access::watch(*run.saves, {});
+        saver_access::use_lock(*run.saves, nullptr);
+      }
+      for (const auto& copies : run.copies)
+        copies->let_go_of_folder();
+      run.lock.reset();
+    }
+  } held{*this};
+  if (!options.checkpoints.empty()) {
+    lock_folder(where);
+    if (saves)
+      saver_access::use_lock(*saves, lock);
+  }
   if (options.mode == replica_mode::all_reduce)
     return copies_loop{shared_from_this(), in, where}.run();
   return loop{shared_from_this(), in, where}.run();

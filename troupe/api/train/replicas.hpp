@@ -36,7 +36,8 @@ struct replica_event {
   enum class kind : uint8_t {
     initialized, ///< all variables got their initial values
     restored,    ///< `text` is the checkpoint's path
-    saved,       ///< `text` is the path of a checkpoint that will survive a crash
+    saved,       ///< `text` is the path of a checkpoint that will survive a crash; told by the
+                 ///< thread that wrote it, as soon as it does
     lost,        ///< a step of `replica` failed, or its task is silent; the others go on
     back,        ///< steps of `replica` end well again
     joined,      ///< elastic: the task of `replica` is there, and it begins
@@ -54,7 +55,7 @@ struct replica_event {
 struct replicas_report {
   int64_t step = 0; ///< done in all
   training_end why = training_end::last_step;
-  double loss = 0;             ///< of the step of a replica that ended last
+  double loss = 0; ///< of the step of a replica that ended last, as training_report has it
   int64_t restored_from = -1;  ///< the step of the checkpoint that the run began with; -1: none
   std::string checkpoint = {}; ///< the path of the last one; empty where there is none
   struct counts {
@@ -107,18 +108,22 @@ struct replicas_options {
   /// next n numbers, in their order, and those of the next step are made while one runs.
   std::function<std::optional<std::vector<tensor>>(int64_t n)> batch = {};
 
-  std::string checkpoints = {}; ///< the folder; empty: none are written
-  saver_options keep = detail::default_value<saver_options>(); ///< without keep_best; with
-                                                               ///< all_reduce without all_state
-  bool resume = true;            ///< begins with the newest checkpoint, if there is one
-  int64_t checkpoint_steps = 0;  ///< between two; 0: does not count
+  /// The folder; empty: none are written. While a run() is under way, no other may write there, and
+  /// none may begin (saver_options::take_over).
+  std::string checkpoints = {};
+  /// Without keep_best; with all_reduce without all_state.
+  saver_options keep = detail::default_value<saver_options>();
+  bool resume = true;      ///< begins with the newest checkpoint, if there is one
+  /// Goes on with a checkpoint that does not fit the graph in all, as training_options::partial.
+  bool partial = false;
+  int64_t checkpoint_steps = 0;  ///< at each multiple of it, or soon after; 0: does not count
   double checkpoint_seconds = 0; ///< between two; 0: does not count
 
   int64_t last_step = -1; ///< in all; negative: no limit. With sync, of all replicas together
   double time_limit = 0;  ///< seconds of this run; 0: no limit
   /// True ends the run. One call at a time; must neither throw nor call the run.
   std::function<bool(const training_progress&)> when = {};
-  bool stop_at_nan = true;
+  bool stop_at_nan = true; ///< at a loss that is NaN or infinite. False: such steps count as others
 
   double retry_seconds = 0.1;   ///< before a replica's next attempt; doubled for each, up to 5
   double lost_seconds = 2;      ///< without an answer of its task, until a replica counts as lost
@@ -150,7 +155,9 @@ struct replicas_options {
 /// there are `workers - backups`. Gradients for an earlier step of sync are dropped, and one
 /// replica counts once in a step, however often it was restarted. Where a ps task has lost
 /// variables, all are restored from the newest checkpoint of the run, or begin anew where there is
-/// none.
+/// none. A checkpoint becomes visible when the steps that it may have something of have ended, and
+/// none of them with a loss that is NaN or infinite; a replica that is lost before it has told its
+/// loss is not waited for.
 ///
 /// With all_reduce, there is one graph, and a step is one of all replicas: their gradients are
 /// added up from worker to worker while the rest is computed. When one fails, those that live agree

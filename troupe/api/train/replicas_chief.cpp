@@ -213,15 +213,24 @@ void replicas::state::loop::begin() {
   std::optional<restore_report> found;
   apply_.reset(); // it was prepared for what may have another place now
   if (saves()) {
+    set_begins(true);
     try {
       await_writer();
     } catch (const error& why) { // as after a crash, an older one is there, or none
       lock_of_all lock{of_->mutex};
       warn(done_, why);
     }
-    if (options_.resume || saves_ours_)
-      found = of_->saves->restore(in_, where_);
+    set_begins(false);
+    if (options_.resume || saves_ours_) {
+      if (options_.partial) // what the checkpoint does not have
+        in_.run({}, {}, {of_->chief.initializer},
+                {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+      found = saver_access::restore(*of_->saves, in_, options_.partial, "replicas_options::partial",
+                                    error_kind::invalid_argument, where_);
+    }
   }
+  if (found)
+    of_->tell_differences(*found);
   if (!found)
     in_.run({}, {}, {of_->chief.initializer}, {.timeout = in_milliseconds(options_.step_seconds)},
             where_);
@@ -336,7 +345,7 @@ bool replicas::state::loop::save_is_due() const {
   auto by_steps = options_.checkpoint_steps;
   auto by_time = options_.checkpoint_seconds;
   return saves() && ready_ && !stopped_ && done_ > saved_step_ && clock::now() >= save_again_at_ &&
-         ((by_steps > 0 && done_ - saved_step_ >= by_steps) ||
+         (is_checkpoint_due(saved_step_, done_, by_steps) ||
           (by_time > 0 && clock::now() >= saved_at_ + in_ticks(by_time)));
 }
 
@@ -368,10 +377,49 @@ void replicas::state::loop::save() {
     lock_of_all lock{of_->mutex};
     saved_step_ = at;
   } catch (const error& why) {
+    if (saver_access::is_refused(*of_->saves)) // another process has taken the folder over
+      throw;
     warn(at, why);
     lock_of_all lock{of_->mutex};
     save_again_at_ = clock::now() + failed_save_interval;
   }
+}
+
+void replicas::state::loop::watch_saver() {
+  saver_access::watch(*of_->saves,
+                      {.begun =
+                           [this](int64_t) {
+                             lock_of_all lock{of_->mutex};
+                             read_until_ = turns_;
+                           },
+                       .may_be_seen = [this] { return is_sound(); },
+                       .saved =
+                           [this](int64_t step, const std::string& path) {
+                             saves_ours_ = true;
+                             of_->tell(
+                                 {.what = replica_event::kind::saved, .step = step, .text = path});
+                           }});
+}
+
+// On the thread that writes: whether the steps that a checkpoint may have something of have ended
+// without a loss that is NaN or infinite.
+bool replicas::state::loop::is_sound() {
+  lock_of_all lock{of_->mutex};
+  const auto until = options_.keep.by_tasks ? turns_ : read_until_; // tasks read when they write
+  of_->changed.wait(lock, [&] {
+    return begins_ || std::ranges::none_of(replicas_, [&](const auto& entry) {
+             const auto& replica = entry.second;
+             return replica.turn > 0 && replica.turn <= until && replica.attempts == 0 &&
+                    !replica.leaves;
+           });
+  });
+  return first_bad_ > until;
+}
+
+void replicas::state::loop::set_begins(bool begins) {
+  lock_of_all lock{of_->mutex};
+  begins_ = begins;
+  of_->changed.notify_all();
 }
 
 void replicas::state::loop::warn(int64_t step, const error& why) {
@@ -381,10 +429,8 @@ void replicas::state::loop::warn(int64_t step, const error& why) {
 void replicas::state::loop::await_writer() {
   if (!writing_)
     return;
-  auto step = *std::exchange(writing_, std::nullopt);
+  writing_.reset();
   of_->saves->wait(where_);
-  saves_ours_ = true;
-  of_->tell({.what = replica_event::kind::saved, .step = step, .text = of_->newest()});
 }
 
 replicas_report replicas::state::loop::finish() {
@@ -406,8 +452,11 @@ replicas_report replicas::state::loop::finish() {
     made.checkpoint = of_->newest();
     return made;
   }
+  {
+    lock_of_all lock{of_->mutex};
+    read_until_ = turns_;
+  }
   made.checkpoint = of_->saves->save(in_, done_, where_);
-  of_->tell({.what = replica_event::kind::saved, .step = done_, .text = made.checkpoint});
   return made;
 }
 

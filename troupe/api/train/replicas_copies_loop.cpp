@@ -170,7 +170,7 @@ void replicas::state::copies_loop::note(double loss) {
                          .replica = source_,
                          .steps_per_second = static_cast<double>(steps_) /
                                              std::max(seconds{last_good_ - begin_}.count(), 1e-9)};
-  if (options_.stop_at_nan && std::isnan(loss))
+  if (options_.stop_at_nan && !std::isfinite(loss))
     stop(training_end::not_a_number);
   else if (options_.when && options_.when(news))
     stop(training_end::condition);
@@ -211,7 +211,7 @@ bool replicas::state::copies_loop::save_is_due() const {
   // Not before the first step of a set: a save may wait for who has just fallen silent.
   return saves() && !set_.empty() && !is_first_step_ && !stopped_ && done_ > saved_step_ &&
          clock::now() >= save_again_at_ &&
-         ((by_steps > 0 && done_ - saved_step_ >= by_steps) ||
+         (is_checkpoint_due(saved_step_, done_, by_steps) ||
           (by_time > 0 && clock::now() >= saved_at_ + in_ticks(by_time)));
 }
 
@@ -219,6 +219,11 @@ saver& replicas::state::copies_loop::saves_of(size_t replica) {
   auto keep = options_.keep;
   keep.on_warning = [of = of_.get()](const std::string& text) { of->warn_of_saving(text); };
   auto& made = copies_->saver_of(replica, keep);
+  saver_access::use_lock(made, of_->lock);
+  saver_access::watch(made, {.saved = [this](int64_t step, const std::string& path) {
+                        saves_ours_ = true;
+                        of_->tell({.what = replica_event::kind::saved, .step = step, .text = path});
+                      }});
   made.limit_steps(in_milliseconds(options_.step_seconds));
   made.also_note([this] {
     return std::map<std::string, std::string>{{next_batch_key, concat(next_)}};
@@ -239,10 +244,12 @@ void replicas::state::copies_loop::save() {
     by.save_async(in_, done_, where_);
     learn(usual_.reading, saved_at_);
     writes_ = &by;
-    writing_ = saved_step_ = done_;
+    saved_step_ = done_;
     if (options_.keep.by_tasks) // they read in a step of their own: the next may not begin before
       settle_writer();
   } catch (const error& why) {
+    if (saver_access::is_refused(saves_of(source_))) // another process has taken the folder over
+      throw;
     if (why.kind() == error_kind::deadline_exceeded)
       usual_.reading = {}; // it may take longer than it did
     warn(why);
@@ -252,9 +259,12 @@ void replicas::state::copies_loop::save() {
 
 // The same as await_writer(), where a checkpoint that was not written is to be tried again.
 void replicas::state::copies_loop::settle_writer() {
+  const auto* by = writes_;
   try {
     await_writer();
   } catch (const error& why) {
+    if (by && saver_access::is_refused(*by))
+      throw;
     warn(why);
     saved_step_ = -1;
     save_again_at_ = clock::now() + failed_save_interval;
@@ -264,10 +274,7 @@ void replicas::state::copies_loop::settle_writer() {
 void replicas::state::copies_loop::await_writer() {
   if (!writes_)
     return;
-  auto* by = std::exchange(writes_, nullptr);
-  by->wait(where_);
-  saves_ours_ = true;
-  of_->tell({.what = replica_event::kind::saved, .step = writing_, .text = of_->newest()});
+  std::exchange(writes_, nullptr)->wait(where_);
 }
 
 void replicas::state::copies_loop::warn(const error& why) {
@@ -297,7 +304,6 @@ replicas_report replicas::state::copies_loop::finish() {
     return made;
   }
   made.checkpoint = saves_of(source_).save(in_, done_, where_);
-  of_->tell({.what = replica_event::kind::saved, .step = done_, .text = made.checkpoint});
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include "troupe/api/train/replicas_state.hpp"
 #include "troupe/api/train/training_values.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <set>
@@ -88,11 +89,11 @@ private:
   std::set<size_t> gone_;                      // replicas that have taken part, and do not now
   size_t source_ = 0;                          // one of the set
   std::optional<step> prepared_;               // of the set
-  saver* writes_ = nullptr;                    // what it writes is of step writing_
-  int64_t writing_ = -1;
+  saver* writes_ = nullptr;                    // null where none writes
   int64_t done_ = 0, next_ = 0, saved_step_ = 0, restored_from_ = -1;
   int64_t steps_ = 0; // of this run
-  bool began_ = false, saves_ours_ = false, left_ = false, stopped_ = false;
+  bool began_ = false, left_ = false, stopped_ = false;
+  std::atomic<bool> saves_ours_ = false; // a checkpoint of this run is complete
   int attempts_ = 0;
   int64_t in_doubt_ = 0; // how many took part in a step of which only the answer may be lost
   double loss_ = 0;

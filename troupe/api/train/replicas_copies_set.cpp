@@ -203,11 +203,14 @@ void replicas::state::copies_loop::note_set(const live_set& now) {
 // Gives one replica the values that a run begins with.
 void replicas::state::copies_loop::begin(size_t source) {
   std::optional<restore_report> found;
-  if (saves() && (options_.resume || saves_ours_))
-    found = saves_of(source).restore(in_, where_);
-  if (!found)
-    in_.run({}, {}, {copies_->initializer(source)},
-            {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+  auto& initializer = *copies_->initializer(source);
+  in_.run({}, {}, {&initializer}, {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+  if (saves() && (options_.resume || saves_ours_)) // but for local variables
+    found =
+        saver_access::restore(saves_of(source), in_, options_.partial, "replicas_options::partial",
+                              error_kind::invalid_argument, where_);
+  if (found)
+    of_->tell_differences(*found);
   if (!std::exchange(began_, true) && found)
     restored_from_ = found->step;
   done_ = saved_step_ = found ? found->step : 0;

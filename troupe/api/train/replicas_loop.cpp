@@ -10,6 +10,8 @@ replicas::state::loop::loop(std::shared_ptr<state> of, session& in, location whe
     : of_(std::move(of)), options_(of_->options), in_(in), where_(where) {}
 
 replicas_report replicas::state::loop::run() {
+  if (saves())
+    watch_saver();
   {
     std::jthread follows;
     try {
@@ -41,7 +43,7 @@ replicas_report replicas::state::loop::run() {
 // -- replicas -------------------------------------------------------------------------------------
 
 void replicas::state::loop::work(member& mine) {
-  while (await_turn(mine))
+  while (await_turn(mine)) {
     try {
       run_step(mine);
     } catch (const error& why) {
@@ -50,6 +52,8 @@ void replicas::state::loop::work(member& mine) {
       lock_of_all lock{of_->mutex};
       give_up(std::current_exception());
     }
+    end_turn(mine);
+  }
   lock_of_all lock{of_->mutex};
   if (mine.leaves) {
     give_back(mine);
@@ -138,6 +142,7 @@ void replicas::state::loop::run_step(member& mine) {
   }
   if (of_->is_sync())
     feeds.push_back(tensor::scalar(mine.label));
+  begin_turn(mine);
   if (auto fetched = await(mine, *start(*mine.prepared, std::move(feeds))))
     note(mine, number_in(fetched->front()), *fetched);
 }
@@ -171,7 +176,13 @@ void replicas::state::loop::note(member& mine, double loss, const std::vector<te
     if (stopped_ && next > mine.label + 1 && of_->is_sync())
       return; // let go at the end: no step of all has taken its gradients
     auto now = clock::now();
-    loss_ = loss;
+    auto is_bad = options_.stop_at_nan && !std::isfinite(loss);
+    if (is_bad)
+      first_bad_ = std::min(first_bad_, mine.turn);
+    mine.turn = 0;
+    of_->changed.notify_all(); // a checkpoint may wait for it
+    if (!is_bad && why_ != training_end::not_a_number)
+      loss_ = loss;
     ++count_;
     ++mine.counts.steps;
     mine.batch = -1;
@@ -194,9 +205,10 @@ void replicas::state::loop::note(member& mine, double loss, const std::vector<te
       last_good_ = now;
       first_cause_.reset();
     }
-    if (options_.stop_at_nan && std::isnan(loss))
+    if (is_bad && std::exchange(why_, training_end::not_a_number) != training_end::not_a_number) {
+      loss_ = loss; // whatever else the run was about to end for: its values must not be saved
       stop(training_end::not_a_number);
-    else if (!stopped_ && options_.when && options_.when(news))
+    } else if (!stopped_ && options_.when && options_.when(news))
       stop(training_end::condition);
     if (!of_->is_sync() && save_is_due())
       of_->changed.notify_all();
@@ -209,6 +221,18 @@ void replicas::state::loop::note(member& mine, double loss, const std::vector<te
     lock_of_all lock{of_->mutex};
     give_up(std::current_exception());
   }
+}
+
+// From here on, a checkpoint may have something of the step.
+void replicas::state::loop::begin_turn(member& mine) {
+  lock_of_all lock{of_->mutex};
+  mine.turn = ++turns_;
+}
+
+void replicas::state::loop::end_turn(member& mine) {
+  lock_of_all lock{of_->mutex};
+  if (std::exchange(mine.turn, 0) > 0)
+    of_->changed.notify_all();
 }
 
 // It tries again after a while, and the others go on.

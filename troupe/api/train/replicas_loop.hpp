@@ -5,6 +5,7 @@
 #include "troupe/api/train/replicas_state.hpp"
 #include "troupe/api/train/training_values.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -45,6 +46,7 @@ private:
     int64_t batch = -1;                // that it has begun, and neither ended nor given back
     int64_t given_back = -1;           // by the step that it waits for
     uint64_t beginning = 0;            // when it began that
+    uint64_t turn = 0;                 // of the step that has not ended; 0: none has begun
     int attempts = 0;                  // in a row that failed
     replicas_report::counts counts = {};
     bool leaves = false; // its task is not in the cluster any more
@@ -103,6 +105,11 @@ private:
   void save();
   void warn(int64_t step, const error& why);
   void await_writer();
+  void watch_saver();
+  bool is_sound();
+  void set_begins(bool begins);
+  void begin_turn(member& mine);
+  void end_turn(member& mine);
 
   // Both
   std::shared_ptr<outcome> start(step& what, std::vector<tensor> feeds);
@@ -126,7 +133,8 @@ private:
   std::optional<step> apply_;
   std::shared_ptr<outcome> pending_; // what it points to is guarded
   int taken_ = 0;                    // how many gradients that step takes
-  bool began_ = false, saves_ours_ = false;
+  bool began_ = false;
+  std::atomic<bool> saves_ours_ = false; // a checkpoint of this run is complete
   first_fill filled_;
   std::optional<int64_t> writing_; // the step of the checkpoint
   int64_t doubtful_ = -1; // sync: the label that a step was to set, of whose end nothing is known
@@ -144,6 +152,9 @@ private:
   clock::duration quiet_now_ = quiet;
   std::optional<error> first_cause_; // of those since a step ended well
   double loss_ = 0;
+  uint64_t turns_ = 0, first_bad_ = UINT64_MAX; // the first with a loss that is none
+  uint64_t read_until_ = 0;                     // what is being written has nothing of later turns
+  bool begins_ = false;                         // no step is waited for: the variables are gone
   bool stopped_ = false, left_ = false;
   training_end why_ = training_end::asked;
   std::exception_ptr problem_;

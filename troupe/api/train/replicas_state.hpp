@@ -2,6 +2,7 @@
 #pragma once
 #include "troupe/api/train/replica_copies.hpp"
 #include "troupe/api/train/replicas.hpp"
+#include "troupe/api/train/saver_access.hpp"
 
 #include <condition_variable>
 #include <map>
@@ -54,6 +55,7 @@ struct replicas::state : std::enable_shared_from_this<replicas::state> {
   std::vector<std::shared_ptr<replica_copies>> copies = {};
   std::function<std::shared_ptr<replica_copies>(int workers)> build_copies = {};
   std::optional<saver> saves = {};
+  std::shared_ptr<folder_lock> lock = {}; // of the checkpoints' folder, during a run
   std::mutex mutex = {}, telling = {};
   std::condition_variable changed = {};
   bool asked = false;
@@ -76,6 +78,8 @@ struct replicas::state : std::enable_shared_from_this<replicas::state> {
       warn(text);
     tell({.what = replica_event::kind::warning, .text = text});
   }
+  void tell_differences(const restore_report& report);
+  void lock_folder(location where);
   /// The numbers of the tasks of the worker job that the session knows.
   std::set<int> workers_there(session& in, location where) const;
   std::string newest() const; // the path of the newest checkpoint; empty where there is none

@@ -5,6 +5,7 @@
 #include "troupe/api/ops.hpp"
 #include "troupe/api/reject.hpp"
 #include "troupe/api/train/kept_state.hpp"
+#include "troupe/api/train/saver_access.hpp"
 #include "troupe/api/train/task_saving.hpp"
 #include "troupe/runtime/version.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
@@ -21,14 +22,6 @@
 
 namespace troupe {
 namespace {
-
-std::vector<edge> variables_of(graph& of) {
-  std::vector<edge> found;
-  for (const auto& one : of.nodes())
-    if (one->op().makes == resource::variable && !one->op().per_step)
-      found.push_back({one.get(), 0});
-  return found;
-}
 
 // A variable, and how it is written and assigned.
 struct saved_variable {
@@ -97,10 +90,43 @@ struct saver::state {
   uint64_t digested = 0;              // its version
   run_options each = {};              // of its steps
   bool cleaned = false, shared = false, told = false;
+  bool whole = false;      // it saves all variables of the model
+  std::source_location by; // made it
+  std::shared_ptr<folder_lock> lock = {};
+  saver_watch watch = {};
+  bool dropped = false; // by the thread that wrote, for who waits for it
+  bool refused = false; // the last attempt to save, as another writes to the folder
   std::future<status> writing;
 
-  state(const graph& in, std::string path, const saver_options& with)
-      : of(&in), folder(real_files(), std::move(path)), options(with) {}
+  state(const graph& in, std::string path, const saver_options& with, location where)
+      : of(&in), folder(real_files(), std::move(path)), options(with), by(where) {
+    folder.commit_within([this](const std::function<status()>& act) -> status {
+      if (watch.may_be_seen && !watch.may_be_seen()) {
+        dropped = true;
+        return failure(error_kind::cancelled, folder.path(), ": the checkpoint was dropped");
+      }
+      return note_refusal(lock->while_held(act));
+    });
+  }
+
+  status note_refusal(status outcome) {
+    refused = outcome.kind() == error_kind::already_exists;
+    return outcome;
+  }
+
+  // Fails where another process, or another saver of this one, writes to the folder.
+  status begin_to_write() {
+    refused = false;
+    TROUPE_TRY(make_folder_durably(real_files(), folder.path()));
+    if (lock)
+      return note_refusal(lock->check());
+    auto taken =
+        saver_access::lock_folder(folder.path(), options, "saver", "saver_options::take_over", by);
+    TROUPE_TRY(note_refusal(taken.status()));
+    lock = *std::move(taken);
+    cleaned = false; // another may have written meanwhile
+    return {};
+  }
 
   void add(graph_builder& to, edge variable, location where) {
     saved_variable made{.variable = variable, .name = variable.node->name()};
@@ -205,11 +231,20 @@ struct saver::state {
 
   // `save` writes a checkpoint and says its name.
   template <class Save>
-  result<std::string> write(Save save) {
+  result<std::string> write(int64_t step, Save save) {
     if (!std::exchange(cleaned, true))
       TROUPE_TRY(folder.clean());
-    TROUPE_ASSIGN(auto name, save());
+    auto saved = save();
+    if (!saved) {
+      // A process that has taken the folder over removes drafts, which looks like a disk's failure.
+      if (auto held = note_refusal(lock->check()); refused)
+        return held;
+      return saved.status();
+    }
+    const auto& name = *saved;
     auto path = folder.path_of(name);
+    if (watch.saved)
+      watch.saved(step, path);
     auto removed = folder.retain({.newest = options.keep_newest,
                                   .every_steps = options.keep_every_steps,
                                   .every_hours = options.keep_every_hours,
@@ -225,11 +260,13 @@ struct saver::state {
                                   const std::vector<checkpoint_item>& items) {
     auto format = options.format == saver_format::tensorflow ? checkpoint_format::tensorflow
                                                              : checkpoint_format::safetensors;
-    return write([&] { return folder.save(std::move(what), items, format); });
+    auto step = what.step;
+    return write(step, [&] { return folder.save(std::move(what), items, format); });
   }
 
   result<std::string> write_by_tasks(session& in, checkpoint_manifest what, location where) {
-    return write([&] {
+    auto step = what.step;
+    return write(step, [&] {
       return folder.save(std::move(what), [&](const std::string& draft, checkpoint_manifest& to) {
         return tasks->write(
             in, draft, kept_edges(),
@@ -239,7 +276,10 @@ struct saver::state {
     });
   }
 
-  status wait() { return writing.valid() ? writing.get() : status{}; }
+  status wait() {
+    auto written = writing.valid() ? writing.get() : status{};
+    return std::exchange(dropped, false) ? status{} : written;
+  }
 
   // Whether a checkpoint has a value for a variable; reports what is wrong with it.
   static bool fits(const checkpoint_reader& from, const saved_variable& one,
@@ -274,14 +314,17 @@ struct saver::state {
            });
   }
 
-  static status does_not_fit(const restore_report& report, std::string_view else_by) {
+  static status does_not_fit(const restore_report& report, std::string_view else_by,
+                             error_kind unfit = error_kind::failed_precondition) {
     std::string text;
     for (const auto& one : report.missing)
       text += concat("\n  ", one, ": is not in the checkpoint");
     for (const auto& one : report.unequal)
       text += concat("\n  ", one);
-    return failure(error_kind::failed_precondition, report.path, ": does not fit the graph; ",
-                   else_by, " takes what fits:", text);
+    for (const auto& name : report.extra)
+      text += concat("\n  ", name, ": is in the checkpoint, and not in the graph");
+    return failure(unfit, report.path, ": does not fit the graph; ", else_by,
+                   " takes what fits:", text);
   }
 
   // A variable's value, or its slice's, of a whole that others have saved.
@@ -350,7 +393,32 @@ struct saver::state {
     return report;
   }
 
-  std::optional<restore_report> restore(session& in, bool partly, location where) {
+  // The names of local variables in checkpoints of versions that saved them.
+  std::set<std::string> local_names() const {
+    std::set<std::string> names;
+    for (const auto& variable : of->nodes())
+      if (detail::is_local_variable(*variable))
+        names.insert(options.name_there ? options.name_there(variable->name()) : variable->name());
+    return names;
+  }
+
+  result<std::optional<std::string>> name_to_restore(bool best) const {
+    if (best) {
+      TROUPE_ASSIGN(auto checkpoint, folder.best(options.lower_is_better));
+      return checkpoint ? std::optional{checkpoint->name} : std::nullopt;
+    }
+    TROUPE_ASSIGN(auto latest, folder.latest());
+    return std::optional{std::move(latest)};
+  }
+
+  struct which_checkpoint {
+    bool best = false;
+    bool partly = false;
+    std::string_view or_partly = "restore_partly()";
+    error_kind unfit = error_kind::failed_precondition;
+  };
+
+  std::optional<restore_report> restore(session& in, const which_checkpoint& how, location where) {
     auto fail = [&](status why) {
       throw error{std::move(why).within(concat("restore (", to_string(where), ')'))};
     };
@@ -358,11 +426,12 @@ struct saver::state {
       fail(written);
     if (auto seen = check_shared(in, where); !seen)
       fail(seen);
-    auto name = folder.latest();
-    if (!name && name.status().kind() == error_kind::not_found)
+    auto named = name_to_restore(how.best);
+    if ((!named && named.status().kind() == error_kind::not_found) || (named && !*named))
       return {};
-    if (!name)
-      fail(name.status());
+    if (!named)
+      fail(named.status());
+    const auto& name = *named;
     auto from = checkpoint_reader::open(real_files(), folder.path_of(*name));
     if (!from)
       fail(from.status());
@@ -404,16 +473,20 @@ struct saver::state {
       targets.push_back(one->assign);
     }
     std::map<std::string_view, bool> extra;
+    const auto local = local_names();
     for (const auto& one : from->manifest().tensors)
       extra[one.name] = std::ranges::find(all, one.name, &saved_variable::name) == all.end() &&
-                        std::ranges::find(kept, one.name, &kept_value::name) == kept.end();
+                        std::ranges::find(kept, one.name, &kept_value::name) == kept.end() &&
+                        !local.contains(one.name);
     for (const auto& [tensor_name, is_extra] : extra)
       if (is_extra)
         report.extra.emplace_back(tensor_name);
-    if (!partly && (std::ssize(report.missing) > need_not_be_there || !report.unequal.empty()))
-      fail(does_not_fit(report, "restore_partly()"));
+    if (!how.partly && (std::ssize(report.missing) > need_not_be_there || !report.unequal.empty()))
+      fail(does_not_fit(report, how.or_partly, how.unfit));
     if (by_tasks)
       tasks->restore(in, from->path(), each, where);
+    if (whole)
+      std::ranges::copy(detail::local_initializers(*of), std::back_inserter(targets));
     if (!targets.empty())
       in.run(feeds, {}, targets, each, where);
     in.go_on_from(positions_of(manifest, stream_key), where);
@@ -422,7 +495,9 @@ struct saver::state {
 };
 
 saver::saver(graph_builder& of, std::string folder, const saver_options& options, location where)
-    : saver(of, variables_of(of), std::move(folder), options, where) {}
+    : saver(of, detail::model_variables(of), std::move(folder), options, where) {
+  state_->whole = true;
+}
 
 saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string folder,
              const saver_options& options, location where)
@@ -430,7 +505,7 @@ saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string 
           of,
           options.by_tasks ? std::filesystem::absolute(folder).lexically_normal().string()
                            : std::move(folder),
-          options)) {
+          options, where)) {
   if (variables.empty())
     reject("saver", where, "there are no variables to save");
   for (const auto& one : variables) {
@@ -493,6 +568,7 @@ std::string saver::save_with(session& in, int64_t step, std::optional<double> me
                              location where) {
   wait(where);
   auto outcome = [&]() -> result<std::string> {
+    TROUPE_TRY(state_->begin_to_write());
     auto about = state_->about(step, metric);
     state::add_streams(in, about, where);
     if (!state_->tasks)
@@ -509,6 +585,14 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
                             location where) {
   wait(where);
   auto* of = state_.get();
+  if (auto held = of->begin_to_write(); of->refused || (of->tasks && !held)) {
+    throw error{std::move(held).within(concat("save_async (", to_string(where), ')'))};
+  } else if (!held) { // which is told as what fails while it is written
+    std::promise<status> failed;
+    failed.set_value(std::move(held));
+    of->writing = failed.get_future();
+    return;
+  }
   auto about = of->about(step, metric);
   if (of->options.exact_streams)
     state::add_streams(in, about, where);
@@ -516,6 +600,8 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
     if (auto seen = of->check_shared(in, where); !seen)
       throw error{std::move(seen).within(concat("save_async (", to_string(where), ')'))};
   auto items = of->tasks ? std::vector<checkpoint_item>{} : of->read(in, where);
+  if (of->watch.begun)
+    of->watch.begun(step);
   of->writing =
       std::async(std::launch::async, [=, &in, about = std::move(about)]() mutable -> status {
         try {
@@ -557,7 +643,38 @@ std::optional<int64_t> saver::latest_step(location where) const {
 
 std::optional<restore_report> saver::restore(session& in, location where) {
   need_state("restore", where, state_ != nullptr, "saver");
-  return state_->restore(in, false, where);
+  return state_->restore(in, {}, where);
+}
+
+std::optional<restore_report> saver::restore_best(session& in, location where) {
+  need_state("restore_best", where, state_ != nullptr, "saver");
+  return state_->restore(in, {.best = true}, where);
+}
+
+std::vector<saved_checkpoint> saver::list(location where) const {
+  need_state("list", where, state_ != nullptr, "saver");
+  const auto& folder = state_->folder;
+  auto listed = [&]() -> result<std::vector<saved_checkpoint>> {
+    auto complete = folder.list();
+    if (!complete && complete.status().kind() == error_kind::not_found)
+      return std::vector<saved_checkpoint>{};
+    TROUPE_TRY(complete.status());
+    auto latest = folder.latest();
+    std::vector<saved_checkpoint> checkpoints;
+    for (const auto& checkpoint : *complete) {
+      saved_checkpoint about{.path = folder.path_of(checkpoint.name),
+                             .step = checkpoint.step,
+                             .is_latest = latest && *latest == checkpoint.name};
+      TROUPE_ASSIGN(about.metric, folder.number_of(checkpoint, metric_key));
+      TROUPE_ASSIGN(auto seconds, folder.number_of(checkpoint, time_key));
+      about.time += std::chrono::seconds{static_cast<int64_t>(seconds.value_or(0))};
+      checkpoints.push_back(std::move(about));
+    }
+    return checkpoints;
+  }();
+  if (!listed)
+    throw error{status{listed.status()}.within(concat("list (", to_string(where), ')'))};
+  return *std::move(listed);
 }
 
 restore_report saver::restore_from(session& in, const std::string& path,
@@ -568,7 +685,34 @@ restore_report saver::restore_from(session& in, const std::string& path,
 
 std::optional<restore_report> saver::restore_partly(session& in, location where) {
   need_state("restore_partly", where, state_ != nullptr, "saver");
-  return state_->restore(in, true, where);
+  return state_->restore(in, {.partly = true}, where);
+}
+
+// -- saver_access ---------------------------------------------------------------------------------
+
+result<std::shared_ptr<folder_lock>>
+saver_access::lock_folder(const std::string& folder, const saver_options& options,
+                          std::string_view by, std::string_view take_over, location where) {
+  return folder_lock::take(folder, {.writes = "checkpoints",
+                                    .by = concat(by, " (", to_string(where), ')'),
+                                    .take_over = options.take_over,
+                                    .how_to_take_over = concat("set ", take_over)});
+}
+
+void saver_access::use_lock(saver& by, std::shared_ptr<folder_lock> lock) {
+  auto& mine = *by.state_;
+  mine.cleaned = mine.cleaned && mine.lock == lock; // else another may have written meanwhile
+  mine.lock = std::move(lock);
+}
+
+bool saver_access::is_refused(const saver& by) { return by.state_->refused; }
+
+void saver_access::watch(saver& by, saver_watch with) { by.state_->watch = std::move(with); }
+
+std::optional<restore_report> saver_access::restore(saver& by, session& in, bool partly,
+                                                    std::string_view or_partly, error_kind unfit,
+                                                    location where) {
+  return by.state_->restore(in, {.partly = partly, .or_partly = or_partly, .unfit = unfit}, where);
 }
 
 } // namespace troupe

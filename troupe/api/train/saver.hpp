@@ -50,6 +50,19 @@ struct saver_options {
   /// not be removed, and once the state of the graph that checkpoints do not have. Nothing: that
   /// passes in silence.
   std::function<void(const std::string&)> on_warning = {};
+  /// Writes also where another process, or another saver of this one, writes to the folder: that
+  /// one fails from then on. Else saving throws already_exists, and names the other.
+  bool take_over = false;
+};
+
+/// One of the complete checkpoints of a folder.
+struct saved_checkpoint {
+  std::string path = {};
+  int64_t step = 0;
+  std::optional<double> metric = {}; ///< of those saved with one
+  /// When its values were read; 1970 where it does not say.
+  std::chrono::system_clock::time_point time = {};
+  bool is_latest = false; ///< the one that saver::restore() takes
 };
 
 /// What a checkpoint and a graph do not have in common.
@@ -80,15 +93,20 @@ struct import_options {
 /// (docs/files.md). One that is being written is invisible until it is complete. Slices of a
 /// partitioned variable are saved as parts of the whole, and can be restored into other slices.
 /// Throws troupe::error, whose message names the file and the tensor. One thread at a time.
+///
+/// From its first save until it is destroyed, a saver is the only one that writes to its folder
+/// (saver_options::take_over); any number may read. A process that has ended holds no
+/// folder.
 class TROUPE_API saver {
 public:
   using location = std::source_location;
 
-  /// Of all variables made so far in the graph, the optimizers' included. Adds the nodes that
+  /// Of all variables made so far in the graph, the optimizers' included, but for local ones
+  /// (graph_builder::local_variable): restoring initializes those of the graph. Adds the nodes that
   /// assign them. Nothing is written yet.
   saver(graph_builder& of, std::string folder, const saver_options& options = {},
         location where = location::current());
-  /// Of these.
+  /// Of these, which may be local.
   saver(graph_builder& of, const std::vector<edge>& variables, std::string folder,
         const saver_options& options = {}, location where = location::current());
   saver(saver&&) noexcept;
@@ -132,6 +150,12 @@ public:
   std::optional<restore_report> restore(session& in, location where = location::current());
   /// Assigns what is in both alike, and reports the rest.
   std::optional<restore_report> restore_partly(session& in, location where = location::current());
+  /// As restore(), from the checkpoint with the best metric (saver_options::lower_is_better), of
+  /// equal ones the newest. Nothing if none has a metric.
+  std::optional<restore_report> restore_best(session& in, location where = location::current());
+  /// The complete checkpoints of the folder, in the order of their steps; none where there is no
+  /// folder.
+  std::vector<saved_checkpoint> list(location where = location::current()) const;
 
   /// Assigns variables from a file of others, or of another folder: a checkpoint of ours, a
   /// `.safetensors` or `.npz` file, a checkpoint of TensorFlow (its prefix). Throws, and assigns
@@ -141,6 +165,7 @@ public:
                               location where = location::current());
 
 private:
+  friend class saver_access;
   struct state;
   void save_async_with(session& in, int64_t step, std::optional<double> metric, location where);
   std::string save_with(session& in, int64_t step, std::optional<double> metric, location where);

@@ -4,6 +4,7 @@
 #include "troupe/api/reject.hpp"
 #include "troupe/serialization/events/event_file.hpp"
 #include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/storage/folder_lock.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -67,6 +68,7 @@ edge summaries::merged(location where) const {
 struct summary_writer::state {
   std::mutex mutex;
   std::string path;
+  std::shared_ptr<folder_lock> lock; // let go when the file has ended
   std::optional<event_writer> to;
   std::chrono::steady_clock::time_point flushed = std::chrono::steady_clock::now();
 
@@ -89,10 +91,23 @@ struct summary_writer::state {
 };
 
 summary_writer::summary_writer(const std::string& folder, location where)
+    : summary_writer(folder, summary_options{}, where) {}
+
+summary_writer::summary_writer(const std::string& folder, const summary_options& options,
+                               location where)
     : state_(std::make_unique<state>()) {
   auto now = seconds_now();
   state_->path = path_in(folder, event_file_name(now, host_name(), next_number()));
   state_->check(real_files().make_folder(folder), "summary_writer", where);
+  auto lock = folder_lock::take(
+      folder, {.file = "events-writer.lock",
+               .writes = "events",
+               .by = concat("summary_writer (", to_string(where), ')'),
+               .take_over = options.take_over,
+               .how_to_take_over = "set summary_options::take_over (troupe train --take-over)",
+               .shared_in_process = true});
+  state_->check(lock.status(), "summary_writer", where);
+  state_->lock = *std::move(lock);
   auto made = event_writer::create(real_files(), state_->path, now);
   state_->check(made.status(), "summary_writer", where);
   state_->to.emplace(*std::move(made));
@@ -149,6 +164,7 @@ void summary_writer::close(location where) {
   state_->write("summary_writer::close", where, [](event_writer& to) { return to.finish(); });
   std::lock_guard guard{state_->mutex};
   state_->to.reset();
+  state_->lock.reset();
 }
 
 const std::string& summary_writer::path() const noexcept {

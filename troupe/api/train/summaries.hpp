@@ -47,15 +47,24 @@ private:
   std::vector<edge> all_;
 };
 
+struct summary_options {
+  /// Writes also where another process writes to the folder. Else making the writer throws
+  /// already_exists, and names that process.
+  bool take_over = false;
+};
+
 /// Writes an event file, which TensorBoard shows while it grows: `tensorboard --logdir FOLDER`.
-/// Each writer has a file of its own; TensorBoard puts those of a folder together. Throws
-/// troupe::error, which names the file. Any thread may call.
+/// Each writer has a file of its own; TensorBoard puts those of a folder together. Those of one
+/// process may write to a folder together, those of two may not: their runs would be shown as one.
+/// Throws troupe::error, which names the file. Any thread may call.
 class TROUPE_API summary_writer {
 public:
   using location = std::source_location;
 
   /// Makes the folder, too.
   explicit summary_writer(const std::string& folder, location where = location::current());
+  summary_writer(const std::string& folder, const summary_options& options,
+                 location where = location::current());
   summary_writer(summary_writer&&) noexcept;
   summary_writer& operator=(summary_writer&&) noexcept;
   /// Ends the file; what fails then is lost.

@@ -1,12 +1,13 @@
 #include "troupe/api/train/training_loop.hpp"
 
 #include "troupe/api/train/first_fill.hpp"
-#include "troupe/api/train/training_values.hpp"
+#include "troupe/api/train/saver_access.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <set>
 #include <thread>
 
 namespace troupe {
@@ -28,6 +29,7 @@ struct trouble {
 // A step that a thread has taken on.
 struct ticket {
   int64_t number = -1;
+  uint64_t turn = 0; // how many were taken before, and this
   bool under_way = false;
   bool again = false; // it failed, and is to run with the same number
   bool summarizes = false;
@@ -48,6 +50,16 @@ public:
   }
 
   training_report run() {
+    if (of_.saves)
+      saver_access::watch(
+          *of_.saves,
+          {.begun = [this](int64_t at) { note_read(at); },
+           .may_be_seen = [this] { return is_sound(); },
+           .saved =
+               [this](int64_t at, const std::string& path) {
+                 saves_ours_ = true;
+                 of_.tell({.what = training_event::kind::saved, .step = at, .text = path});
+               }});
     {
       std::unique_lock lock{of_.mutex};
       paused_ = true;
@@ -126,9 +138,17 @@ private:
   bool repeats(const ticket& one) const { return one.again && one.beginning == beginnings_; }
 
   void leave(ticket& mine) {
-    if (std::exchange(mine.under_way, false))
+    if (std::exchange(mine.under_way, false)) {
       --running_;
+      under_way_.erase(mine.turn);
+    }
     of_.changed.notify_all();
+  }
+
+  // From here on, a checkpoint may have something of the step.
+  void begin_turn(ticket& mine) {
+    lock_of_all lock{of_.mutex};
+    under_way_.insert(mine.turn = ++turns_);
   }
 
   void run_step(ticket& mine, size_t replica) {
@@ -139,6 +159,7 @@ private:
         throw error{failure(error_kind::out_of_range, "the data has ended")};
       feeds = *std::move(batch);
     }
+    begin_turn(mine);
     auto& [plain, summarizing] = prepared_[replica];
     step_statistics statistics;
     auto traced = traced_.fetch_add(1) < options_.trace_steps;
@@ -148,6 +169,7 @@ private:
     if (of_.steps[replica].loss)
       news.loss = number_in(fetched.front());
     auto saves = note(mine, news, traced ? &statistics : nullptr);
+    auto asks_after = saves && options_.metric;
     try {
       if (options_.on_step)
         beside(mine, told_, [&] {
@@ -164,10 +186,21 @@ private:
     } catch (...) {
       if (saves)
         others_may_save();
+      if (asks_after)
+        ask_whether_to_end(news);
       throw;
     }
     if (saves)
       others_may_save();
+    if (asks_after)
+      ask_whether_to_end(news);
+  }
+
+  // After a metric, which may be what the condition goes by.
+  void ask_whether_to_end(const training_progress& news) {
+    lock_of_all lock{of_.mutex};
+    if (!stopped_ && options_.when && options_.when(news))
+      stop(training_end::condition);
   }
 
   // `act` returns whether there is no trouble with that any more.
@@ -186,26 +219,43 @@ private:
     auto now = clock::now();
     auto elapsed = seconds{now - begin_}.count();
     lock_of_all lock{of_.mutex};
+    auto is_bad = options_.stop_at_nan && !std::isfinite(news.loss);
+    if (is_bad)
+      first_bad_ = std::min(first_bad_, mine.turn);
     leave(mine);
     steps_ = {};
     news.step = ++done_;
     news.steps_per_second = static_cast<double>(++count_) / std::max(elapsed, 1e-9);
-    loss_ = news.loss;
     if (statistics)
       trace_.push_back(std::move(*statistics));
-    if (options_.stop_at_nan && std::isnan(news.loss))
-      stop(training_end::not_a_number);
-    else if (options_.when && options_.when(news))
-      stop(training_end::condition);
-    else if (options_.time_limit > 0 && elapsed >= options_.time_limit)
-      stop(training_end::time_over);
-    if (!of_.saves || saving_ || stopped_ || of_.asked || done_ == options_.last_step)
+    if (why_ == training_end::not_a_number) // the loss that ended the run stays
       return false;
-    auto by_steps = options_.checkpoint_steps;
+    loss_ = news.loss;
+    if (is_bad) { // whatever else the run was about to end for: its values must not be saved
+      stop(training_end::not_a_number);
+      why_ = training_end::not_a_number;
+      return false;
+    }
+    if (stopped_)
+      return false;
+    auto is_over = options_.time_limit > 0 && elapsed >= options_.time_limit;
+    auto saves = !is_over && is_save_due(now);
+    if (!(saves && options_.metric) && options_.when && options_.when(news))
+      stop(training_end::condition);
+    else if (is_over)
+      stop(training_end::time_over);
+    saves = saves && !stopped_;
+    saving_ |= saves;
+    return saves;
+  }
+
+  // With the mutex.
+  bool is_save_due(clock::time_point now) const {
+    if (!of_.saves || saving_ || of_.asked || done_ == options_.last_step)
+      return false;
     auto by_time = options_.checkpoint_seconds;
-    saving_ = (by_steps > 0 && done_ - saved_step_ >= by_steps) ||
-              (by_time > 0 && seconds{now - saved_at_}.count() >= by_time);
-    return saving_;
+    return is_checkpoint_due(saved_step_, done_, options_.checkpoint_steps) ||
+           (by_time > 0 && seconds{now - saved_at_}.count() >= by_time);
   }
 
   void show(const std::vector<tensor>& fetched, const training_progress& news, bool has_summary) {
@@ -276,6 +326,24 @@ private:
     saving_ = false;
   }
 
+  // All values of a checkpoint have been read.
+  void note_read(int64_t at) {
+    {
+      lock_of_all lock{of_.mutex};
+      read_until_ = turns_;
+    }
+    of_.tell({.what = training_event::kind::saving, .step = at});
+  }
+
+  // On the thread that writes: whether each step that a checkpoint may have something of has ended
+  // without a loss that is NaN or infinite.
+  bool is_sound() {
+    lock_of_all lock{of_.mutex};
+    const auto until = options_.keep.by_tasks ? turns_ : read_until_; // tasks read when they write
+    of_.changed.wait(lock, [&] { return under_way_.empty() || *under_way_.begin() > until; });
+    return first_bad_ > until;
+  }
+
   // They are written beside the steps, but in a pause by tasks, which read when they write.
   bool read_to_save(int64_t at, bool pauses) {
     std::lock_guard guard{saver_mutex_};
@@ -285,7 +353,6 @@ private:
       metric ? of_.saves->save_async(in_, at, *metric, where_)
              : of_.saves->save_async(in_, at, where_);
       begun_ = true;
-      of_.tell({.what = training_event::kind::saving, .step = at});
       written = pauses && options_.keep.by_tasks && await_writer();
     });
     return written;
@@ -311,7 +378,6 @@ private:
       return false;
     auto begun = std::exchange(begun_, false);
     of_.saves->wait(where_);
-    saves_ours_ |= begun;
     return begun;
   }
 
@@ -343,12 +409,15 @@ private:
       if (unwritten)
         of_.tell({.what = training_event::kind::warning, .step = done_, .text = unwritten->what()});
       auto metric = options_.metric ? std::optional{options_.metric(done_)} : std::nullopt;
+      {
+        lock_of_all lock{of_.mutex};
+        read_until_ = turns_;
+      }
       std::string path;
       while_input_stands([&] {
         path = metric ? of_.saves->save(in_, done_, *metric, where_)
                       : of_.saves->save(in_, done_, where_);
       });
-      of_.tell({.what = training_event::kind::saved, .step = done_, .text = path});
       return path;
     }
     if (unwritten)
@@ -466,16 +535,17 @@ private:
   // Without the lock. Returns why steps cannot run.
   std::optional<error> try_again(const std::optional<error>& cause) {
     try {
+      auto refilled = false;
       auto anew = (!began_ && !filled_.follows()) || (input_ && input_->should_stop());
       filled_.run(in_, where_, [&] {
         if (!of_.sizes.empty()) // of the input's queues, which are filled beside the steps
           in_.run({}, of_.sizes, {}, {}, where_);
         if (anew = anew || lost_state() || filled_.is_unended(in_); anew)
           begin();
-        else if (!began_ && options_.local_initializer)
-          in_.run(options_.local_initializer, {}, {}, where_);
+        else if (refilled = !began_ || lost(of_.local_initialized); refilled)
+          initialize_local(!began_);
       });
-      if (!anew && cause && cause->kind() == error_kind::failed_precondition)
+      if (!anew && !refilled && cause && cause->kind() == error_kind::failed_precondition)
         return cause;
       prepare();
       if (options_.input && (anew || !input_)) {
@@ -494,8 +564,20 @@ private:
     }
   }
 
-  bool lost_state() {
-    auto flags = in_.run({}, of_.initialized, {}, {}, where_);
+  // At a beginning, with the caller's part of it.
+  void initialize_local(bool begins = true) {
+    if (of_.initialize_local)
+      in_.run(of_.initialize_local, {}, {}, where_);
+    if (begins && options_.local_initializer)
+      in_.run(options_.local_initializer, {}, {}, where_);
+  }
+
+  bool lost_state() { return lost(of_.initialized); }
+
+  bool lost(const std::vector<edge>& initialized) {
+    if (initialized.empty())
+      return false;
+    auto flags = in_.run({}, initialized, {}, {}, where_);
     return std::ranges::any_of(flags, [](const tensor& one) { return !*one.data<bool>(); });
   }
 
@@ -508,18 +590,21 @@ private:
       in_.reset(where_);
     }
     std::optional<restore_report> found;
-    if (of_.saves && (options_.resume || saves_ours_))
-      found = of_.saves->restore(in_, where_);
+    if (of_.saves && (options_.resume || saves_ours_)) {
+      if (options_.partial) // what the checkpoint does not have
+        in_.run(options_.initializer, {}, {}, where_);
+      found = saver_access::restore(*of_.saves, in_, options_.partial, "training_options::partial",
+                                    error_kind::failed_precondition, where_);
+    }
     guard.unlock();
     runs_left_ = found ? runs_left_in(found->notes) : std::map<std::string, int64_t>{};
     if (found)
-      of_.tell_missing(*found);
+      of_.tell_differences(*found);
     if (!found && options_.keep_input) // queues of a run before, which may be suspended
       in_.reset(where_);
     if (!found)
       in_.run(options_.initializer, {}, {}, where_);
-    if (options_.local_initializer)
-      in_.run(options_.local_initializer, {}, {}, where_);
+    initialize_local();
     if (!began_ && found)
       restored_from_ = found->step;
     of_.tell({.what = found ? training_event::kind::restored : training_event::kind::initialized,
@@ -581,9 +666,14 @@ private:
   bool paused_ = false, saving_ = false;    // one thread has it to itself; sees to a checkpoint
   uint64_t recoveries_ = 0, beginnings_ = 0;
   trouble steps_, told_, shown_, written_;
-  int retries_ = 0;                         // all together
-  bool begun_ = false, saves_ours_ = false; // with the saver's mutex: being written, and written
-  std::atomic<int> says_loss_{0};           // whether the summary does; 0 before there was one
+  int retries_ = 0;                      // all together
+  bool begun_ = false;                   // with the saver's mutex: being written
+  std::atomic<bool> saves_ours_ = false; // a checkpoint of this run is complete
+  uint64_t turns_ = 0;                   // steps that have begun, those that run again included
+  std::set<uint64_t> under_way_;         // turns of steps that have not ended
+  uint64_t first_bad_ = UINT64_MAX;      // the first turn with a loss that is none
+  uint64_t read_until_ = 0;              // what is being written has nothing of later turns
+  std::atomic<int> says_loss_{0};        // whether the summary does; 0 before there was one
   int64_t saved_step_ = 0, restored_from_ = -1, next_summary_ = 0;
   clock::time_point saved_at_ = begin_;
   double loss_ = 0;
@@ -593,7 +683,35 @@ private:
   std::vector<step_statistics> trace_;
 };
 
+void training_run::state::open_summaries(location where) {
+  if (options.summaries.empty() || shown)
+    return;
+  shown.emplace(options.summaries, summary_options{.take_over = options.keep.take_over}, where);
+  shown->add_graph(graph, where);
+}
+
 training_report training_run::state::run(session& in, location where) {
+  struct lock_of_run { // of a saver that writes no more when the run has ended
+    saver* by;
+    ~lock_of_run() {
+      if (!by)
+        return;
+      saver_access::watch(*by, {});
+      saver_access::use_lock(*by, nullptr);
+    }
+  } held{saves ? &*saves : nullptr};
+  if (saves) {
+    auto within = concat("training_run (", to_string(where), ')');
+    if (auto folder = make_folder_durably(real_files(), options.checkpoints); !folder)
+      throw error{std::move(folder).within(within)};
+    auto lock =
+        saver_access::lock_folder(options.checkpoints, options.keep, "training_run",
+                                  "saver_options::take_over (troupe train --take-over)", where);
+    if (!lock)
+      throw error{status{lock.status()}.within(within)};
+    saver_access::use_lock(*saves, *std::move(lock));
+  }
+  open_summaries(where);
   return loop{*this, in, where}.run();
 }
 

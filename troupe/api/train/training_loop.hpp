@@ -1,6 +1,7 @@
 // What a training run keeps, and the loop of one run() of it.
 #pragma once
 #include "troupe/api/train/training_run.hpp"
+#include "troupe/api/train/training_values.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -11,8 +12,10 @@ struct training_run::state {
   graph_builder& graph;
   std::vector<training_step> steps;
   training_options options;
-  std::vector<edge> initialized = {}; // for each variable, whether it has a value
-  std::vector<edge> sizes = {};       // of the queues of the input
+  std::vector<edge> initialized = {}; // for each variable of the model, whether it has a value
+  std::vector<edge> local_initialized = {}; // likewise of the local ones
+  node* initialize_local = nullptr;         // null where there are no local variables
+  std::vector<edge> sizes = {};             // of the queues of the input
   std::optional<summary_writer> shown = {};
   std::mutex mutex = {}, telling = {};
   std::condition_variable changed = {};
@@ -28,15 +31,14 @@ struct training_run::state {
     options.on_event(what);
   }
 
-  // What a checkpoint does not have, and is now as it was.
-  void tell_missing(const restore_report& of) {
-    for (const auto& one : of.missing)
-      tell({.what = training_event::kind::warning,
-            .step = of.step,
-            .text = concat(of.path, ": does not have ", one)});
+  // Each difference between a checkpoint and the graph.
+  void tell_differences(const restore_report& report) {
+    for (auto& text : differences_in(report))
+      tell({.what = training_event::kind::warning, .step = report.step, .text = std::move(text)});
   }
 
   class loop;
+  void open_summaries(location where);
   training_report run(session& in, location where);
 };
 

@@ -9,12 +9,9 @@ namespace troupe {
 namespace {
 
 // For each variable, whether it has a value.
-std::vector<edge> add_checks(graph_builder& to, std::source_location where) {
+std::vector<edge> add_checks(graph_builder& to, const std::vector<edge>& variables,
+                             std::source_location where) {
   std::vector<edge> made;
-  std::vector<edge> variables;
-  for (const auto& one : to.nodes())
-    if (one->op().makes == resource::variable && !one->op().per_step)
-      variables.push_back({one.get(), 0});
   for (const auto& one : variables) {
     auto on = to.on(one.node->device(), where);
     made.push_back(one.node->op().outputs[0].handle ? var_is_initialized_op(one, {}, where)
@@ -46,7 +43,7 @@ std::string_view to_string(training_end why) noexcept {
     case training_end::asked: return "it was asked to";
     case training_end::condition: return "the condition was met";
     case training_end::data_ended: return "the data ended";
-    case training_end::not_a_number: return "the loss is not a number";
+    case training_end::not_a_number: return "the loss is not a finite number";
   }
   return "unknown";
 }
@@ -78,7 +75,11 @@ training_run::training_run(graph_builder& of, std::vector<training_step> steps,
     reject("training_run", where, "keep_input needs an input and a folder of checkpoints");
   if (!mine.options.initializer)
     mine.options.initializer = of.initializer(where);
-  mine.initialized = add_checks(of, where);
+  if (auto local = detail::local_variables(of); !local.empty()) {
+    mine.initialize_local = of.local_initializer(where);
+    mine.local_initialized = add_checks(of, local, where);
+  }
+  mine.initialized = add_checks(of, detail::model_variables(of), where);
   if (mine.initialized.empty())
     reject("training_run", where, "the graph has no variables");
   if (how.input)
@@ -100,14 +101,7 @@ training_run::training_run(graph_builder& of, std::vector<training_step> steps,
 
 training_run::~training_run() = default;
 
-training_report training_run::run(session& in, location where) {
-  auto& mine = *state_;
-  if (!mine.options.summaries.empty() && !mine.shown) {
-    mine.shown.emplace(mine.options.summaries, where);
-    mine.shown->add_graph(mine.graph, where);
-  }
-  return mine.run(in, where);
-}
+training_report training_run::run(session& in, location where) { return state_->run(in, where); }
 
 void training_run::request_stop() noexcept {
   std::lock_guard guard{state_->mutex};

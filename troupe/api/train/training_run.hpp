@@ -35,8 +35,9 @@ struct training_event {
   enum class kind : uint8_t {
     initialized, ///< all variables got their initial values
     restored,    ///< `text` is the checkpoint's path
-    saving,      ///< a checkpoint is being written beside the training
-    saved,       ///< `text` is the path of a checkpoint that will survive a crash
+    saving,      ///< a checkpoint has been read, and is being written beside the training
+    saved,       ///< `text` is the path of a checkpoint that will survive a crash; told by the
+                 ///< thread that wrote it, as soon as it does
     retrying,    ///< a step failed; `text` is why, `retry` is which attempt to go on
     recovered,   ///< steps run again
     warning,     ///< `text` is what went wrong, and is not worth ending the run
@@ -54,7 +55,7 @@ enum class training_end : uint8_t {
   asked,       ///< request_stop()
   condition,   ///< training_options::when
   data_ended,  ///< a batch of nothing, or out_of_range from a queue
-  not_a_number ///< the loss is NaN. Nothing was saved since
+  not_a_number ///< a loss is NaN or infinite. Nothing of its step, or of later ones, was saved
 };
 
 TROUPE_API std::string_view to_string(training_end why) noexcept; ///< "the last step was done"
@@ -62,7 +63,7 @@ TROUPE_API std::string_view to_string(training_end why) noexcept; ///< "the last
 struct training_report {
   int64_t step = 0; ///< steps done in all
   training_end why = training_end::last_step;
-  double loss = 0;             ///< of the step that ended last
+  double loss = 0; ///< of the step that ended last; of not_a_number, the one that is none
   int64_t restored_from = -1;  ///< the step of the checkpoint that the run began with; -1: none
   int retries = 0;             ///< attempts to go on, all together
   std::string checkpoint = {}; ///< the path of the last one; empty where there is none
@@ -81,10 +82,16 @@ struct training_options {
   /// fills constant tables, say. Null: nothing.
   node* local_initializer = nullptr;
 
-  std::string checkpoints = {}; ///< the folder; empty: none are written
+  /// The folder; empty: none are written. While a run() is under way, no other may write there, and
+  /// none may begin (saver_options::take_over, which counts for `summaries`, too).
+  std::string checkpoints = {};
   saver_options keep = detail::default_value<saver_options>();
-  bool resume = true;            ///< begins with the newest checkpoint, if there is one
-  int64_t checkpoint_steps = 0;  ///< between two; 0: does not count
+  bool resume = true; ///< begins with the newest checkpoint, if there is one
+  /// Goes on with a checkpoint that does not fit the graph in all: takes what fits. Variables that
+  /// it does not have, or has with another type or shape, get their initial values; each is told as
+  /// a warning. False: the run fails, and its error names them.
+  bool partial = false;
+  int64_t checkpoint_steps = 0;  ///< at each multiple of it, or soon after; 0: does not count
   double checkpoint_seconds = 0; ///< between two; 0: does not count
   /// No step runs while values are read: a consistent cut. Where tasks write (saver_options::
   /// by_tasks), none runs until they have written.
@@ -105,9 +112,10 @@ struct training_options {
 
   int64_t last_step = -1; ///< in all; negative: no limit
   double time_limit = 0;  ///< seconds of this run; 0: no limit
-  /// True ends the run. One call at a time; must neither throw nor call the run.
+  /// True ends the run. One call for each step that ended well, after the `metric` of a checkpoint
+  /// that is due then; one at a time; must neither throw nor call the run.
   std::function<bool(const training_progress&)> when = {};
-  bool stop_at_nan = true;
+  bool stop_at_nan = true; ///< at a loss that is NaN or infinite. False: such steps count as others
 
   /// Attempts to go on after an error of a kind that may pass (unavailable, aborted,
   /// deadline_exceeded, or variables that are gone), until a step has ended well again. What is
@@ -132,7 +140,12 @@ struct training_options {
 ///
 /// A process that is killed at any moment loses what came after the newest checkpoint, and no more:
 /// run again, it goes on from there. With several steps at once, a checkpoint of a pause is exactly
-/// that of its step; else what ends while values are read is run again by whoever restores it.
+/// that of its step; else what ends while values are read is run again by whoever restores it. A
+/// checkpoint becomes visible when all steps that it may have something of have ended, and none of
+/// them with a loss that is NaN or infinite (training_options::stop_at_nan).
+///
+/// Local variables, such as the counters of metrics, are in no checkpoint, and are initialized at
+/// each beginning.
 class TROUPE_API training_run {
 public:
   using location = std::source_location;

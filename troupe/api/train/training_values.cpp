@@ -45,6 +45,24 @@ double number_in(const tensor& value) {
   }
 }
 
+bool is_checkpoint_due(int64_t saved_step, int64_t done, int64_t by) {
+  return by > 0 && done / by > saved_step / by;
+}
+
+std::vector<std::string> differences_in(const restore_report& report) {
+  std::vector<std::string> texts;
+  for (const auto& name : report.missing)
+    texts.push_back(concat(report.path, ": does not have ", name));
+  for (const auto& name : report.unequal)
+    texts.push_back(concat(report.path, ": ", name));
+  std::string extra;
+  for (const auto& name : report.extra)
+    extra += concat(extra.empty() ? "" : ", ", name);
+  if (!extra.empty())
+    texts.push_back(concat(report.path, ": has ", extra, ", which the graph does not have"));
+  return texts;
+}
+
 // Whether a Summary has a value of that tag.
 bool has_tag(const tensor& summary, std::string_view tag) {
   auto record = write_summary_event(0, 0, *summary.data<std::string>());

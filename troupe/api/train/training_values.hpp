@@ -1,6 +1,7 @@
 // What a training run reads in errors, losses, summaries and checkpoints.
 #pragma once
 #include "troupe/api/error.hpp"
+#include "troupe/api/train/saver.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace troupe {
 
@@ -24,6 +26,10 @@ std::chrono::milliseconds in_milliseconds(double seconds);
 std::chrono::steady_clock::duration in_ticks(double seconds);
 /// A loss; throws unless it is one number.
 double number_in(const tensor& value);
+/// Whether steps cross a multiple of `by` between those two counts of them.
+bool is_checkpoint_due(int64_t saved_step, int64_t done, int64_t by);
+/// A text for each difference between a checkpoint and the graph that was restored from it.
+std::vector<std::string> differences_in(const restore_report& report);
 /// Whether a Summary has a value of that tag.
 bool has_tag(const tensor& summary, std::string_view tag);
 

@@ -236,15 +236,25 @@ result<std::string> checkpoint_folder::save(checkpoint_manifest about,
   auto outcome = [&]() -> status {
     TROUPE_TRY(write_tensors(path_of(draft), about));
     TROUPE_TRY(write_manifest(*files_, path_in(path_of(draft), manifest_file), about));
-    TROUPE_TRY(files_->sync_folder(path_of(draft)));
-    return files_->rename(path_of(draft), path_of(name));
+    return files_->sync_folder(path_of(draft));
   }();
+  auto is_named = false, is_refused = false;
+  auto commit = [&]() -> status {
+    TROUPE_TRY(files_->rename(path_of(draft), path_of(name)));
+    is_named = true;
+    TROUPE_TRY(files_->sync_folder(path_));
+    return replace_file(*files_, path_of(std::string{latest_file}), name);
+  };
+  if (outcome.ok()) {
+    outcome = commit_within_ ? commit_within_(commit) : commit();
+    is_refused = outcome.kind() == error_kind::already_exists;
+  }
   if (!outcome) {
-    (void)remove_folder(draft);
+    // Where another process has taken the folder over, what is there may be that one's.
+    if (!is_named && !is_refused)
+      (void)remove_folder(draft);
     return outcome;
   }
-  TROUPE_TRY(files_->sync_folder(path_));
-  TROUPE_TRY(replace_file(*files_, path_of(std::string{latest_file}), name));
   return name;
 }
 
@@ -269,17 +279,32 @@ result<std::string> checkpoint_folder::latest() const {
   return all.back().name;
 }
 
-// First the manifest: without it, the folder is none.
+result<std::optional<checkpoint_folder::info>> checkpoint_folder::best(bool lower_is_better) const {
+  TROUPE_ASSIGN(auto complete, list());
+  TROUPE_ASSIGN(auto names, find_best({.best = 1, .lower_is_better = lower_is_better}, complete));
+  auto chosen = std::ranges::find_if(
+      complete, [&](const info& checkpoint) { return names.contains(checkpoint.name); });
+  return chosen == complete.end() ? std::nullopt : std::optional{*chosen};
+}
+
+// First the manifest: without it, the folder is none. A process from which this one has taken the
+// folder over may be removing its draft, too.
 status checkpoint_folder::remove_folder(const std::string& name) {
   auto folder = path_of(name);
-  TROUPE_ASSIGN(auto all, files_->list(folder));
-  std::ranges::stable_partition(all, [](auto& one) { return one.name == manifest_file; });
-  for (const auto& one : all) {
-    TROUPE_TRY(files_->remove(path_in(folder, one.name)));
+  auto all = files_->list(folder);
+  if (!all)
+    return is_missing(all.status()) ? status{} : all.status();
+  auto remove = [&](const std::string& path) {
+    auto outcome = files_->remove(path);
+    return !outcome && is_missing(outcome) ? status{} : outcome;
+  };
+  std::ranges::stable_partition(*all, [](auto& one) { return one.name == manifest_file; });
+  for (const auto& one : *all) {
+    TROUPE_TRY(remove(path_in(folder, one.name)));
     if (one.name == manifest_file)
       TROUPE_TRY(files_->sync_folder(folder));
   }
-  return files_->remove(folder);
+  return remove(folder);
 }
 
 // What a manifest says of that kind; nothing where it says none.

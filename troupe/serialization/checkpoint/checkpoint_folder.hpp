@@ -84,6 +84,11 @@ public:
   const std::string& path() const noexcept { return path_; }
   std::string path_of(const std::string& name) const { return path_in(path_, name); }
 
+  /// What save() gives a complete checkpoint its name in: `guard` calls `act`, or returns why the
+  /// checkpoint must not become visible, such as where another process writes here.
+  using commit_guard = std::function<status(const std::function<status()>& act)>;
+  void commit_within(commit_guard guard) { commit_within_ = std::move(guard); }
+
   /// Writes a checkpoint: the tensors, synced; the manifest, synced; then it gets its name, then
   /// `latest` names it. After a crash at any moment `latest` means this one or the one before. What
   /// fails leaves nothing behind but what clean() removes. `about` says everything but the tensors.
@@ -96,6 +101,10 @@ public:
   result<std::string> save(checkpoint_manifest about, const tensor_writer& write);
   /// The complete ones, in the order of their steps.
   result<std::vector<info>> list() const;
+  /// The number that a checkpoint's manifest has for that key; nothing where it has none.
+  result<std::optional<double>> number_of(const info& one, std::string_view key) const;
+  /// The best of those that have a metric, of equal ones the newest; nothing where none has one.
+  result<std::optional<info>> best(bool lower_is_better) const;
   /// The name of the newest: the one that `latest` names, or, where that cannot be read, the one
   /// with the highest step. Fails with not_found where there is none.
   result<std::string> latest() const;
@@ -108,13 +117,13 @@ public:
 private:
   status write(const std::string& folder, checkpoint_manifest& about,
                const std::vector<checkpoint_item>& items);
-  result<std::optional<double>> number_of(const info& one, std::string_view key) const;
   result<std::set<std::string>> find_best(const checkpoint_retention& which,
                                           const std::vector<info>& all) const;
   status remove_folder(const std::string& name);
 
   file_system* files_;
   std::string path_;
+  commit_guard commit_within_ = {};
 };
 
 /// What a manifest says of the tensors of a checkpoint of TensorFlow, of which `file` is the index,
