@@ -29,6 +29,7 @@ find_package(RE2 REQUIRED)        # ops
 find_package(FarmHash REQUIRED)   # ops
 find_package(PNG REQUIRED)        # ops
 find_package(JPEG REQUIRED)       # ops
+find_package(GIF REQUIRED)        # ops
 
 # Header-only: named in HEADER_DEPENDS, they leave no trace in the installed package.
 find_package(Eigen3 REQUIRED NO_MODULE) # a request for 3.4 would refuse 5

@@ -16,6 +16,13 @@ edge abs(operand x, std::string_view name, std::source_location where) {
   return made.output(0);
 }
 
+edge accumulate_nv2(const std::vector<edge>& inputs, const troupe::partial_shape& shape,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "AccumulateNV2", {detail::list(inputs, where)},
+      {{"shape", shape}}, name, where);
+  return made.output(0);
+}
+
 node* accumulator_apply_gradient(operand handle, operand local_step, operand gradient,
     const accumulator_apply_gradient_options& options, std::string_view name,
     std::source_location where) {
@@ -880,11 +887,31 @@ edge decode_base64(operand input, std::string_view name, std::source_location wh
   return made.output(0);
 }
 
+edge decode_bmp(operand contents, const decode_bmp_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "DecodeBmp", {{contents}},
+      {{"channels", options.channels}}, name, where);
+  return made.output(0);
+}
+
 std::vector<edge> decode_csv(operand records, const std::vector<edge>& record_defaults,
     const decode_csv_options& options, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "DecodeCSV", {{records}, detail::list(record_defaults, where)},
       {{"field_delim", options.field_delim}, {"use_quote_delim", options.use_quote_delim}, {"na_value", options.na_value}, {"select_cols", options.select_cols}}, name, where);
   return detail::outputs(made, 0, 0);
+}
+
+edge decode_gif(operand contents, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "DecodeGif", {{contents}},
+      {}, name, where);
+  return made.output(0);
+}
+
+edge decode_image(operand contents, const decode_image_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "DecodeImage", {{contents}},
+      {{"channels", options.channels}, {"dtype", options.dtype}, {"expand_animations", options.expand_animations}}, name, where);
+  return made.output(0);
 }
 
 edge decode_jpeg(operand contents, const decode_jpeg_options& options, std::string_view name,
@@ -905,6 +932,13 @@ edge decode_raw(operand bytes, troupe::dtype out_type, const decode_raw_options&
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "DecodeRaw", {{bytes}},
       {{"out_type", out_type}, {"little_endian", options.little_endian}}, name, where);
+  return made.output(0);
+}
+
+edge dense_bincount(operand input, operand size, operand weights,
+    const dense_bincount_options& options, std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "DenseBincount", {{input}, {size}, {weights}},
+      {{"binary_output", options.binary_output}}, name, where);
   return made.output(0);
 }
 
@@ -1162,6 +1196,13 @@ edge extract_image_patches(operand images, const std::vector<int64_t>& ksizes,
     std::string_view padding, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "ExtractImagePatches", {{images}},
       {{"ksizes", ksizes}, {"strides", strides}, {"rates", rates}, {"padding", padding}}, name, where);
+  return made.output(0);
+}
+
+edge extract_jpeg_shape(operand contents, const extract_jpeg_shape_options& options,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ExtractJpegShape", {{contents}},
+      {{"output_type", options.output_type}}, name, where);
   return made.output(0);
 }
 
@@ -2112,6 +2153,13 @@ edge mutex_v2(graph& in, const mutex_v2_options& options, std::string_view name,
   return made.output(0);
 }
 
+nearest_neighbors_outputs nearest_neighbors(operand points, operand centers, operand k,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "NearestNeighbors", {{points}, {centers}, {k}},
+      {}, name, where);
+  return {made.output(0), made.output(1)};
+}
+
 edge neg(operand x, std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "Neg", {{x}},
       {}, name, where);
@@ -2289,6 +2337,13 @@ edge padding_fifo_queue_v2(graph& in, const std::vector<troupe::dtype>& componen
   return made.output(0);
 }
 
+edge parallel_concat(const std::vector<edge>& values, const troupe::partial_shape& shape,
+    std::string_view name, std::source_location where) {
+  auto& made = detail::add_node(nullptr, "ParallelConcat", {detail::list(values, where)},
+      {{"shape", shape}}, name, where);
+  return made.output(0);
+}
+
 edge parallel_dynamic_stitch(const std::vector<edge>& indices, const std::vector<edge>& data,
     std::string_view name, std::source_location where) {
   auto& made = detail::add_node(nullptr, "ParallelDynamicStitch", {detail::list(indices, where), detail::list(data, where)},
@@ -2424,6 +2479,39 @@ qr_outputs qr(operand input, const qr_options& options, std::string_view name,
   auto& made = detail::add_node(nullptr, "Qr", {{input}},
       {{"full_matrices", options.full_matrices}}, name, where);
   return {made.output(0), made.output(1)};
+}
+
+edge quantize_and_dequantize_v2(operand input, operand input_min, operand input_max,
+    const quantize_and_dequantize_v2_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QuantizeAndDequantizeV2", {{input}, {input_min}, {input_max}},
+      {{"signed_input", options.signed_input}, {"num_bits", options.num_bits}, {"range_given", options.range_given}, {"round_mode", options.round_mode}, {"narrow_range", options.narrow_range}, {"axis", options.axis}}, name, where);
+  return made.output(0);
+}
+
+edge quantize_and_dequantize_v3(operand input, operand input_min, operand input_max,
+    operand num_bits, const quantize_and_dequantize_v3_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QuantizeAndDequantizeV3", {{input}, {input_min}, {input_max}, {num_bits}},
+      {{"signed_input", options.signed_input}, {"range_given", options.range_given}, {"narrow_range", options.narrow_range}, {"axis", options.axis}}, name, where);
+  return made.output(0);
+}
+
+edge quantize_and_dequantize_v4(operand input, operand input_min, operand input_max,
+    const quantize_and_dequantize_v4_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QuantizeAndDequantizeV4", {{input}, {input_min}, {input_max}},
+      {{"signed_input", options.signed_input}, {"num_bits", options.num_bits}, {"range_given", options.range_given}, {"round_mode", options.round_mode}, {"narrow_range", options.narrow_range}, {"axis", options.axis}}, name, where);
+  return made.output(0);
+}
+
+quantize_and_dequantize_v4_grad_outputs quantize_and_dequantize_v4_grad(operand gradients,
+    operand input, operand input_min, operand input_max,
+    const quantize_and_dequantize_v4_grad_options& options, std::string_view name,
+    std::source_location where) {
+  auto& made = detail::add_node(nullptr, "QuantizeAndDequantizeV4Grad", {{gradients}, {input}, {input_min}, {input_max}},
+      {{"axis", options.axis}}, name, where);
+  return {made.output(0), made.output(1), made.output(2)};
 }
 
 quantize_down_and_shrink_range_outputs quantize_down_and_shrink_range(operand input,

@@ -28,6 +28,12 @@ inline node* abort_(graph& in, std::string_view name,
 edge abs(operand x, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+/// Adds up tensors of one shape, element by element.
+///
+/// It does what AddN does; `shape` is that of the inputs.
+edge accumulate_nv2(const std::vector<edge>& inputs, const troupe::partial_shape& shape,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
 struct accumulator_apply_gradient_options {
   int64_t contributor = -1;
 };
@@ -1592,6 +1598,20 @@ inline edge cumsum(operand x, operand axis, std::string_view name,
 edge decode_base64(operand input, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
+struct decode_bmp_options {
+  int64_t channels = 0;
+};
+/// Decodes a BMP file of 8, 24 or 32 bits for a pixel to a tensor [height, width, channels].
+///
+/// `channels` is 3 (RGB), 4 (with alpha), or 0 for as many as the file has. The colors of a palette
+/// are not looked up. Compressed files are refused.
+edge decode_bmp(operand contents, const decode_bmp_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge decode_bmp(operand contents, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return decode_bmp(contents, decode_bmp_options{}, name, where);
+}
+
 struct decode_csv_options {
   std::string field_delim = ",";
   bool use_quote_delim = true;
@@ -1612,6 +1632,32 @@ inline std::vector<edge> decode_csv(operand records, const std::vector<edge>& re
   return decode_csv(records, record_defaults, decode_csv_options{}, name, where);
 }
 
+/// Decodes a GIF file to a tensor [frames, height, width, 3].
+///
+/// Each frame begins as the one before it, the first one black, and all have the extents of the
+/// largest. A PNG or JPEG file is one frame.
+edge decode_gif(operand contents, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+
+struct decode_image_options {
+  int64_t channels = 0;
+  troupe::dtype dtype = troupe::dtype::u8;
+  bool expand_animations = true;
+};
+/// Decodes a PNG, JPEG, GIF or BMP file to a tensor [height, width, channels].
+///
+/// A GIF file becomes [frames, height, width, 3], or its first frame where expand_animations is
+/// false. `channels` is 1 (gray), 3 (RGB), 4 (with alpha), or 0 for as many as the file has, as far
+/// as the format can: JPEG has no alpha, GIF and BMP no gray. u16 and f32 have the full range of
+/// brightness of u16, and from 0 to 1; of a file of 8 bits, other than PNG, u16 has 256 times the
+/// numbers.
+edge decode_image(operand contents, const decode_image_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge decode_image(operand contents, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return decode_image(contents, decode_image_options{}, name, where);
+}
+
 struct decode_jpeg_options {
   int64_t channels = 0;
   int64_t ratio = 1;
@@ -1626,7 +1672,7 @@ struct decode_jpeg_options {
 /// image becomes so many times smaller, which is faster than to resize it. With
 /// try_recover_truncated, a file that ends early gives what it has, gray where it has nothing, if
 /// acceptable_fraction of the lines come out. dct_method INTEGER_ACCURATE takes longer than
-/// INTEGER_FAST, the default. A PNG file is taken as well.
+/// INTEGER_FAST, the default. A PNG file is taken as well, and a GIF file with one image.
 edge decode_jpeg(operand contents, const decode_jpeg_options& options = {},
     std::string_view name = {}, std::source_location where = std::source_location::current());
 inline edge decode_jpeg(operand contents, std::string_view name,
@@ -1641,7 +1687,8 @@ struct decode_png_options {
 /// Decodes a PNG file to a tensor [height, width, channels].
 ///
 /// `channels` is 1 (gray), 3 (RGB), 4 (with alpha), or 0 for as many as the file has. Where a file
-/// has 16 bits a sample and dtype 8, the lower ones are dropped. A JPEG file is taken as well.
+/// has 16 bits a sample and dtype 8, the lower ones are dropped. A JPEG file is taken as well, and
+/// a GIF file with one image.
 edge decode_png(operand contents, const decode_png_options& options = {},
     std::string_view name = {}, std::source_location where = std::source_location::current());
 inline edge decode_png(operand contents, std::string_view name,
@@ -1661,6 +1708,23 @@ edge decode_raw(operand bytes, troupe::dtype out_type, const decode_raw_options&
 inline edge decode_raw(operand bytes, troupe::dtype out_type, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return decode_raw(bytes, out_type, decode_raw_options{}, name, where);
+}
+
+struct dense_bincount_options {
+  bool binary_output = false;
+};
+/// Counts how often each number from 0 to size - 1 occurs in a vector, or in each row of a matrix,
+/// or adds up the weights that belong to it.
+///
+/// Numbers from size on are left out, negative ones fail. Without weights, which are then empty,
+/// each number counts 1. With binary_output it says 1 where a number occurs at all, and weights are
+/// not looked at.
+edge dense_bincount(operand input, operand size, operand weights,
+    const dense_bincount_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge dense_bincount(operand input, operand size, operand weights, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return dense_bincount(input, size, weights, dense_bincount_options{}, name, where);
 }
 
 /// Makes a tensor that is zero but for the values at some positions among its elements.
@@ -2032,6 +2096,17 @@ edge extract_image_patches(operand images, const std::vector<int64_t>& ksizes,
     const std::vector<int64_t>& strides, const std::vector<int64_t>& rates,
     std::string_view padding, std::string_view name = {},
     std::source_location where = std::source_location::current());
+
+struct extract_jpeg_shape_options {
+  troupe::dtype output_type = troupe::dtype::i32;
+};
+/// Gives height, width and channels of a JPEG file, by its header alone.
+edge extract_jpeg_shape(operand contents, const extract_jpeg_shape_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge extract_jpeg_shape(operand contents, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return extract_jpeg_shape(contents, extract_jpeg_shape_options{}, name, where);
+}
 
 struct fifo_queue_options {
   std::vector<troupe::partial_shape> shapes = {};
@@ -3689,6 +3764,17 @@ inline edge mutex_v2(graph& in, std::string_view name,
   return mutex_v2(in, mutex_v2_options{}, name, where);
 }
 
+struct nearest_neighbors_outputs {
+  edge nearest_center_indices;
+  edge nearest_center_distances;
+};
+/// Of each row of points, gives the k rows of centers that are closest, the closest first: their
+/// numbers and the squares of their Euclidean distances.
+///
+/// Where there are fewer than k centers, it gives all. Of equally close ones the first comes first.
+nearest_neighbors_outputs nearest_neighbors(operand points, operand centers, operand k,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
 /// Negates each element.
 ///
 /// The least whole number stays as it is.
@@ -3975,6 +4061,12 @@ inline edge padding_fifo_queue_v2(graph& in, const std::vector<troupe::dtype>& c
   return padding_fifo_queue_v2(in, component_types, padding_fifo_queue_v2_options{}, name, where);
 }
 
+/// Joins tensors of one row each along axis 0.
+///
+/// `shape` is that of the result.
+edge parallel_concat(const std::vector<edge>& values, const troupe::partial_shape& shape,
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+
 /// Makes row j of data[i] the row indices[i][j] of the output.
 ///
 /// The shape of indices[i] begins that of data[i]; what is left is a row. Rows should have
@@ -4234,6 +4326,87 @@ qr_outputs qr(operand input, const qr_options& options = {}, std::string_view na
 inline qr_outputs qr(operand input, std::string_view name,
     std::source_location where = std::source_location::current()) {
   return qr(input, qr_options{}, name, where);
+}
+
+struct quantize_and_dequantize_v2_options {
+  bool signed_input = true;
+  int64_t num_bits = 8;
+  bool range_given = false;
+  std::string round_mode = "HALF_TO_EVEN";
+  bool narrow_range = false;
+  int64_t axis = -1;
+};
+/// Does what QuantizeAndDequantizeV4 does; the gradient passes everywhere, as if nothing was
+/// rounded.
+edge quantize_and_dequantize_v2(operand input, operand input_min, operand input_max,
+    const quantize_and_dequantize_v2_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge quantize_and_dequantize_v2(operand input, operand input_min, operand input_max,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return quantize_and_dequantize_v2(input, input_min, input_max, quantize_and_dequantize_v2_options{}, name, where);
+}
+
+struct quantize_and_dequantize_v3_options {
+  bool signed_input = true;
+  bool range_given = true;
+  bool narrow_range = false;
+  int64_t axis = -1;
+};
+/// Does what QuantizeAndDequantizeV4 does with a number of bits that is computed, and rounds halves
+/// to even numbers; the gradient passes everywhere, as if nothing was rounded.
+edge quantize_and_dequantize_v3(operand input, operand input_min, operand input_max,
+    operand num_bits, const quantize_and_dequantize_v3_options& options = {},
+    std::string_view name = {}, std::source_location where = std::source_location::current());
+inline edge quantize_and_dequantize_v3(operand input, operand input_min, operand input_max,
+    operand num_bits, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return quantize_and_dequantize_v3(input, input_min, input_max, num_bits, quantize_and_dequantize_v3_options{}, name, where);
+}
+
+struct quantize_and_dequantize_v4_options {
+  bool signed_input = true;
+  int64_t num_bits = 8;
+  bool range_given = false;
+  std::string round_mode = "HALF_TO_EVEN";
+  bool narrow_range = false;
+  int64_t axis = -1;
+};
+/// Rounds to the numbers that whole ones of num_bits can stand for, times a step.
+///
+/// The step is the least for which the range fits into the whole numbers, and 0 stays 0. The range
+/// is that of the input, or, with range_given, the one from input_min to input_max: then what is
+/// outside of what the whole numbers stand for becomes their ends. signed_input says that whole
+/// numbers may be negative, and narrow_range leaves out the least, which has no opposite.
+/// round_mode is HALF_TO_EVEN or HALF_UP. With an axis, each slice along it has a range of its own.
+///
+/// The gradient passes from input_min to input_max, whether or not they are the range that was
+/// used.
+edge quantize_and_dequantize_v4(operand input, operand input_min, operand input_max,
+    const quantize_and_dequantize_v4_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline edge quantize_and_dequantize_v4(operand input, operand input_min, operand input_max,
+    std::string_view name, std::source_location where = std::source_location::current()) {
+  return quantize_and_dequantize_v4(input, input_min, input_max, quantize_and_dequantize_v4_options{}, name, where);
+}
+
+struct quantize_and_dequantize_v4_grad_options {
+  int64_t axis = -1;
+};
+struct quantize_and_dequantize_v4_grad_outputs {
+  edge input_backprop;
+  edge input_min_backprop;
+  edge input_max_backprop;
+};
+/// Gives the gradients where the input is between input_min and input_max, zeros elsewhere and for
+/// both ends.
+quantize_and_dequantize_v4_grad_outputs quantize_and_dequantize_v4_grad(operand gradients,
+    operand input, operand input_min, operand input_max,
+    const quantize_and_dequantize_v4_grad_options& options = {}, std::string_view name = {},
+    std::source_location where = std::source_location::current());
+inline quantize_and_dequantize_v4_grad_outputs quantize_and_dequantize_v4_grad(operand gradients,
+    operand input, operand input_min, operand input_max, std::string_view name,
+    std::source_location where = std::source_location::current()) {
+  return quantize_and_dequantize_v4_grad(gradients, input, input_min, input_max, quantize_and_dequantize_v4_grad_options{}, name, where);
 }
 
 struct quantize_down_and_shrink_range_outputs {

@@ -17,6 +17,11 @@ result<shapes> infer_decode_jpeg(const infer_context& at) {
   return infer_decoded(at);
 }
 
+result<shapes> infer_extract_jpeg_shape(const infer_context& at) {
+  TROUPE_TRY(at.of_rank(0, 0));
+  return shapes{shape{3}};
+}
+
 result<shapes> infer_encode_jpeg(const infer_context& at) {
   const auto &format = at.attr<std::string>("format"), &unit = at.attr<std::string>("density_unit");
   auto quality = at.attr<int64_t>("quality");
@@ -43,7 +48,7 @@ extern constexpr op_def decode_jpeg{
         "try_recover_truncated, a file that ends early gives what it has, gray where it has "
         "nothing, if acceptable_fraction of the lines come out. dct_method "
         "INTEGER_ACCURATE takes longer than INTEGER_FAST, the default. A PNG file is taken as "
-        "well.",
+        "well, and a GIF file with one image.",
     .inputs = {{"contents", "string"}},
     .outputs = {{"image", "u8"}},
     .attrs = {{"channels", 0},
@@ -60,6 +65,21 @@ y = DecodeJpeg(file)
 small = DecodeJpeg(file) ratio=8 channels=3
 fetch y = u8{8,8,1}[100]
 fetch small = u8[[[100, 100, 100]]]
+)",
+};
+
+extern constexpr op_def extract_jpeg_shape{
+    .name = "ExtractJpegShape",
+    .doc = "Gives height, width and channels of a JPEG file, by its header alone.",
+    .inputs = {{"contents", "string"}},
+    .outputs = {{"image_shape", "output_type"}},
+    .attrs = {{"output_type", one_of(dtype::i32, dtype::i64), dtype::i32}},
+    .infer = infer_extract_jpeg_shape,
+    .no_gradient = "files have none",
+    .example = R"(
+file = EncodeJpeg(u8{8,7,3}[100])
+y = ExtractJpegShape(file)
+fetch y = i32[8, 7, 3]
 )",
 };
 

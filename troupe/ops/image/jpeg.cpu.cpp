@@ -26,8 +26,21 @@ status run_decode_jpeg(kernel_context& at) {
   const auto& how = at.state<jpeg_options>();
   std::string_view file = *at.input(0).data<std::string>();
   TROUPE_ASSIGN(auto image, is_png(file) ? read_png(file, {.channels = how.channels}, at.memory())
-                                         : read_jpeg(file, how, at.memory(), at.stop()));
+                            : is_gif(file) && how.channels != 1
+                                ? read_gif(file, gif_frames::only, at.memory(), at.stop())
+                                : read_jpeg(file, how, at.memory(), at.stop()));
   at.set_output(0, std::move(image));
+  return {};
+}
+
+template <class T>
+status run_extract_jpeg_shape(kernel_context& at) {
+  if (at.input(0).rank() != 0)
+    return invalid("contents must be a scalar, got shape ", at.input(0).dims());
+  TROUPE_ASSIGN(auto extents, jpeg_extents(*at.input(0).data<std::string>()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, shape{3}));
+  for (size_t i = 0; i < extents.size(); ++i)
+    out->template data<T>()[i] = static_cast<T>(extents[i]);
   return {};
 }
 
@@ -143,6 +156,13 @@ extern constexpr kernel_def decode_jpeg_cpu{
     .op = "DecodeJpeg",
     .run = {{dtype::none, run_decode_jpeg}},
     .prepare = prepare_decode_jpeg,
+};
+
+extern constexpr kernel_def extract_jpeg_shape_cpu{
+    .op = "ExtractJpegShape",
+    .run = {{dtype::i32, run_extract_jpeg_shape<int32_t>},
+            {dtype::i64, run_extract_jpeg_shape<int64_t>}},
+    .key = "output_type",
 };
 
 extern constexpr kernel_def encode_jpeg_cpu{

@@ -17,7 +17,7 @@ extern constexpr op_def decode_png{
     .doc = "Decodes a PNG file to a tensor [height, width, channels].\n\n"
            "`channels` is 1 (gray), 3 (RGB), 4 (with alpha), or 0 for as many as the file has. "
            "Where a file has 16 bits a sample and dtype 8, the lower ones are dropped. A JPEG file "
-           "is taken as well.",
+           "is taken as well, and a GIF file with one image.",
     .inputs = {{"contents", "string"}},
     .outputs = {{"image", "dtype"}},
     .attrs = {{"channels", 0}, {"dtype", one_of(dtype::u8, dtype::u16), dtype::u8}},

@@ -21,6 +21,14 @@ status run_decode_png(kernel_context& at) {
     at.set_output(0, std::move(image));
     return {};
   }
+  if (is_gif(file) && how.channels % 3 == 0) {
+    TROUPE_ASSIGN(auto image, read_gif(file, gif_frames::only, at.memory(), at.stop()));
+    if (how.type == dtype::u16) {
+      TROUPE_ASSIGN(image, scaled<uint8_t>(image, wide_factor, at.memory()));
+    }
+    at.set_output(0, std::move(image));
+    return {};
+  }
   TROUPE_ASSIGN(auto image, read_png(file, how, at.memory()));
   at.set_output(0, std::move(image));
   return {};

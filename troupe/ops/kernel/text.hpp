@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,14 +39,38 @@ inline std::string_view stripped(std::string_view text) {
   return text;
 }
 
+/// Whether a text begins, but for a sign, as a hexadecimal number of C does: "0x1.8p3".
+inline bool is_hexadecimal(std::string_view text) {
+  if (text.starts_with('-'))
+    text.remove_prefix(1);
+  return text.starts_with("0x") || text.starts_with("0X");
+}
+
 /// Reads a whole text as a number, but for spaces around it. Whole numbers that do not fit are
-/// none; real ones become infinite or zero.
+/// none; real ones become infinite or zero, and may be hexadecimal.
 template <class T>
 std::optional<T> number_from(std::string_view text) {
   text = stripped(text);
   if (text.starts_with('+') && !text.starts_with("+-"))
     text.remove_prefix(1);
   T value{};
+  if constexpr (std::is_floating_point_v<T>) {
+    if (is_hexadecimal(text)) {
+      auto sign = text.front() == '-' ? T{-1} : T{1};
+      text.remove_prefix(sign < 0 ? 3 : 2);
+      if (text.empty() || text.front() == '-')
+        return std::nullopt;
+      const auto* last = text.data() + text.size();
+      auto [stop, problem] = std::from_chars(text.data(), last, value, std::chars_format::hex);
+      if (stop != last)
+        return std::nullopt;
+      if (problem == std::errc::result_out_of_range)
+        value = text.find("p-") != text.npos || text.find("P-") != text.npos
+                    ? T{0}
+                    : std::numeric_limits<T>::infinity();
+      return sign * value;
+    }
+  }
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || text.empty())
     return std::nullopt;

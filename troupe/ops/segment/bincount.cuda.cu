@@ -1,24 +1,34 @@
 #include "troupe/ops/segment/bincount.hpp"
 
+#include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/segment/shared/segments.cuda.hpp"
 
 namespace troupe::ops::bincount_gpu {
 namespace {
 
-// Whole numbers add up to the same in any order.
-template <class T>
-struct bincount_body {
+// The bin of a number among those of all rows, or `none` for one from size on.
+struct bincount_place {
   gpu::device_errors wrong;
-  const int32_t* numbers;
-  const T* weights; // null: each number counts 1
-  T* bins;
-  int64_t size;
-  TROUPE_DEVICE void operator()(int64_t i) const {
+  gpu::integers numbers;
+  int64_t columns, size, none;
+  TROUPE_DEVICE int64_t operator()(int64_t i) const {
     int64_t number = numbers[i];
     if (number < 0)
       wrong.add();
-    else if (number < size)
-      gpu::atomic_add(bins + number, weights ? weights[i] : T{1});
+    return number < 0 || number >= size ? none : i / columns * size + number;
+  }
+};
+
+// Whole numbers add up to the same in any order.
+template <class T>
+struct bincount_body {
+  bincount_place place;
+  const T* weights; // null: each number counts 1
+  T* bins;
+  TROUPE_DEVICE void operator()(int64_t i) const {
+    auto bin = place(i);
+    if (bin != place.none)
+      gpu::atomic_add(bins + bin, weights ? weights[i] : T{1});
   }
 };
 
@@ -29,49 +39,69 @@ struct bincount_convert_body {
   TROUPE_DEVICE void operator()(int64_t i) const { bins[i] = static_cast<T>(counts[i]); }
 };
 
-// Numbers from size on are left out.
-struct bincount_number_body {
-  gpu::device_errors wrong;
-  const int32_t* numbers;
-  int64_t size;
-  int64_t* to;
+// All threads that write to a bin write the same.
+template <class T>
+struct bincount_mark_body {
+  bincount_place place;
+  T* bins;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    int64_t number = numbers[i];
-    if (number < 0)
-      wrong.add();
-    to[i] = number < 0 || number >= size ? size : number;
+    auto bin = place(i);
+    if (bin != place.none)
+      bins[bin] = T{1};
   }
 };
 
+// Numbers from size on are left out.
+struct bincount_number_body {
+  bincount_place place;
+  int64_t* to;
+  TROUPE_DEVICE void operator()(int64_t i) const { to[i] = place(i); }
+};
+
 template <class T>
-status run_bincount(kernel_context& at) {
-  const auto &arr = at.input(0), &weights = at.input(2);
-  TROUPE_ASSIGN(auto size, bins_of(at));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, shape{size}));
+status count_on_gpu(kernel_context& at, const char* complaint, std::string_view name, bool by_rows,
+                    bool binary) {
+  const auto &numbers = at.input(0), &weights = at.input(2);
+  TROUPE_ASSIGN(auto plan, plan_bincount(at, name, by_rows));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
   auto* bins = out->template data<T>();
-  const auto* numbers = arr.data<int32_t>();
-  const T* weight = weights.elements() > 0 ? weights.data<T>() : nullptr;
-  auto count = arr.elements();
-  gpu::device_errors wrong{at, "arr must not have negative numbers"};
+  const T* weight = weights.elements() > 0 && !binary ? weights.data<T>() : nullptr;
+  auto count = numbers.elements(), all = out->elements();
+  bincount_place place{gpu::device_errors{at, complaint}, gpu::integers{numbers}, plan.columns,
+                       plan.size, all};
+  if (binary) {
+    fill_zeros(at, *out);
+    return gpu::for_each(at, count, bincount_mark_body<T>{place, bins});
+  }
   if constexpr (std::is_integral_v<T>) {
     fill_zeros(at, *out);
-    return gpu::for_each(at, count, bincount_body<T>{wrong, numbers, weight, bins, size});
+    return gpu::for_each(at, count, bincount_body<T>{place, weight, bins});
   } else if (!weight) {
-    TROUPE_ASSIGN(auto counts, tensor::make(dtype::i64, shape{size}, at.memory()));
+    TROUPE_ASSIGN(auto counts, tensor::make(dtype::i64, shape{all}, at.memory()));
     fill_zeros(at, counts);
     auto* whole = counts.template data<int64_t>();
-    TROUPE_TRY(
-        gpu::for_each(at, count, bincount_body<int64_t>{wrong, numbers, nullptr, whole, size}));
-    return gpu::for_each(at, size, bincount_convert_body<T>{whole, bins});
+    TROUPE_TRY(gpu::for_each(at, count, bincount_body<int64_t>{place, nullptr, whole}));
+    return gpu::for_each(at, all, bincount_convert_body<T>{whole, bins});
   } else {
     TROUPE_ASSIGN(auto parts, gpu::room_for_numbers(at, count));
-    TROUPE_TRY(gpu::for_each(
-        at, count, bincount_number_body{wrong, numbers, size, parts.template data<int64_t>()}));
-    TROUPE_ASSIGN(auto sorted, gpu::sort_updates(at, parts, size));
-    TROUPE_ASSIGN(auto starts, gpu::segment_starts(at, sorted.parts, size));
+    TROUPE_TRY(
+        gpu::for_each(at, count, bincount_number_body{place, parts.template data<int64_t>()}));
+    TROUPE_ASSIGN(auto sorted, gpu::sort_updates(at, parts, all));
+    TROUPE_ASSIGN(auto starts, gpu::segment_starts(at, sorted.parts, all));
     return gpu::combine_entries<T, addition>(at, {std::move(starts), std::move(sorted.numbers)},
-                                             weight, bins, count, size, 1);
+                                             weight, bins, count, all, 1);
   }
+}
+
+template <class T>
+status run_bincount(kernel_context& at) {
+  return count_on_gpu<T>(at, "arr must not have negative numbers", "arr", false, false);
+}
+
+template <class T>
+status run_dense_bincount(kernel_context& at) {
+  return count_on_gpu<T>(at, "input must not have negative numbers", "input", true,
+                         at.state<bool>());
 }
 
 } // namespace
@@ -83,6 +113,16 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(bincount){
             {dtype::i64, run_bincount<int64_t>},
             {dtype::f32, run_bincount<float>},
             {dtype::f64, run_bincount<double>}},
+};
+
+extern constexpr kernel_def TROUPE_GPU_KERNEL(dense_bincount){
+    .op = "DenseBincount",
+    .device = device_kind::gpu,
+    .run = {{dtype::i32, run_dense_bincount<int32_t>},
+            {dtype::i64, run_dense_bincount<int64_t>},
+            {dtype::f32, run_dense_bincount<float>},
+            {dtype::f64, run_dense_bincount<double>}},
+    .prepare = cache_attr<bool, "binary_output">,
 };
 
 } // namespace troupe::ops::bincount_gpu

@@ -212,3 +212,8 @@ case("MatrixSetDiag", some(np.float32, 2, 2), some(np.float32, 3), refused=True)
 for lower, upper in ((-1, 0), (0, -1), (2, 1), (4, 5), (-1, -1), (0, 0)):
     case("MatrixBandPart", some(np.float32, 4, 5), np.int32(lower), np.int32(upper))
 case("MatrixBandPart", some(np.float32, 2, 2), np.int64(3), np.int64(0), refused=True)
+
+for dtype in ANY:
+    case("ParallelConcat", [some(dtype, 1, 3) for _ in range(3)], shape=[3, 3])
+case("ParallelConcat", [some(np.float32, 1)], shape=[1])
+case("ParallelConcat", [some(np.float32, 1, 0, 2)] * 2, shape=[2, 0, 2])

@@ -202,3 +202,139 @@ case("DrawBoundingBoxes", np.zeros((2, 12, 12, 3), np.float32), np.tile(np.linsp
 case("DrawBoundingBoxes", normal(2, 5, 4, 3), DRAWN[:, :0])
 case("DrawBoundingBoxes", normal(2, 5, 4, 2), DRAWN, refused=True)
 case("DrawBoundingBoxes", normal(1, 5, 4, 3), DRAWN, refused=True)
+
+
+def lzw(pixels, bits):
+    """The pixels as a GIF file has them: in blocks, with codes that grow from bits + 1 bits on."""
+    clear, codes, width = 1 << bits, {}, bits + 1
+    out, held, count = bytearray(), 0, 0
+
+    def put(code):
+        nonlocal held, count
+        held |= code << count
+        count += width
+        while count >= 8:
+            out.append(held & 255)
+            held >>= 8
+            count -= 8
+
+    put(clear)
+    prefix = ()
+    for pixel in pixels:
+        longer = prefix + (int(pixel),)
+        if len(longer) == 1 or longer in codes:
+            prefix = longer
+            continue
+        put(codes[prefix] if len(prefix) > 1 else prefix[0])
+        codes[longer] = clear + 2 + len(codes)
+        if codes[longer] == 1 << width and width < 12:
+            width += 1
+        if len(codes) == 4093 - clear:  # as many as 12 bits can name
+            put(clear)
+            codes, width = {}, bits + 1
+        prefix = (int(pixel),)
+    put(codes[prefix] if len(prefix) > 1 else prefix[0])
+    put(clear + 1)
+    if count:
+        out.append(held & 255)
+    blocks = b"".join(bytes([len(out[i:i + 255])]) + bytes(out[i:i + 255]) for i in range(0, len(out), 255))
+    return bytes([bits]) + blocks + b"\0"
+
+
+def gif(height, width, *frames, colors=8, bits=3, map_bits=None, more=b""):
+    """Each frame: pixels [height, width] of colors, and left, top, transparent, interlaced, own colors."""
+    table = bytes((np.arange(3 << (map_bits or bits)) * 37 % 251).astype(np.uint8))
+    file = b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF0 | (map_bits or bits) - 1, 0, 0) + table + more
+    for pixels, left, top, transparent, interlaced, own in frames:
+        if transparent is not None:
+            file += b"\x21\xf9\x04\x01\x00\x00" + bytes([transparent]) + b"\0"
+        rows, columns = pixels.shape
+        order = [y for first, step in ((0, 8), (4, 8), (2, 4), (1, 2)) for y in range(first, rows, step)]
+        flags = (0x40 if interlaced else 0) | (0x80 | bits - 1 if own else 0)
+        file += b"\x2c" + struct.pack("<HHHHB", left, top, columns, rows, flags) + (bytes(table[::-1]) if own else b"")
+        file += lzw((pixels[order] if interlaced else pixels).reshape(-1), bits)
+    return file + b"\x3b"
+
+
+def colored(*dims, most=8):
+    return uniform(0, most, *dims, dtype=np.int64)
+
+
+GIFS = [
+    gif(5, 7, (colored(5, 7), 0, 0, None, False, False)),
+    gif(11, 6, (colored(11, 6), 0, 0, None, True, True)),
+    gif(9, 4, (colored(9, 4), 0, 0, 3, False, False)),
+    gif(6, 5, (colored(3, 2), 2, 1, None, False, False)),
+    gif(40, 60, (colored(40, 60, most=256), 0, 0, None, False, False), bits=8),
+]
+ANIMATIONS = [
+    gif(6, 5, (colored(6, 5), 0, 0, None, False, False), (colored(3, 2), 2, 1, None, False, True)),
+    gif(6, 5, (colored(6, 5), 0, 0, 2, False, False), (colored(6, 5), 0, 0, 2, True, False),
+        (colored(2, 5), 0, 3, 5, False, False), more=b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0\x21\xfe\x03abc\0"),
+    gif(4, 4, (colored(2, 2), 0, 0, None, False, False), (colored(4, 3), 2, 1, None, False, False)),
+]
+for file in GIFS + ANIMATIONS:
+    case("DecodeGif", text(file))
+    case("DecodeImage", text(file))
+    case("DecodeImage", text(file), expand_animations=False)
+    case("DecodeImage", text(file), channels=3, dtype=np.uint16)
+    case("DecodeImage", text(file), dtype=np.float32)
+for file in GIFS[:3]:
+    case("DecodePng", text(file))
+    case("DecodeJpeg", text(file), channels=3)
+case("DecodePng", text(ANIMATIONS[0]), refused=True)
+case("DecodeJpeg", text(ANIMATIONS[0]), refused=True)
+case("DecodeImage", text(GIFS[0]), channels=4, refused=True)
+case("DecodeImage", text(GIFS[0]), channels=1, refused=True)
+case("DecodePng", text(GIFS[0]), dtype=np.uint16)
+case("DecodeGif", text(GIFS[0][:-1]))  # without the last byte
+case("DecodeGif", text(FILES[0]))
+for bad in (b"", b"GIF89a", GIFS[0][:20], gif(5, 7), GIFS[0].replace(b"\x2c", b"\x2d"), GIFS[0][:-6]):
+    case("DecodeGif", text(bad), refused=True)
+# A color that the table does not have.
+case("DecodeGif", text(gif(5, 7, (colored(5, 7) * 0 + 7, 0, 0, None, False, False), map_bits=1)), refused=True)
+
+
+def bmp(height, width, bits, pixels, begin=54, compression=0):
+    return (b"BM" + struct.pack("<IHHI", begin + len(pixels), 0, 0, begin) + struct.pack("<IiiHH", 40, width, height, 1, bits)
+            + struct.pack("<IIiiII", compression, len(pixels), 2835, 2835, 0, 0) + bytes(begin - 54) + pixels)
+
+
+def rows(height, width, channels):
+    return bytes(uniform(0, 256, height, (width * channels + 3) // 4 * 4, dtype=np.int64).astype(np.uint8))
+
+
+BMPS = [
+    bmp(3, 5, 24, rows(3, 5, 3)), bmp(-3, 5, 24, rows(3, 5, 3)), bmp(4, 2, 32, rows(4, 2, 4)),
+    bmp(-2, 3, 32, rows(2, 3, 4), begin=70, compression=3), bmp(2, 3, 8, rows(2, 3, 1), begin=54 + 1024),
+    bmp(1, 1, 24, rows(1, 1, 3)),
+]
+for file in BMPS:
+    for channels in (0, 3, 4):
+        case("DecodeBmp", text(file), channels=channels)
+        case("DecodeImage", text(file), channels=channels)
+    if struct.unpack("<i", file[22:26])[0] > 0:  # else TensorFlow 2.21 ends with std::bad_alloc
+        for dtype in (np.uint16, np.float32):
+            case("DecodeImage", text(file), dtype=dtype)
+for bad in (b"BM", BMPS[0][:40], BMPS[0][:-20], FILES[0], bmp(0, 5, 24, b""), bmp(3, 0, 24, b""),
+            bmp(3, 5, 16, rows(3, 5, 3))):
+    case("DecodeBmp", text(bad), refused=True)
+case("DecodePng", text(BMPS[0]), refused=True)
+case("DecodeJpeg", text(BMPS[0]), refused=True)
+case("DecodeImage", text(BMPS[0]), channels=1, refused=True)
+
+for file in FILES[:6] + JPEGS:
+    for channels in (0, 1, 3):
+        case("DecodeImage", text(file), channels=channels)
+    case("DecodeImage", text(file), dtype=np.uint16)
+    case("DecodeImage", text(file), dtype=np.float32, expand_animations=False)
+case("DecodeImage", text(FILES[0]), channels=4, dtype=np.float32)
+for bad in (b"", b"text", FILES[0][:20], JPEGS[0][:30], b"BMP"):
+    case("DecodeImage", text(bad), refused=True)
+case("DecodeImage", text(JPEGS[0]), channels=4, refused=True)
+
+for file in JPEGS:
+    case("ExtractJpegShape", text(file))
+    case("ExtractJpegShape", text(file), output_type=np.int64)
+for bad in (b"", b"text", JPEGS[0][:30], FILES[0]):
+    case("ExtractJpegShape", text(bad), refused=True)

@@ -208,3 +208,9 @@ for op in ("Zeta", "Polygamma", "Igamma", "Igammac", "IgammaGradA"):
     case(op, np.zeros((0, 2), np.float32), np.ones((1, 2), np.float32))
     case(op, np.float32(2), np.full((2, 2), 1.5, np.float32))
 case("Betainc", np.ones((0,), np.float32), np.ones((0,), np.float32), np.ones((0,), np.float32))
+for dtype in (np.float32, np.float64, np.int32, np.int64, np.uint8, np.complex64):
+    case("AccumulateNV2", [numbers(dtype, 2, 3) for _ in range(3)], shape=[2, 3])
+case("AccumulateNV2", [numbers(np.float32, 37)], shape=[37])
+case("AccumulateNV2", [numbers(np.float32, 2, 1) for _ in range(7)], shape=[2, 1])
+case("AccumulateNV2", [np.zeros((0, 2), np.float32)] * 2, shape=[0, 2])
+case("AccumulateNV2", [np.float32(1), np.float32(2)], shape=[])

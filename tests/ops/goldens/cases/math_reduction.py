@@ -123,3 +123,26 @@ for dtype in (np.int32, np.int64, np.float32, np.float64):
 case("HistogramFixedWidth", normal(50), np.float32([-1, 1]), np.int32(7), dtype=np.int32)
 case("HistogramFixedWidth", np.zeros((0,), np.float32), np.float32([0, 1]), np.int32(2), dtype=np.int32)
 case("HistogramFixedWidth", normal(5), np.float32([1, 1]), np.int32(2), refused=True, dtype=np.int32)
+
+ROWS = np.array([[1, 0, 3, 1], [3, 1, 9, 3], [0, 0, 0, 4]])
+for index in (np.int32, np.int64):
+    for dtype in (np.int32, np.int64, np.float32, np.float64):
+        for numbers in (ROWS.astype(index), ROWS[1].astype(index)):
+            none = np.zeros((0,), dtype)
+            case("DenseBincount", numbers, index(5), none)
+            case("DenseBincount", numbers, index(5), uniform(1, 5, *numbers.shape, dtype=dtype))
+            case("DenseBincount", numbers, index(4), none, binary_output=True)
+case("DenseBincount", ROWS.astype(np.int32), np.int32(4), uniform(1, 5, 3, 4, dtype=np.float32), binary_output=True)
+case("DenseBincount", ROWS.astype(np.int32), np.int32(0), np.zeros((0,), np.int32))
+case("DenseBincount", np.zeros((0,), np.int32), np.int32(3), np.zeros((0,), np.float32))
+case("DenseBincount", np.zeros((2, 0), np.int64), np.int64(3), np.zeros((0,), np.float32))
+case("DenseBincount", np.zeros((0, 2), np.int64), np.int64(3), np.zeros((0,), np.float32))
+case("DenseBincount", np.int32([1, -1]), np.int32(2), np.zeros((0,), np.int32), refused=True)
+case("DenseBincount", np.int32([[1, -1]]), np.int32(2), np.zeros((0,), np.int32), refused=True)
+case("DenseBincount", np.int32([1, 1]), np.int32(-2), np.zeros((0,), np.int32), refused=True)
+case("DenseBincount", np.int32([1, 1]), np.int32(2), np.float32([1]), refused=True)
+case("DenseBincount", np.int32([[[1]]]), np.int32(2), np.zeros((0,), np.int32), refused=True)
+
+for rows, columns, centers in ((5, 3, 7), (1, 1, 1), (4, 2, 3), (6, 40, 20)):
+    for k in (1, 2, 5):
+        case("NearestNeighbors", normal(rows, columns), normal(centers, columns), np.int64(k), tolerance=1e-4)

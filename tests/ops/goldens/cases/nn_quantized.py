@@ -208,3 +208,61 @@ case("RequantizationRange", nothing, *ends((-1, 1)))
 case("QuantizeDownAndShrinkRange", nothing, *ends((-1, 1)), out_type=tf.quint8)
 case("RequantizationRange", quantized(tf.qint32, ints(5, 9, 2000000000)), *ends((-1, 1)))
 case("RequantizationRange", quantized(tf.qint32, ints(-5)), *ends((-1, 1)))
+
+
+def simulated(x, low, high, axis, num_bits=8, signed_input=True, narrow_range=False, round_mode="HALF_TO_EVEN"):
+    """QuantizeAndDequantizeV4 with a range for each slice, which TensorFlow 2.21 documents and refuses."""
+    least = -(2 ** (num_bits - 1)) + narrow_range if signed_input else 0
+    most = 2 ** (num_bits - 1) - 1 if signed_input else 2**num_bits - 1
+    least, most, greatest = x.dtype.type(least), x.dtype.type(most), np.finfo(x.dtype).max
+    out = np.empty_like(x)
+    for i in range(x.shape[axis]):
+        at = (slice(None),) * axis + (i,)
+        below = least / low[i] if least * low[i] > 0 else greatest
+        above = most / high[i] if most * high[i] > 0 else greatest
+        scale, step = (below, low[i] / least) if below < above else (above, high[i] / most)
+        bottom, top = (low[i], most * step) if below < above else (least * step, high[i])
+        scaled = np.maximum(np.minimum(x[at], top), bottom) * scale
+        out[at] = (np.floor(scaled + x.dtype.type(0.5)) if round_mode == "HALF_UP" else np.rint(scaled)) * step
+    return out
+
+
+for dtype in (np.float32, np.float64):
+    values = uniform(-3, 3, 4, 5, dtype=dtype)
+    whole = [dtype(0), dtype(0)]  # a range that is not looked at
+    for attrs in (
+        {}, {"num_bits": 3}, {"num_bits": 3, "round_mode": "HALF_UP"}, {"num_bits": 4, "narrow_range": True},
+        {"num_bits": 4, "signed_input": False}, {"num_bits": 61},
+    ):
+        for op in ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4"):
+            case(op, values, *whole, **attrs)
+            case(op, values, dtype(-1.5), dtype(2.0), range_given=True, **attrs)
+            case(op, values, dtype(-2.5), dtype(0.1), range_given=True, **attrs)
+        for axis, few in ((0, 4), (1, 5)):
+            low, high = uniform(-2, 0, few, dtype=dtype), uniform(0, 2, few, dtype=dtype)
+            for op in ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4"):
+                case(op, values, low, high, axis=axis, **attrs)
+                case(op, values, low, high, axis=axis, range_given=True,
+                     expected=[simulated(values, low, high, axis, **attrs)], **attrs)
+    for bits in (2, 8):
+        for attrs in ({}, {"narrow_range": True}, {"signed_input": False}, {"range_given": False}):
+            case("QuantizeAndDequantizeV3", values, dtype(-1.5), dtype(2.0), np.int32(bits), **attrs)
+    for low, high in ((-1, 1), (0.5, 2), (0, 0)):
+        case("QuantizeAndDequantizeV4Grad", uniform(-1, 1, 4, 5, dtype=dtype), values, dtype(low), dtype(high))
+    for axis, few in ((0, 4), (1, 5)):
+        low, high = uniform(-2, 0, few, dtype=dtype), uniform(0, 2, few, dtype=dtype)
+        case("QuantizeAndDequantizeV4Grad", uniform(-1, 1, 4, 5, dtype=dtype), values, low, high, axis=axis)
+    # Halves of a step, and a range on one side of 0.
+    halves = np.array([-4, -2.5, -1.5, -0.5, 0, 0.5, 1.5, 2.5, 3], dtype)
+    for mode in ("HALF_TO_EVEN", "HALF_UP"):
+        case("QuantizeAndDequantizeV4", halves, *whole, num_bits=3, round_mode=mode)
+        case("QuantizeAndDequantizeV4", np.abs(halves), *whole, num_bits=3, round_mode=mode)
+        case("QuantizeAndDequantizeV4", -np.abs(halves), *whole, num_bits=3, round_mode=mode)
+    case("QuantizeAndDequantizeV4", values, dtype(0), dtype(0), range_given=True)
+    case("QuantizeAndDequantizeV4", np.zeros((2, 3), dtype), *whole)
+    case("QuantizeAndDequantizeV4", values[:, :1], *whole, axis=-1)
+    case("QuantizeAndDequantizeV4", values, dtype(1), dtype(-1), range_given=True, refused=True)
+    case("QuantizeAndDequantizeV4", values, *whole, num_bits=0, refused=True)
+    case("QuantizeAndDequantizeV4", values, *whole, num_bits=63, refused=True)
+    case("QuantizeAndDequantizeV4", values, *whole, axis=2, refused=True)
+    case("QuantizeAndDequantizeV4Grad", values[:1], values, *whole, refused=True)

@@ -37,9 +37,15 @@ case("DecodeCSV", text("1,a,2", "2,c,9,9,9"), [INT], select_cols=[0])
 case("DecodeCSV", text("1,2", "\n3,\r\n4"), [INT, INT])
 case("DecodeCSV", text('"a\nb",c'), [TEXT, TEXT])
 case("DecodeCSV", text("7"), [np.int32(3)])
+HEX = text("0x1p3,0x10", "-0x1.8p1, 0X1P-2 ", "+0x.8,0x1.", "0x1p+99999,-0xffp-99999")
+for dtype in (np.float32, np.float64):
+    case("DecodeCSV", HEX, [dtype([]), dtype([])])
 for bad in ("", "1", "1,2,3", "x,2", "1.5,2", '"1,2', '"1"2,3', '1"2,3', "1,2\n", ",2", "99999999999999999999,1", '1,"2"x'):
     case("DecodeCSV", text(bad), [np.int64([]), INT], refused=True)
 case("DecodeCSV", text("1"), [np.int64([1, 2])], refused=True)
+for bad in ("0x", "0x1p", "0x1g", "0x-1", "x1"):
+    case("DecodeCSV", text(bad), [np.float32([])], refused=True)
+case("DecodeCSV", text("0x10"), [np.int32([])], refused=True)
 case("DecodeCSV", text("1,2"), [INT, INT], field_delim=",,", refused=True)
 case("DecodeCSV", text("1,2"), [INT, INT], select_cols=[0], refused=True)
 

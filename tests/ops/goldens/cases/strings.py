@@ -46,6 +46,8 @@ case("StringToNumber", NUMBERS, out_type=np.float32)
 case("StringToNumber", NUMBERS, out_type=np.float64)
 case("StringToNumber", text("inf", "-inf", "nan", "Infinity", "1e40", "-1e40", "1e400"), out_type=np.float32)
 case("StringToNumber", text("1e400", "-1e400", "1e-400", "0.1", "123456789012345678901234567890"), out_type=np.float64)
+for dtype in (np.float32, np.float64):
+    case("StringToNumber", text("0x1p3", "0x10", "-0x1.8p1", "0X1P-2", " +0x.8 "), out_type=dtype)
 case("StringToNumber", text("7", "-8", " 9 ", "2147483647", "-2147483648"), out_type=np.int32)
 case("StringToNumber", text("9223372036854775807", "-9223372036854775808", "+5"), out_type=np.int64)
 case("StringToNumber", text("4294967295", "0"), out_type=np.uint32)

@@ -3,6 +3,8 @@
 #include "troupe/runtime/device/stop_signal.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -42,11 +44,39 @@ struct jpeg_options {
 result<tensor> read_png(std::string_view file, const png_options& how, allocator& memory);
 result<tensor> read_jpeg(std::string_view file, const jpeg_options& how, allocator& memory,
                          stop_signal* stop);
+/// An image of u8 with samples of another type, each times `factor`.
+template <class From, class To>
+result<tensor> scaled(const tensor& image, To factor, allocator& memory) {
+  TROUPE_ASSIGN(auto made, tensor::make(dtype_of<To>, image.dims(), memory));
+  std::ranges::transform(image.values<From>(), made.template data<To>(), [factor](From sample) {
+    return static_cast<To>(static_cast<To>(sample) * factor);
+  });
+  return made;
+}
+
+/// What TensorFlow makes of 8 bits where 16 are asked for, but for PNG.
+inline constexpr uint16_t wide_factor = 256;
+
+/// Which images of a GIF file are read.
+enum class gif_frames : uint8_t {
+  all,   ///< [frames, height, width, 3]
+  first, ///< [height, width, 3]
+  only,  ///< the same, and it is an error if there are several
+};
+
+/// Both give u8; a file of BMP has as many channels as asked for, or, with 0, its own.
+result<tensor> read_gif(std::string_view file, gif_frames which, allocator& memory,
+                        stop_signal* stop);
+result<tensor> read_bmp(std::string_view file, int channels, allocator& memory);
+/// Height, width and channels of a JPEG file, by its header alone.
+result<std::array<int64_t, 3>> jpeg_extents(std::string_view file);
 /// Encodes [height, width, channels], of u8 or u16. `compression` goes from 0 to 9; -1 is zlib's
 /// own choice.
 result<std::string> write_png(const tensor& image, int compression);
 
 inline bool is_png(std::string_view file) { return file.starts_with("\x89PNG\r\n\x1a\n"); }
+inline bool is_gif(std::string_view file) { return file.starts_with("GIF8"); }
+inline bool is_bmp(std::string_view file) { return file.starts_with("BM"); }
 inline bool is_jpeg(std::string_view file) { return file.starts_with("\xff\xd8\xff"); }
 
 /// The shape function of ops that decode one file to `channels` channels.

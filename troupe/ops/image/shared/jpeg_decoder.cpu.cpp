@@ -50,6 +50,12 @@ public:
     return made;
   }
 
+  result<std::array<int64_t, 3>> extents() {
+    if (!made_ || !guard_.run([this] { read_header(); }))
+      return damaged();
+    return std::array<int64_t, 3>{state_.image_height, state_.image_width, state_.num_components};
+  }
+
 private:
   status damaged() const { return invalid("the bytes are no JPEG file: ", guard_.text); }
 
@@ -161,6 +167,13 @@ private:
 };
 
 } // namespace
+
+result<std::array<int64_t, 3>> jpeg_extents(std::string_view file) {
+  if (!is_jpeg(file))
+    return invalid("the bytes are no JPEG file: they do not begin as one");
+  jpeg_options any;
+  return jpeg_decoder{file, any, nullptr}.extents();
+}
 
 result<tensor> read_jpeg(std::string_view file, const jpeg_options& how, allocator& memory,
                          stop_signal* stop) {
