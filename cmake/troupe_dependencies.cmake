@@ -23,6 +23,7 @@ if(NOT Protobuf_FOUND)
   find_package(Protobuf 3.21 REQUIRED)
 endif()
 find_package(ZLIB REQUIRED)       # serialization, api
+find_package(Snappy REQUIRED)     # serialization
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS SSL Crypto) # serialization
 find_package(DNNL REQUIRED)       # devices, ops
 find_package(RE2 REQUIRED)        # ops

@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/damage.hpp"
 #include "tests/support/data_folder.hpp"
+#include "tests/support/mended_table.hpp"
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/serialization/storage/crc32c.hpp"
 #include "troupe/serialization/tensor_bundle/slice_key.hpp"
@@ -172,6 +173,48 @@ TEST_CASE("an index of several blocks, and the checkpoints of objects, are read"
   REQUIRE(objects);
   CHECK(to_string(*objects->read("v/.ATTRIBUTES/VARIABLE_VALUE")) == "f32[2] {1, 2}");
   CHECK(objects->read("_CHECKPOINTABLE_OBJECT_GRAPH")->type() == dtype::string);
+}
+
+TEST_CASE("an index whose blocks are compressed with Snappy is read like one that is not") {
+  auto compressed = golden("compressed"), plain = golden("many");
+  INFO(compressed.status());
+  REQUIRE(compressed);
+  REQUIRE(compressed->tensors().size() == 200);
+  for (const auto& one : plain->tensors())
+    CHECK(identical(*compressed->read(one.name), *plain->read(one.name)));
+}
+
+TEST_CASE("compressed blocks that are damaged are errors, and cannot take much memory") {
+  auto file = *read_whole(real_files(),
+                          (data_folder("serialization/goldens") / "compressed.index").string());
+  const auto whole = *read_sorted_table(file);
+  for (size_t i = 0; i + 48 < file.size(); i += 3) {
+    auto damaged = file;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
+    auto rows = read_sorted_table(damaged);
+    CHECK((!rows || *rows == whole)); // a block of no rows is not read
+    (void)read_mended_table(damaged); // it must only end
+  }
+  auto with_index = [](std::string block, char kind) {
+    block += kind;
+    auto crc = masked_crc32c(std::as_bytes(std::span{block}));
+    auto bytes = block.size() - 1;
+    block.append(reinterpret_cast<const char*>(&crc), sizeof crc);
+    std::string footer;
+    for (auto each : {size_t{0}, size_t{0}, size_t{0}, bytes})
+      append_varint(footer, each);
+    footer.resize(40);
+    return read_sorted_table(block + footer +
+                             write_sorted_table({}).substr(write_sorted_table({}).size() - 8))
+        .status();
+  };
+  std::string bomb;
+  append_varint(bomb, uint64_t{1} << 31); // the length that it claims
+  CHECK_THAT(with_index(bomb + "\xff\xff\xff", 1).message(), Contains("cannot have that length"));
+  CHECK_THAT(with_index("\x0a\xff\xff", 1).message(), Contains("cannot be decompressed"));
+  auto unknown = with_index("\x0a\xff\xff", 4);
+  CHECK(unknown.kind() == error_kind::unimplemented);
+  CHECK_THAT(unknown.message(), Contains("kind 4") && Contains("save the checkpoint again"));
 }
 
 TEST_CASE("what is written in TensorFlow's format is read again") {

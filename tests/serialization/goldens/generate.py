@@ -91,6 +91,82 @@ def tensor_bundle():
     shutil.rmtree(folder)
 
 
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def varint(number):
+    made = b""
+    while number >= 128:
+        made += bytes([number & 127 | 128])
+        number >>= 7
+    return made + bytes([number])
+
+
+def compressed_index():
+    """many.index with blocks that are compressed with Snappy, as builds of TensorFlow at Google write them."""
+    import struct
+
+    import cramjam  # Snappy
+
+    content = (here / "many.index").read_bytes()
+
+    def take_varint(data, at):
+        number = shift = 0
+        while True:
+            number |= (data[at] & 127) << shift
+            shift += 7
+            at += 1
+            if data[at - 1] < 128:
+                return number, at
+
+    def take_handle(data, at):
+        offset, at = take_varint(data, at)
+        size, at = take_varint(data, at)
+        return (offset, size), at
+
+    def rows(block):
+        """Of a block of the index: each row with its value's place."""
+        end = len(block) - 4 - 4 * struct.unpack("<I", block[-4:])[0]
+        at = 0
+        while at < end:
+            _, at = take_varint(block, at)
+            more, at = take_varint(block, at)
+            size, at = take_varint(block, at)
+            key, value = block[at:at + more], block[at + more:at + more + size]
+            at += more + size
+            yield key, value
+
+    out = bytearray()
+
+    def put(block):
+        packed = bytes(cramjam.snappy.compress_raw(block)) + b"\1"
+        crc = crc32c(packed)
+        handle = varint(len(out)) + varint(len(packed) - 1)
+        out.extend(packed + struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF))
+        return handle
+
+    footer = content[-48:]
+    meta, at = take_handle(footer, 0)
+    index, _ = take_handle(footer, at)
+    entries = b""
+    restarts = []
+    for key, value in rows(content[index[0]:sum(index)]):
+        place, _ = take_handle(value, 0)
+        restarts.append(len(entries))
+        handle = put(content[place[0]:sum(place)])
+        entries += varint(0) + varint(len(key)) + varint(len(handle)) + key + handle
+    entries += struct.pack(f"<{len(restarts) + 1}I", *restarts, len(restarts))
+    tail = put(content[meta[0]:sum(meta)]) + put(entries)
+    (here / "compressed.index").write_bytes(bytes(out) + tail.ljust(40, b"\0") + footer[40:])
+    (here / "compressed.data-00000-of-00001").write_bytes((here / "many.data-00000-of-00001").read_bytes())
+
+
 def first_version():
     """Checkpoints of version 1: a file with all types, and two with slices of one variable."""
     import tensorflow as tf
@@ -153,7 +229,8 @@ def npz():
     np.savez_compressed(here / "deflated.npz", **arrays)
 
 
-FAMILIES = {each.__name__: each for each in (safetensors, tensor_bundle, first_version, tfrecord, events, npz)}
+FAMILIES = {each.__name__: each
+            for each in (safetensors, tensor_bundle, compressed_index, first_version, tfrecord, events, npz)}
 
 if __name__ == "__main__":
     for family in sys.argv[1:] or FAMILIES:

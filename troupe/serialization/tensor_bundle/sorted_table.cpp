@@ -3,6 +3,8 @@
 #include "troupe/serialization/storage/crc32c.hpp"
 #include "troupe/serialization/tensor_bundle/varint.hpp"
 
+#include <snappy.h>
+
 #include <cstring>
 
 namespace troupe {
@@ -12,6 +14,10 @@ constexpr uint64_t magic = 0xdb4775248b80fb57;
 constexpr size_t footer_bytes = 48, trailer_bytes = 5;
 constexpr size_t block_bytes = 4096; // of a block that is written, about
 constexpr size_t rows_between_restarts = 16;
+constexpr char stored = 0, compressed = 1; // kinds of blocks
+
+// Snappy writes a copy of 64 bytes, its longest, in 3 bytes.
+constexpr size_t most_inflation = 22;
 
 // Keys share beginnings: a small file could hold any amount of them.
 constexpr size_t most_growth = 64;
@@ -90,10 +96,29 @@ private:
         number_at(content_, handle.offset + handle.size + 1))
       return failure(error_kind::data_loss, "the block at byte ", handle.offset, " of ",
                      handle.size, " bytes has another checksum than it should: it is damaged");
-    if (with_kind.back() != 0)
+    if (with_kind.back() == stored)
+      return parse_block(handle.offset, block, rows);
+    if (with_kind.back() != compressed)
       return failure(error_kind::unimplemented, "the block at byte ", handle.offset,
-                     " is compressed, which TensorFlow does not do");
-    return parse_block(handle.offset, block, rows);
+                     " is compressed in an unknown way (kind ",
+                     static_cast<int>(static_cast<unsigned char>(with_kind.back())),
+                     "; only Snappy's, 1, is known); save the checkpoint again with TensorFlow");
+    TROUPE_ASSIGN(auto whole, decompress(handle.offset, block));
+    return parse_block(handle.offset, whole, rows);
+  }
+
+  // Builds of TensorFlow at Google write such blocks. The length that a block says of itself is
+  // not believed.
+  result<std::string> decompress(uint64_t offset, std::string_view block) {
+    size_t bytes = 0;
+    if (!snappy::GetUncompressedLength(block.data(), block.size(), &bytes) ||
+        bytes / most_inflation > block.size())
+      return damaged_at(offset, "is damaged: its compressed bytes cannot have that length");
+    inflated_ += bytes;
+    std::string whole;
+    if (!snappy::Uncompress(block.data(), block.size(), &whole))
+      return damaged_at(offset, "is damaged: it cannot be decompressed");
+    return whole;
   }
 
   status parse_block(uint64_t offset, std::string_view block, std::vector<table_row>& rows) {
@@ -116,7 +141,7 @@ private:
       if (!rows.empty() && row.key <= rows.back().key)
         return damaged_at(offset, "is damaged: its keys do not ascend");
       taken_ += row.key.size();
-      if (taken_ / most_growth > content_.size())
+      if (taken_ / most_growth > content_.size() + inflated_)
         return failure(error_kind::resource_exhausted, "keys take more than ", most_growth,
                        " times what the file has: it is damaged");
       rows.push_back(std::move(row));
@@ -126,6 +151,7 @@ private:
 
   std::string_view content_;
   size_t taken_ = 0;
+  size_t inflated_ = 0; // bytes of compressed blocks
 };
 
 class block_writer {
@@ -157,7 +183,7 @@ public:
       append_number(text_, each);
     append_number(text_, static_cast<uint32_t>(restarts_.size()));
     block_handle handle{to.size(), text_.size()};
-    text_ += '\0'; // not compressed
+    text_ += stored;
     append_number(text_, masked_crc32c(std::as_bytes(std::span{text_})));
     to += text_;
     *this = block_writer{between_};
