@@ -1,5 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/device/device_name.hpp"
+#include "troupe/runtime/device/preferred_device.hpp"
 
 namespace troupe::test::device_name_test {
 
@@ -65,6 +66,29 @@ TEST_CASE("partial names merge unless they contradict each other") {
     CHECK(merged(a, b).ends_with("contradict each other"));
     CHECK(merged(b, a).ends_with("contradict each other"));
   }
+}
+
+TEST_CASE("parts of a device that are preferred are marked, and known by themselves") {
+  CHECK(preferred_device("/job:ps/replica:0/task:1/device:GPU:0") ==
+        "/job:ps?/replica:0?/task:1?/device:GPU:0?");
+  CHECK(preferred_device("/job:localhost/replica:0/task:0/device:CPU:0") == "/device:CPU:0?");
+  CHECK(preferred_device("/job:localhost") == "");
+  CHECK(preferred_device("/job:localhost/task:1") == "/job:localhost?/task:1?");
+  CHECK(preferred_device("/device:TPU:3") == "/device:TPU:3?");
+  CHECK(preferred_device("") == "");
+  CHECK(preferred_device("no device") == "no device");
+  CHECK(parsed("/job:ps?/gpu:0?") == "/job:ps/device:gpu:0");
+  CHECK(plain_device("/job:ps?/task:1/device:GPU:0?") == "/job:ps/task:1/device:GPU:0");
+  CHECK(to_string(required_device("/job:ps?/task:1/device:GPU:0?")) == "/task:1");
+  CHECK(task_of_device("/job:ps?/task:1/device:GPU:0?") == "/job:ps?/task:1");
+}
+
+TEST_CASE("a preferred device takes what it leaves open from the scope around it") {
+  CHECK(device_in_scope("", "/job:ps") == "/job:ps");
+  CHECK(device_in_scope("/gpu:0", "/job:ps") == "/gpu:0");
+  CHECK(device_in_scope("/gpu:0?", "/job:ps/task:1/cpu:0") == "/job:ps/task:1/gpu:0?");
+  CHECK(device_in_scope("/job:worker?/gpu:0?", "/job:ps/task:1") == "/job:worker?/gpu:0?");
+  CHECK(device_in_scope("/gpu:0?", "") == "/gpu:0?");
 }
 
 } // namespace troupe::test::device_name_test

@@ -8,6 +8,8 @@
 
 namespace troupe::test::place_test {
 
+using Catch::Matchers::Contains;
+
 namespace {
 
 const auto ps = *device_name::parse("/job:ps/task:0/cpu:0");
@@ -284,13 +286,70 @@ TEST_CASE("softly, what no device can run is an error all the same") {
   CHECK(found.status().kind() == error_kind::unimplemented);
 }
 
+// -- preferred devices ---------------------------------------------------------------------------
+
+// Where a node goes, and whether it is told that it is not where it asked to be; or the error.
+std::string where(const std::string& device, const device_list& devices) {
+  world w;
+  w.named("Neg", "a", {w.one}, device);
+  auto found = place(w.in, devices);
+  if (!found)
+    return found.status().message();
+  return concat(devices[static_cast<size_t>(found->chosen[1])],
+                found->softened.empty() ? "" : " instead");
+}
+
+TEST_CASE("a preferred device that is not there gives way, in a cluster only within its task") {
+  const auto local = *device_name::parse("/job:local/task:0/cpu:0"),
+             local_gpu = *device_name::parse("/job:local/task:0/gpu:0");
+  CHECK(where("/device:GPU:0?", {local}) == to_string(local) + " instead");
+  CHECK(where("/device:GPU:0?", {local, local_gpu}) == to_string(local_gpu));
+  CHECK(where("/device:GPU:3?", {local, local_gpu}) == to_string(local_gpu) + " instead");
+  CHECK(where("/device:TPU:0?", {local}) == to_string(local));
+  CHECK(where("/job:ps?/task:1?/cpu:0?", {local}) == to_string(local) + " instead");
+  CHECK(where("/job:worker?/gpu:1?", {ps, worker, gpu}) == to_string(gpu) + " instead");
+  CHECK(where("/job:worker?/gpu:0?", {ps, worker}) == to_string(worker) + " instead");
+  CHECK_THAT(where("/job:ps?/task:7?", {ps, worker}), Contains("there is no device"));
+  CHECK_THAT(where("/job:pss?", {ps, worker}), Contains("there is no device '/job:pss'"));
+  // A part without the mark must be fulfilled.
+  CHECK_THAT(where("/job:ps/task:1/gpu:0?", {local}), Contains("there is no device"));
+  CHECK_THAT(where("/job:local/gpu:0", {local}), Contains("there is no device"));
+}
+
+TEST_CASE("preferred devices that contradict each other are no error, required ones are") {
+  const auto local = *device_name::parse("/job:local/task:0/cpu:0"),
+             local_gpu = *device_name::parse("/job:local/task:0/gpu:0");
+  auto placed_with = [&](const std::string& first, const std::string& second) {
+    world w;
+    auto v = w.variable("v", first);
+    w.named("AssignAdd", "add", {v, w.one}, second);
+    return placed(w.in, {local, local_gpu});
+  };
+  CHECK(placed_with("/cpu:0?", "/gpu:0?") == "Const=1 v=0 add=0");
+  CHECK(placed_with("/gpu:0?", "/cpu:0") == "Const=1 v=0 add=0");
+  CHECK(placed_with("/cpu:0", "/gpu:0?") == "Const=1 v=0 add=0");
+  CHECK_THAT(placed_with("/cpu:0", "/gpu:0"), Contains("the devices contradict each other"));
+}
+
+TEST_CASE("TensorFlow's name of the process at hand is the task of a local session") {
+  const auto local = *device_name::parse("/job:local/task:0/cpu:0"),
+             named = *device_name::parse("/job:localhost/task:0/cpu:0");
+  for (const auto* name : {"/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost"}) {
+    CHECK(where(name, {local}) == to_string(local));
+    CHECK(where(name, {ps, named}) == to_string(named)); // a job may be called so
+    CHECK_THAT(where(name, {ps}), Contains("there is no device '/job:localhost"));
+  }
+  CHECK_THAT(where("/job:localhost/task:1", {local}), Contains("there is no device"));
+}
+
 TEST_CASE("an unknown or misspelt device is an error that lists the devices there are") {
   world w;
   w.named("Neg", "a", {w.one}, "/job:pss");
   CHECK(placed(w.in, {ps, gpu})
             .ends_with("there is no device '/job:pss', did you mean 'ps'? There are "
-                       "/job:ps/task:0/device:cpu:0, "
-                       "/job:worker/task:0/device:gpu:0"));
+                       "/job:ps/task:0/device:cpu:0, /job:worker/task:0/device:gpu:0; with soft "
+                       "placement (placement.soft of session_options, --soft-placement) it runs "
+                       "on the nearest of them"));
   world other;
   other.named("Neg", "a", {other.one}, "ps");
   auto text = placed(other.in, {ps});

@@ -142,6 +142,7 @@ void device_scopes::apply(const graph& to, node_spec& what, const op_def& op) co
   auto chosen = false; // by more than the text that the graph knows
   device_name device;
   std::vector<std::string> groups;
+  const node* beside = nullptr;
   for (auto i = first_within(depth); i < scopes_.size(); ++i) {
     const auto& scope = scopes_[i];
     if (scope.resets) {
@@ -152,6 +153,7 @@ void device_scopes::apply(const graph& to, node_spec& what, const op_def& op) co
     }
     if (scope.beside) {
       groups = {scope.beside->name()};
+      beside = scope.beside;
       chosen = true;
     }
     if (!scope.choose)
@@ -165,8 +167,11 @@ void device_scopes::apply(const graph& to, node_spec& what, const op_def& op) co
   }
   if (!chosen)
     return;
-  if (what.device.empty())
-    what.device = to_string(device);
+  if (what.device.empty()) {
+    // The text of the node beside says which parts are only preferred.
+    auto same = beside ? device_name::parse(beside->device()) : device_name{};
+    what.device = beside && same && *same == device ? beside->device() : to_string(device);
+  }
   add_colocation(what.attrs, groups);
 }
 

@@ -1,5 +1,6 @@
 #include "troupe/runtime/cluster/plan.hpp"
 
+#include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
@@ -66,7 +67,7 @@ void note_moved(step_plan& all, const std::vector<const node*>& moved) {
 
 void note_softened(step_plan& all, const placement& placed, const device_list& devices) {
   for (const auto* node : placed.softened) {
-    const auto& asked = node->device();
+    auto asked = plain_device(node->device());
     if (asked.empty() ||
         std::ranges::any_of(all.softened, [&](const auto& one) { return one.first == asked; }))
       continue;

@@ -43,6 +43,9 @@ result<device_name> device_name::parse(std::string_view text) {
     rest.remove_prefix(1);
     auto part = rest.substr(0, rest.find('/'));
     rest.remove_prefix(part.size());
+    auto is_preferred = part.ends_with('?'); // see preferred_device.hpp
+    if (is_preferred)
+      part.remove_suffix(1);
     auto colon = part.find(':');
     if (colon == part.npos)
       return invalid("device '", text, "': '/", part, "' lacks a ':'");
@@ -54,6 +57,8 @@ result<device_name> device_name::parse(std::string_view text) {
         return invalid("device '", text, "': write /device:cpu:0");
       key = lower(value.substr(0, second));
       value.remove_prefix(second + 1);
+      if (is_preferred && key != "cpu" && key != "gpu")
+        continue; // a kind that other systems have: any device will do
       if (key != "cpu" && key != "gpu")
         return invalid("device '", text, "': there is no kind of device '", key,
                        "', only cpu and gpu");

@@ -1,5 +1,6 @@
 #include "troupe/runtime/graph/graph.hpp"
 
+#include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -254,9 +255,8 @@ result<node*> graph::add_here(node_spec spec) {
   made->types_ = std::move(matched->output_types);
   made->input_ports_ = std::move(matched->input_ports);
   made->output_ports_ = std::move(matched->output_ports);
-  made->device_ = !spec.device.empty() ? std::move(spec.device)
-                  : devices_.empty()   ? std::string{}
-                                       : devices_.back();
+  made->device_ =
+      device_in_scope(std::move(spec.device), devices_.empty() ? std::string{} : devices_.back());
   made->controls_ = std::move(spec.controls);
   for (const auto& scope : control_scopes_)
     made->controls_.insert(made->controls_.end(), scope.begin(), scope.end());

@@ -1,5 +1,6 @@
 #include "troupe/runtime/passes/frames.hpp"
 
+#include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
@@ -170,9 +171,7 @@ private:
     if (!asked || kind_of(*asked) != device_kind::gpu ||
         site_of(one, device_kind::gpu) != kernel_site::none)
       return of_.device();
-    asked->kind.clear();
-    asked->ordinal = -1;
-    return to_string(*asked);
+    return task_of_device(of_.device());
   }
 
   // Turns use what they change one after the other.

@@ -1,5 +1,6 @@
 #include "troupe/runtime/placement/constraints.hpp"
 
+#include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
@@ -22,18 +23,55 @@ bool stays_with(const node& at, const state_access& access, bool is_frame) {
           (at.device().empty() || at.device() == access.state->device()));
 }
 
+// TensorFlow calls the process at hand so, and we the only task of a local session.
+void name_local_task(device_name& name) {
+  if (name.job == "localhost" && name.task <= 0)
+    name.job = local_job;
+}
+
+struct asked_device {
+  device_name all, required;
+};
+
+result<asked_device> parse_asked(const std::string& text, bool local) {
+  TROUPE_ASSIGN(auto all, device_name::parse(text));
+  asked_device parsed{std::move(all), required_device(text)};
+  if (local) {
+    name_local_task(parsed.all);
+    name_local_task(parsed.required);
+  }
+  return parsed;
+}
+
 // Graphs have few different devices, and many nodes.
 class parsed_devices {
 public:
-  const result<device_name>& of(const std::string& text) {
+  explicit parsed_devices(bool local) : local_(local) {}
+
+  const result<asked_device>& of(const std::string& text) {
     auto it = known_.find(text);
     return it != known_.end() ? it->second
-                              : known_.emplace(text, device_name::parse(text)).first->second;
+                              : known_.emplace(text, parse_asked(text, local_)).first->second;
   }
 
 private:
-  std::unordered_map<std::string, result<device_name>> known_;
+  bool local_;
+  std::unordered_map<std::string, result<asked_device>> known_;
 };
+
+// What is preferred first stays so, as far as nothing is required that contradicts it.
+status add_asked(node_set& to, const asked_device& asked) {
+  TROUPE_ASSIGN(to.required, merge(to.required, asked.required));
+  if (auto merged = merge(to.asked, asked.all))
+    to.asked = *std::move(merged);
+  else if (auto less = merge(to.asked, asked.required))
+    to.asked = *std::move(less);
+  else if (auto other = merge(to.required, asked.all))
+    to.asked = *std::move(other);
+  else
+    to.asked = to.required;
+  return {};
+}
 
 } // namespace
 
@@ -77,7 +115,8 @@ result<node_sets> node_sets::find(const graph& of, const device_list& devices) {
       made.join(node->id(), it->second, bond::group);
     }
   }
-  parsed_devices names;
+  auto local = is_local(devices);
+  parsed_devices names{local};
   std::vector<int> set_of_root(of.nodes().size(), -1);
   made.set_of_.resize(of.nodes().size(), -1);
   for (const auto& node : of.nodes()) {
@@ -93,10 +132,8 @@ result<node_sets> node_sets::find(const graph& of, const device_list& devices) {
     const auto& asked = names.of(node->device());
     if (!asked)
       return within(*node, asked.status());
-    auto merged = merge(set.asked, *asked);
-    if (!merged)
-      return made.contradiction(of, set, *node);
-    set.asked = *merged;
+    if (!add_asked(set, *asked))
+      return made.contradiction(of, set, *node, local);
     set.members.push_back(node.get());
   }
   return made;
@@ -138,11 +175,12 @@ std::string node_sets::chain(const graph& of, int from, int to) const {
   return text;
 }
 
-status node_sets::contradiction(const graph& of, const node_set& set, const node& last) const {
-  auto asked = *device_name::parse(last.device());
+status node_sets::contradiction(const graph& of, const node_set& set, const node& last,
+                                bool local) const {
+  auto asked = parse_asked(last.device(), local)->required;
   // Each part of what the set asks comes from one of its members.
   auto other = std::ranges::find_if(set.members, [&](const node* one) {
-    return !merge(*device_name::parse(one->device()), asked);
+    return !merge(parse_asked(one->device(), local)->required, asked);
   });
   if (other == set.members.end())
     return failure(error_kind::internal, last.description(), ": contradicts no node of its set");

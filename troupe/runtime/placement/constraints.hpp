@@ -22,6 +22,7 @@ enum class bond : uint8_t {
 struct node_set {
   std::vector<node*> members;
   device_name asked;
+  device_name required = {}; ///< without what is only preferred (device/preferred_device.hpp)
 };
 
 /// All nodes of a graph but feeds and fetches, divided into sets: a union-find over ref edges,
@@ -53,7 +54,7 @@ private:
   void join(int a, int b, bond why);
   int root(int id);
   std::string chain(const graph& of, int from, int to) const;
-  status contradiction(const graph& of, const node_set& set, const node& last) const;
+  status contradiction(const graph& of, const node_set& set, const node& last, bool local) const;
 
   std::vector<node_set> sets_;
   std::vector<int> set_of_, parent_;       // by node id

@@ -1,5 +1,6 @@
 #include "troupe/runtime/placement/explain.hpp"
 
+#include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 
 #include <algorithm>
@@ -42,7 +43,8 @@ public:
   std::string reason_for(const node& one) const {
     auto set = static_cast<size_t>(why_.sets.set_of(one));
     const auto& answer = why_.answers[set];
-    auto own = one.device().empty() ? std::string{} : concat("asked for '", one.device(), '\'');
+    auto own = one.device().empty() ? std::string{}
+                                    : concat("asked for '", plain_device(one.device()), '\'');
     auto bond = why_.sets.reason_of(one);
     if (answer.moved)
       return join(own, "a GPU that cannot run it, or what it is placed with; beside that");

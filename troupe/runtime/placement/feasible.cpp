@@ -63,7 +63,7 @@ std::string listed(const device_list& devices) {
 
 feasible_devices::feasible_devices(const device_list& devices, bool soft,
                                    const std::set<task_name>& avoid)
-    : devices_(devices), soft_(soft), avoid_(avoid) {
+    : devices_(devices), soft_(soft), local_(is_local(devices)), avoid_(avoid) {
   for (const auto& one : devices)
     there_[index_of(kind_of(one))] = true;
 }
@@ -104,7 +104,9 @@ status feasible_devices::failed(const node_set& set) const {
     auto jobs = nearest_jobs(set.asked, devices_);
     return failure(error_kind::not_found, set.members.front()->description(),
                    ": there is no device '", set.asked, '\'', jobs,
-                   jobs.empty() ? "; there are " : " There are ", listed(devices_));
+                   jobs.empty() ? "; there are " : " There are ", listed(devices_),
+                   "; with soft placement (placement.soft of session_options, --soft-placement) it "
+                   "runs on the nearest of them");
   }
   for (const auto* one : set.members) {
     std::erase_if(left, [&](device_kind kind) { return site_of(*one, kind) == kernel_site::none; });
@@ -118,8 +120,13 @@ status feasible_devices::failed(const node_set& set) const {
 
 // Less and less of what was asked, until there is such a device; numbers that are too high wrap
 // around, so that what was spread stays so.
-std::optional<device_name> feasible_devices::nearest(const device_name& asked, kinds able) {
-  auto wrapped = [&](device_name wide, int number, auto part) -> std::optional<device_name> {
+std::optional<device_name> feasible_devices::nearest(const device_name& asked, kinds able,
+                                                     const device_name& required) {
+  auto wrapped = [&](const device_name& near, int number, auto part) -> std::optional<device_name> {
+    auto merged = merge(near, required);
+    if (!merged)
+      return {};
+    auto wide = *std::move(merged);
     const auto& open = find(wide, able);
     if (open.empty())
       return {};
@@ -129,7 +136,7 @@ std::optional<device_name> feasible_devices::nearest(const device_name& asked, k
     std::ranges::sort(numbers);
     auto twice = std::ranges::unique(numbers);
     numbers.erase(twice.begin(), twice.end());
-    if (number >= 0)
+    if (number >= 0 && wide.*part < 0)
       wide.*part = numbers[static_cast<size_t>(number) % numbers.size()];
     return wide;
   };
@@ -138,12 +145,22 @@ std::optional<device_name> feasible_devices::nearest(const device_name& asked, k
       of_job{asked.job, -1, "", -1}, any_of_kind{"", -1, asked.kind, -1};
   if (auto found = wrapped(of_kind, asked.ordinal, &device_name::ordinal))
     return found;
-  if (!find(of_task, able).empty())
-    return of_task;
+  if (auto found = wrapped(of_task, -1, &device_name::ordinal))
+    return found;
   for (const auto& wide : {of_job_and_kind, of_job, any_of_kind, device_name{}})
     if (auto found = wrapped(wide, asked.task, &device_name::task))
       return found;
   return {};
+}
+
+// In a cluster, a task that is asked for may come later: state must not begin somewhere else.
+device_name feasible_devices::required_of(const node_set& set) const {
+  auto required = set.required;
+  if (!local_) {
+    required.job = set.asked.job;
+    required.task = set.asked.task;
+  }
+  return required;
 }
 
 result<feasible_devices::choice> feasible_devices::of(const node_set& set) {
@@ -159,8 +176,8 @@ result<feasible_devices::choice> feasible_devices::of(const node_set& set) {
       if (const auto& beside = find({gpu->job, gpu->task, "cpu", -1}, able); !beside.empty())
         return choice{&beside, true};
   }
-  if (soft_)
-    if (auto instead = nearest(set.asked, able))
+  if (soft_ || set.asked != set.required)
+    if (auto instead = nearest(set.asked, able, soft_ ? device_name{} : required_of(set)))
       return choice{&find(*instead, able), false, true};
   return failed(set);
 }

@@ -35,10 +35,12 @@ private:
   kinds kinds_of(const node_set& set) const;
   const std::vector<int>& find(const device_name& asked, kinds able, bool avoids = false);
   status failed(const node_set& set) const;
-  std::optional<device_name> nearest(const device_name& asked, kinds able);
+  device_name required_of(const node_set& set) const;
+  std::optional<device_name> nearest(const device_name& asked, kinds able,
+                                     const device_name& required);
 
   const device_list& devices_;
-  const bool soft_;
+  const bool soft_, local_;
   const std::set<task_name>& avoid_;
   std::array<bool, 2> there_{}; // by device_kind
   std::map<std::tuple<device_name, bool, bool, bool>, std::vector<int>> known_;

@@ -1,5 +1,6 @@
 #include "troupe/runtime/placement/place.hpp"
 
+#include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/collective.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/placement/constraints.hpp"
@@ -109,11 +110,22 @@ private:
     TROUPE_ASSIGN(auto answer, feasible_.of(set));
     for (auto* node : set.members)
       made_.chosen[node->index()] = answer.open->front();
-    auto& notes = answer.moved ? made_.moved : made_.softened;
-    if (answer.moved || answer.softened)
-      notes.insert(notes.end(), set.members.begin(), set.members.end());
+    if (answer.moved)
+      made_.moved.insert(made_.moved.end(), set.members.begin(), set.members.end());
+    else
+      for (auto* node : set.members)
+        if (answer.softened || !gets_preferred(*node))
+          made_.softened.push_back(node);
     answers_.push_back(answer);
     return {};
+  }
+
+  // Of sets that contradict each other only in what they prefer, some do not get it.
+  bool gets_preferred(const node& at) const {
+    if (at.device().find('?') == std::string::npos)
+      return true;
+    auto asked = device_name::parse(at.device());
+    return asked && asked->matches(devices_[static_cast<size_t>(made_.chosen[at.index()])]);
   }
 
   // Never worse than without, as far as the model knows.
@@ -167,6 +179,11 @@ private:
 
 device_kind kind_of(const device_name& where) {
   return where.kind == to_string(device_kind::gpu) ? device_kind::gpu : device_kind::cpu;
+}
+
+bool is_local(const device_list& devices) noexcept {
+  return std::ranges::all_of(devices,
+                             [](const auto& one) { return one.job == local_job && one.task == 0; });
 }
 
 result<placement> place(const graph& of, const device_list& devices, const placing& how) {

@@ -16,6 +16,9 @@ using device_list = std::vector<device_name>;
 
 device_kind kind_of(const device_name& where);
 
+/// Whether the devices are those of a local session.
+bool is_local(const device_list& devices) noexcept;
+
 class link_costs;
 class node_times;
 struct placement_report;
@@ -42,7 +45,8 @@ struct placement {
   std::vector<int> chosen; ///< an index into the devices per node id; -1 for feeds and fetches
   /// Nodes that asked for a GPU which cannot run them, and run on a processor of the same task.
   std::vector<const node*> moved;
-  /// Nodes of sets that asked for a device which is not there, or cannot run them (placing::soft).
+  /// Nodes that asked for a device which is not there, or cannot run them (placing::soft), or that
+  /// preferred one (device/preferred_device.hpp).
   std::vector<const node*> softened = {};
   std::shared_ptr<const placement_report> report = {};
 };
@@ -50,9 +54,10 @@ struct placement {
 /// Feeds and fetches go where they are read and made. What shares a variable, queue or table
 /// through a ref edge or a handle, and what names the same colocation group (graph/colocation.hpp),
 /// is placed together. A set of nodes that asks for a GPU goes to the task's processor where the
-/// GPU has no kernel for one of them. Fails, naming the nodes, for a device that does not exist,
-/// for constraints that contradict each other, and where no kernel exists. Takes seconds for
-/// 100,000 nodes and 1,000 devices.
+/// GPU has no kernel for one of them. Preferred devices that are not there are replaced by the
+/// nearest ones: in a local session any, else of the same task. Fails, naming the nodes, for a
+/// device that does not exist, for constraints that contradict each other, and where no kernel
+/// exists. Takes seconds for 100,000 nodes and 1,000 devices.
 result<placement> place(const graph& of, const device_list& devices, const placing& how = {});
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 #include "troupe/serialization/graph_def/add_nodes.hpp"
 
+#include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -120,7 +121,7 @@ private:
     node_spec spec;
     spec.op = from.op();
     spec.name = from.name();
-    spec.device = from.device();
+    spec.device = preferred_device(from.device());
     TROUPE_TRY(connect(spec, from).within(description(from)));
     if (const auto* raised = raised_from(from)) {
       auto find = [this](const std::string& text) -> result<edge> {

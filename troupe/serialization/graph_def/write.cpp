@@ -1,5 +1,6 @@
 #include "troupe/serialization/graph_def.hpp"
 
+#include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/gradient.hpp"
@@ -356,7 +357,7 @@ private:
     NodeDef to;
     to.set_name(from.name());
     to.set_op(std::string{form ? form->name : op.name});
-    to.set_device(from.device());
+    to.set_device(plain_device(from.device()));
     std::vector<const node*> controls{from.controls().begin(), from.controls().end()};
     for (int i = 0; i < static_cast<int>(from.inputs().size()); ++i) {
       TROUPE_ASSIGN(auto input, input_of(from, i, form, controls));
@@ -457,7 +458,7 @@ private:
       name += '_';
     to.set_name(name);
     to.set_op("ReadVariableOp");
-    to.set_device(maker.device());
+    to.set_device(plain_device(maker.device()));
     to.add_input(text_of(edge{const_cast<node*>(&maker), 0}));
     if (from.node != &maker)
       to.add_input(concat('^', from.node->name()));
