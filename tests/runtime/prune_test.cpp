@@ -49,6 +49,18 @@ TEST_CASE("a feed cuts off what would have computed it") {
         "both joint"); // the other output is needed
 }
 
+TEST_CASE("a variable that is fed gives that value, and is changed in other steps only") {
+  world w;
+  auto read = add(w.in, {.op = "Neg", .name = "read", .inputs = {w.v}});
+  CHECK(w.pruned({.feeds = {w.v}, .fetches = {read}}) == "read");
+  CHECK(w.pruned({.feeds = {w.v}, .fetches = {w.v}}) == "");
+  auto assign = add(w.in, {.op = "Assign", .name = "assign", .inputs = {w.v, w.one}});
+  CHECK(w.pruned({.feeds = {assign}, .fetches = {assign}}) == ""); // any tensor may be fed
+  CHECK(w.pruned({.feeds = {w.v}, .fetches = {read}, .targets = {assign.node}})
+            .find("takes the variable 'v' itself, and not its value, which is fed") !=
+        std::string::npos);
+}
+
 TEST_CASE("control inputs run, except for placeholders that are fed") {
   world w;
   auto late = add(
@@ -84,7 +96,8 @@ TEST_CASE("signatures that mean nothing are refused") {
   CHECK(w.pruned({.feeds = {w.x, w.x}, .fetches = {w.sum}}) == "'x' is fed twice");
   CHECK(w.pruned({.targets = {nullptr}}) == "target 0 is no node of this graph");
   CHECK(w.pruned({.targets = {foreign.node}}) == "target 0 is no node of this graph");
-  CHECK(w.pruned({.feeds = {w.v}, .fetches = {w.one}}).ends_with("is state and cannot be fed"));
+  CHECK(w.pruned({.feeds = {w.queue}, .fetches = {w.one}})
+            .ends_with("is a queue, which cannot be fed"));
   CHECK(w.pruned({.fetches = {w.queue}}).ends_with("is a queue, which has no value"));
 }
 

@@ -493,14 +493,19 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   std::vector<tensor> values;
   values.reserve(feeds.size());
   for (const auto& one : feeds) {
-    signature.feeds.push_back(one.to);
     if (one.value.is_edge())
       throw error{invalid("a feed must be a number, a list or a tensor, no edge")
                       .within(at("session::run", where))};
-    if (one.to.node && one.value.literal())
-      values.push_back(unwrap(converted(one.value.value(), one.to.type()), "session::run", where));
-    else
-      values.push_back(one.value.value());
+    auto value = one.to.node && one.value.literal()
+                     ? unwrap(converted(one.value.value(), one.to.type()), "session::run", where)
+                     : one.value.value();
+    // Several names may stand for one tensor, as in signatures of SavedModels.
+    if (auto before = find_edge(signature.feeds, one.to);
+        before != signature.feeds.end() &&
+        identical(values[static_cast<size_t>(before - signature.feeds.begin())], value))
+      continue;
+    signature.feeds.push_back(one.to);
+    values.push_back(std::move(value));
   }
   for (const auto& one : targets)
     signature.targets.push_back(one.run);

@@ -85,8 +85,10 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
     auto what = signature.feeds[i];
     if (!what.exists() || &what.node->graph() != &of)
       return invalid("feed ", i, " is an edge to nothing or of another graph");
-    if (what.node->output_is_ref(what.index))
-      return invalid("feed ", i, ": ", what.node->description(), " is state and cannot be fed");
+    if (auto* behind = what.node->output_is_ref(what.index) ? resource_behind(what) : nullptr;
+        behind && behind->op().makes != resource::variable)
+      return invalid("feed ", i, ": ", behind->description(), " is a ",
+                     to_string(behind->op().makes), ", which cannot be fed");
     if (contains_edge(std::span{signature.feeds}.first(i), what))
       return invalid("'", what, "' is fed twice");
   }
@@ -124,9 +126,14 @@ result<std::vector<node*>> prune(const graph& of, const step_signature& signatur
                      at->output_shape(0), ", and is not");
     if (is_collective(at->op()))
       std::ranges::copy(groups.peers_of(*at), std::back_inserter(open));
-    for (const auto& input : at->inputs())
+    for (int i = 0; i < static_cast<int>(at->inputs().size()); ++i) {
+      const auto& input = at->inputs()[static_cast<size_t>(i)];
       if (!is_fed(input))
         open.push_back(input.node);
+      else if (at->input_is_ref(i))
+        return invalid(at->description(), " takes the variable '", input,
+                       "' itself, and not its value, which is fed: run it in another step");
+    }
     for (auto* before : at->controls())
       // A fed placeholder is there from the start: waiting for it means nothing.
       if (!(has(before->op().effects, effect::fed) && is_fed({before, 0})))
