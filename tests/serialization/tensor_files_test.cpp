@@ -63,8 +63,7 @@ TEST_CASE("tensors are read by name, in whichever format they lie") {
     REQUIRE(from);
     REQUIRE(from->tensors().size() == 2);
     CHECK((from->tensors()[0].name == "b" && from->tensors()[1].name == "w"));
-    if (std::string_view{path} != "w.npz")
-      CHECK((from->find("w")->type == dtype::f32 && from->find("w")->dims == shape{2, 2}));
+    CHECK((from->find("w")->type == dtype::f32 && from->find("w")->dims == shape{2, 2}));
     CHECK(identical(*from->read("w"), weights));
     CHECK(identical(*from->read("b"), bias));
     CHECK(from->verify());
@@ -74,6 +73,49 @@ TEST_CASE("tensors are read by name, in whichever format they lie") {
   }
   CHECK(tensor_files::open(disk, "run/model")->path() == "run/model/step-4");
   CHECK(tensor_files::open(disk, "second.ckpt.index")->path() == "second.ckpt");
+}
+
+TEST_CASE("any file of a checkpoint of TensorFlow names it, and a folder its latest") {
+  simulated_disk disk{1};
+  auto write = [&](const std::string& prefix, const tensor& value) {
+    auto to = tensor_bundle_writer::begin(disk, prefix);
+    REQUIRE(to);
+    REQUIRE(to->add("w", value));
+    REQUIRE(to->finish());
+  };
+  auto opened = [&](const std::string& path) {
+    auto from = tensor_files::open(disk, path);
+    return from ? from->path() : from.status().message();
+  };
+  REQUIRE(disk.make_folder("run"));
+  write("run/model-1", bias);
+  CHECK(opened("run") == "run/model-1"); // the only one
+  write("run/model-2", weights);
+  CHECK_THAT(opened("run"), Contains("run: has several checkpoints; name one: run/model-1, "
+                                     "run/model-2"));
+  disk.put("run/model-2.meta", "a graph");
+  for (const auto* path :
+       {"run/model-2", "run/model-2.index", "run/model-2.meta", "run/model-2.data-00000-of-00001"})
+    CHECK(opened(path) == "run/model-2");
+  disk.put("run/checkpoint", "model_checkpoint_path: \"model-1\"\n"
+                             "all_model_checkpoint_paths: \"model-1\"\n");
+  CHECK(opened("run") == "run/model-1");
+  // A folder that was moved, and a name as Protobuf writes it.
+  disk.put("run/checkpoint", "  model_checkpoint_path : '/old/place/mod\\145l-2'\n");
+  CHECK(opened("run") == "run/model-2");
+  disk.put("run/checkpoint", "model_checkpoint_path: \"gone\"\n");
+  CHECK_THAT(opened("run"), Contains("run/checkpoint: names run/gone"));
+  disk.put("run/checkpoint", "model_checkpoint_path: gone\n");
+  CHECK_THAT(opened("run"), Contains("run/checkpoint: does not name a checkpoint"));
+  disk.put("run/alone.meta", "a graph");
+  CHECK_THAT(opened("run/alone.meta"),
+             Contains("run/alone.meta: is the graph") && Contains("there is no run/alone.index"));
+  // The variables of a SavedModel.
+  REQUIRE(disk.make_folder("saved/variables"));
+  write("saved/variables/variables", weights);
+  disk.put("saved/saved_model.pb", "");
+  CHECK(opened("saved") == "saved/variables/variables");
+  CHECK(opened("saved/saved_model.pb") == "saved/variables/variables");
 }
 
 TEST_CASE("what are no tensors is an error that names the file") {

@@ -123,8 +123,9 @@ void add_checkpoint(CLI::App& to, int& exit_code) {
     one->add_option("path", chosen->path, what)->required();
     return one;
   };
-  const char* either = "A checkpoint, or a folder of them: its latest; or a .safetensors or .npz "
-                       "file, or the prefix of a checkpoint of TensorFlow";
+  const char* either =
+      "A checkpoint, or a folder of them: its latest; or a .safetensors or .npz "
+      "file, the prefix or any file of a checkpoint of TensorFlow, or a SavedModel";
   add("ls", "List the complete checkpoints of a folder", "The folder")->callback([chosen] {
     list_checkpoints(chosen->path);
   });

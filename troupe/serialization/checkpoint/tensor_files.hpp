@@ -16,12 +16,13 @@ class tensor_files {
 public:
   struct entry {
     std::string name;
-    dtype type = dtype::none; ///< none: one that we do not have, or that shows when it is read
+    dtype type = dtype::none; ///< none: one that we do not have
     shape dims = {};
   };
 
   /// Opens a checkpoint of ours or the latest of a folder of them, a `.safetensors` or `.npz` file,
-  /// or a checkpoint of TensorFlow: the prefix of version 2, or a file of version 1. Fails with
+  /// or a checkpoint of TensorFlow: the prefix of version 2, one of its files or the .meta beside
+  /// it, a file of version 1, a folder with a file "checkpoint", or a SavedModel. Fails with
   /// not_found where there is none of these.
   static result<tensor_files> open(file_system& files, const std::string& path);
 

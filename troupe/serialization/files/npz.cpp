@@ -1,12 +1,14 @@
 #include "troupe/serialization/files/npz.hpp"
 
 #include "troupe/serialization/files/npy.hpp"
+#include "troupe/serialization/files/npy_header.hpp"
 
 #include <algorithm>
 
 namespace troupe {
 
 constexpr std::string_view npy_ending = ".npy";
+constexpr uint64_t longest_header = uint64_t{1} << 17; // of an array of no records, by far
 
 result<npz_reader> npz_reader::open(file_system& files, const std::string& path) {
   TROUPE_ASSIGN(auto archive, zip_reader::open(files, path));
@@ -21,10 +23,24 @@ std::vector<std::string> npz_reader::names() const {
   return all;
 }
 
-result<tensor> npz_reader::read(std::string_view name) const {
+result<const zip_entry*> npz_reader::find(std::string_view name) const {
   auto found = std::ranges::find(archive_.entries(), concat(name, npy_ending), &zip_entry::name);
   if (found == archive_.entries().end())
     return failure(error_kind::not_found, archive_.path(), ": has no array '", name, "'");
+  return &*found;
+}
+
+result<std::pair<dtype, shape>> npz_reader::describe(std::string_view name) const {
+  TROUPE_ASSIGN(const auto* found, find(name));
+  TROUPE_ASSIGN(auto beginning, archive_.read_beginning(*found, longest_header));
+  auto header = npy_header::parse(std::as_bytes(std::span{beginning}));
+  if (!header)
+    return header.status().within(concat(archive_.path(), ": array '", name, "'"));
+  return std::pair{header->element.type, header->dims};
+}
+
+result<tensor> npz_reader::read(std::string_view name) const {
+  TROUPE_ASSIGN(const auto* found, find(name));
   TROUPE_ASSIGN(auto content, archive_.read(*found));
   auto value = read_npy(std::as_bytes(std::span{content}));
   if (!value)

@@ -172,20 +172,49 @@ status zip_reader::inflate_all(const zip_entry& entry, const std::string& from,
   return {};
 }
 
-result<std::string> zip_reader::read(const zip_entry& entry) const {
-  auto damaged = [&](std::string_view why) {
-    return failure(error_kind::data_loss, path(), ": '", entry.name, "' is damaged: ", why);
-  };
+status zip_reader::damaged(const zip_entry& entry, std::string_view why) const {
+  return failure(error_kind::data_loss, path(), ": '", entry.name, "' is damaged: ", why);
+}
+
+// Where the bytes of a file begin, which are all there.
+result<uint64_t> zip_reader::find_content(const zip_entry& entry) const {
   TROUPE_ASSIGN(auto head, read_part(*file_, entry.offset, local_bytes));
   if (number_of<uint32_t>(head, 0) != local_magic)
-    return damaged("it does not begin like a file of an archive");
+    return damaged(entry, "it does not begin like a file of an archive");
   auto begin =
       entry.offset + local_bytes + number_of<uint16_t>(head, 26) + number_of<uint16_t>(head, 28);
   auto deflated = entry.method == deflate_method;
   if (deflated ? entry.bytes / most_inflation > entry.stored + 1 : entry.bytes != entry.stored)
-    return damaged(concat(entry.stored, " bytes cannot become ", entry.bytes));
+    return damaged(entry, concat(entry.stored, " bytes cannot become ", entry.bytes));
   if (begin > file_->size() || entry.stored > file_->size() - begin)
-    return damaged("it goes beyond the archive");
+    return damaged(entry, "it goes beyond the archive");
+  return begin;
+}
+
+result<std::string> zip_reader::read_beginning(const zip_entry& entry, uint64_t most) const {
+  TROUPE_ASSIGN(auto begin, find_content(entry));
+  TROUPE_ASSIGN(auto content, read_part(*file_, begin, std::min(most, entry.stored)));
+  if (entry.method != deflate_method)
+    return content;
+  std::string inflated(std::min(most, entry.bytes), '\0');
+  z_stream zlib = {};
+  if (inflateInit2(&zlib, -15) != Z_OK) // without a head
+    return failure(error_kind::resource_exhausted, path(), ": no memory to decompress it");
+  zlib.next_in = reinterpret_cast<Bytef*>(content.data());
+  zlib.avail_in = static_cast<uInt>(content.size());
+  zlib.next_out = reinterpret_cast<Bytef*>(inflated.data());
+  zlib.avail_out = static_cast<uInt>(inflated.size());
+  auto code = inflate(&zlib, Z_SYNC_FLUSH);
+  inflated.resize(inflated.size() - zlib.avail_out);
+  inflateEnd(&zlib);
+  if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+    return damaged(entry, "it cannot be decompressed");
+  return inflated;
+}
+
+result<std::string> zip_reader::read(const zip_entry& entry) const {
+  TROUPE_ASSIGN(auto begin, find_content(entry));
+  auto deflated = entry.method == deflate_method;
   TROUPE_ASSIGN(auto content, read_part(*file_, begin, entry.stored));
   if (deflated) {
     std::string inflated;
@@ -194,7 +223,7 @@ result<std::string> zip_reader::read(const zip_entry& entry) const {
   }
   auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
   if (static_cast<uint32_t>(crc) != entry.crc)
-    return damaged("its checksum is wrong");
+    return damaged(entry, "its checksum is wrong");
   return content;
 }
 

@@ -27,8 +27,12 @@ public:
   /// Reads a whole file of it and compares its checksum. Takes no more memory than its deflated
   /// bytes can become.
   result<std::string> read(const zip_entry& entry) const;
+  /// Reads at most that many bytes from the beginning of a file of it; compares no checksum.
+  result<std::string> read_beginning(const zip_entry& entry, uint64_t most) const;
 
 private:
+  result<uint64_t> find_content(const zip_entry& entry) const;
+  status damaged(const zip_entry& entry, std::string_view why) const;
   status inflate_all(const zip_entry& entry, const std::string& from, std::string& to) const;
 
   std::unique_ptr<readable_file> file_;

@@ -85,7 +85,7 @@ private:
   status feed(size_t start) {
     TROUPE_ASSIGN(auto to, existing_edge("the name of a node to feed"));
     for (const auto& other : run_.feeds)
-      if (other.to == to)
+      if (is_same_edge(other.to, to))
         return in_.error_at(start, "'", to, "' is fed already in this run");
     TROUPE_TRY(in_.expect('=', "'=' and the value to feed"));
     TROUPE_ASSIGN(auto value, in_.literal());
