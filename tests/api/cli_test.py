@@ -21,6 +21,7 @@ import urllib.request
 import zipfile
 
 TROUPE, FOLDER = sys.argv[1], sys.argv[2]
+TENSORFLOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "graphs", "tensorflow")
 os.makedirs(FOLDER, exist_ok=True)
 
 
@@ -53,6 +54,14 @@ def write(name, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
+
+
+def unpacked(name):
+    """The folder of files that TensorFlow has written (tests/graphs/tensorflow/saved_models.py)."""
+    to = os.path.join(FOLDER, f"unpacked_{name}")
+    with zipfile.ZipFile(os.path.join(TENSORFLOW, f"saved_{name}.zip")) as archive:
+        archive.extractall(to)
+    return os.path.join(to, "model")
 
 
 def write_npy(name, descr, shape, data):
@@ -1145,6 +1154,89 @@ class Checkpoint(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("none", done.stderr)
         self.assertNotEqual(troupe("checkpoint").returncode, 0)
+
+    def test_files_of_tensorflow_are_shown_by_any_of_their_names(self):
+        folder = unpacked("on_disk")
+        prefix = os.path.join(folder, "model.ckpt-2")
+        for path in prefix, f"{prefix}.index", f"{prefix}.meta", f"{prefix}.data-00000-of-00001", folder:
+            shown = troupe("checkpoint", "show", path)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertEqual(shown.stdout, f"{prefix}: TensorFlow's, version 2, 1 tensors\n  v  f32[2]\n")
+        model = unpacked("first_checkpoint")
+        shown = troupe("checkpoint", "show", os.path.join(model, "saved_model.pb"))
+        self.assertIn("TensorFlow's, version 1, 1 tensors\n  v  f32[]\n", shown.stdout)
+
+    def test_arrays_of_numpy_are_shown_with_types_and_shapes(self):
+        npy = write_npy("shown.npy", "<f4", "(2, 3)", bytes(24))
+        path = os.path.join(FOLDER, "shown.npz")
+        for method in zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED:
+            with zipfile.ZipFile(path, "w", method) as archive:
+                archive.write(npy, "w.npy")
+            self.assertIn("  w  f32[2,3]\n", troupe("checkpoint", "show", path).stdout)
+
+
+class FilesOfTensorFlow(unittest.TestCase):
+    """Files as people have them on disk."""
+
+    def test_the_graph_beside_a_checkpoint_runs(self):
+        prefix = os.path.join(unpacked("on_disk"), "model.ckpt-2")
+        done = troupe("run", f"{prefix}.meta", "--init", "save/restore_all", "--feed", f"save/Const={prefix}",
+                      "--feed", "x=[1, 10]", "--fetch", "y")
+        self.assertEqual((done.returncode, done.stdout), (0, "y = f32[2] {3, 40}\n"), done.stderr)
+
+    def test_the_graph_of_a_saved_model_stands_for_its_folder(self):
+        for name, file in ("first_checkpoint", "saved_model.pb"), ("as_text", "saved_model.pbtxt"):
+            model = unpacked(name)
+            listed = [troupe("run", path).stdout for path in (model, os.path.join(model, file))]
+            self.assertIn("signature serving_default\n", listed[0])
+            self.assertEqual(listed[0], listed[1])
+        done = troupe("run", os.path.join(unpacked("first_checkpoint"), "saved_model.pb"), "--feed", "x=[1, 3]")
+        self.assertEqual((done.returncode, done.stdout), (0, "y = f32[2] {3, 9}\n"), done.stderr)
+
+    def test_a_folder_without_a_saved_model_names_its_graphs(self):
+        folder = unpacked("on_disk")
+        done = troupe("run", folder, "--fetch", "y")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("it has graphs of checkpoints: give", done.stderr)
+        self.assertIn("model.ckpt-1.meta", done.stderr)
+
+    def test_a_file_of_another_kind_is_named_as_what_it_is(self):
+        done = troupe("run", os.path.join(unpacked("on_disk"), "model.ckpt-2.index"), "--fetch", "y")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("it is a checkpoint of TensorFlow", done.stderr)
+
+    def test_devices_of_another_machine_give_way_with_a_warning(self):
+        graph = write("devices.pbtxt", """
+            node { name: "x" op: "Placeholder" device: "/job:localhost/replica:0/task:0/device:CPU:0"
+                   attr { key: "dtype" value { type: DT_FLOAT } } }
+            node { name: "y" op: "Neg" input: "x" device: "/device:GPU:0"
+                   attr { key: "T" value { type: DT_FLOAT } } }""")
+        done = troupe("run", graph, "--feed", "x=[1, 2]", "--fetch", "y")
+        self.assertEqual((done.returncode, done.stdout), (0, "y = f32[2] {-1, -2}\n"), done.stderr)
+        self.assertIn("asks for '/device:GPU:0'", done.stderr)
+        own = write("own_devices.txt", 'x = f32[1, 2]\ny = Neg(x) @"/device:gpu:0"\nfetch y\n')
+        done = troupe("run", own)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--soft-placement", done.stderr)
+
+    def test_a_variable_may_be_fed_and_one_tensor_by_two_names(self):
+        graph = write("fed.pbtxt", """
+            node { name: "v" op: "VariableV2" attr { key: "dtype" value { type: DT_FLOAT } }
+                   attr { key: "shape" value { shape { dim { size: 2 } } } } }
+            node { name: "y" op: "AddN" input: "v" input: "v" attr { key: "T" value { type: DT_FLOAT } }
+                   attr { key: "N" value { i: 2 } } }""")
+        for feeds in ["v=[1, 2]"], ["v=[1, 2]", "v:0=[1, 2]"]:
+            words = [word for each in feeds for word in ("--feed", each)]
+            done = troupe("run", graph, *words, "--fetch", "y")
+            self.assertEqual((done.returncode, done.stdout), (0, "y = f32[2] {2, 4}\n"), done.stderr)
+        done = troupe("run", graph, "--feed", "v=[1, 2]", "--feed", "v:0=[3, 4]", "--fetch", "y")
+        self.assertIn("is fed twice", done.stderr)
+
+    def test_a_misspelt_field_of_a_text_is_refused_with_its_place(self):
+        graph = write("misspelt.pbtxt", 'node { name: "x" op: "NoOp"\n  devise: "/gpu:0" }\n')
+        done = troupe("run", graph, "--target", "x")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("misspelt.pbtxt:2:9: NodeDef has no field 'devise', did you mean 'device'?", done.stderr)
 
 
 if __name__ == "__main__":

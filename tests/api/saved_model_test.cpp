@@ -10,6 +10,7 @@
 #include "troupe/troupe.hpp"
 
 #include <filesystem>
+#include <mutex>
 
 namespace troupe::test::saved_model_test {
 namespace {
@@ -102,6 +103,90 @@ TEST_CASE("a SavedModel that Keras exports runs") {
   runs_as_in_tensorflow("keras", {"serving_default"});
 }
 
+TEST_CASE("a SavedModel as text runs like one of bytes") {
+  runs_as_in_tensorflow("as_text", {"serving_default", "number_of"});
+}
+
+TEST_CASE("a SavedModel whose variables are a checkpoint of version 1 is restored") {
+  runs_as_in_tensorflow("first_checkpoint", {"serving_default"});
+}
+
+TEST_CASE("types that a signature does not tell are those of its nodes") {
+  golden from{"first_checkpoint"};
+  auto all = list_saved_model(real_files(), from.model());
+  REQUIRE(all);
+  const auto& signature = all->front().signatures.at("serving_default");
+  CHECK((signature.inputs.at("x").has_type && signature.inputs.at("x").type == dtype::f32));
+  CHECK(signature.outputs.at("y").type == dtype::f32);
+}
+
+TEST_CASE("the graph beside a checkpoint of TensorFlow 1 is imported, restored and run") {
+  golden from{"on_disk"};
+  for (const auto* step : {"1", "2"}) {
+    graph_builder g;
+    auto prefix = concat(from.model(), "/model.ckpt-", step);
+    auto model = import_graph_def(g, prefix + ".meta");
+    auto s = session::local();
+    s.run({{model["save/Const"], tensor::scalar(prefix)}}, {}, {model.target("save/restore_all")});
+    auto y = s.fetch(model["y"], {{model["x"], tensor::vector<float>({1, 10})}});
+    CHECK(identical(y, *step == '1' ? tensor::vector<float>({1, 20})
+                                    : tensor::vector<float>({3, 40})));
+  }
+}
+
+TEST_CASE("a signature may feed a variable, which then needs no value, by two names as well") {
+  graph_builder g;
+  auto v = g.variable(0.0f, "v");
+  auto r = g.resource_variable(tensor::scalar(0.0f), "r");
+  auto y = v + r;
+  auto s = session::local();
+  CHECK(to_scalar<float>(s.fetch(y, {{v, 2.0f}, {r, 3.0f}})) == 5);
+  CHECK(to_scalar<float>(s.fetch(y, {{v, 2.0f}, {r, 3.0f}, {v, 2.0f}})) == 5);
+  CHECK_THAT(failure_of([&] {
+               s.fetch(y, {{v, 2.0f}, {r, 3.0f}, {v, 4.0f}});
+             }),
+             Contains("is fed twice"));
+  CHECK_THAT(failure_of([&] {
+               s.run({{v, 2.0f}}, {}, {g.initializer()});
+             }),
+             Contains("takes the variable 'v' itself"));
+  s.run(g.initializer());
+  CHECK(to_scalar<float>(s.fetch(y, {{v, 2.0f}})) == 2);
+  CHECK(to_scalar<float>(s.fetch(v)) == 0); // a feed changes nothing
+  // Several outputs of one node.
+  auto parts = split(0, g.placeholder(dtype::f32, {2}, "whole"), 2);
+  CHECK(to_scalar<float>(
+            s.fetch(sum(parts[0] + parts[1]), {{parts[0], tensor::vector<float>({1})},
+                                               {parts[1], tensor::vector<float>({2})}})) == 3);
+}
+
+TEST_CASE("a model that names devices of another machine runs, with a warning") {
+  temporary_folder folder;
+  REQUIRE(write_file(folder / "model.pbtxt", R"(
+    node { name: 'x' op: 'Placeholder' device: '/job:localhost/replica:0/task:0/device:CPU:0'
+           attr { key: 'dtype' value { type: DT_FLOAT } } }
+    node { name: 'v' op: 'VariableV2' device: '/job:ps/task:3'
+           attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape { } } } }
+    node { name: 'p' op: 'Mul' input: 'x' input: 'v' device: '/device:GPU:0'
+           attr { key: 'T' value { type: DT_FLOAT } } }
+    node { name: 'y' op: 'Neg' input: 'p' device: '/device:GPU:0'
+           attr { key: 'T' value { type: DT_FLOAT } } })"));
+  graph_builder g;
+  auto model = import_graph_def(g, folder / "model.pbtxt");
+  std::vector<std::string> warnings;
+  std::mutex guard;
+  {
+    auto s = session::local({.gpu = {.count = 0}, .on_warning = [&](const std::string& text) {
+                               std::scoped_lock lock{guard};
+                               warnings.push_back(text);
+                             }});
+    auto y = s.fetch(model["y"], {{model["x"], 2.0f}, {model["v"], 3.0f}});
+    CHECK(to_scalar<float>(y) == -6);
+  }
+  REQUIRE(warnings.size() == 1); // said once for each device
+  CHECK_THAT(warnings[0], Contains("asks for '/device:GPU:0', which is not there"));
+}
+
 TEST_CASE("what a SavedModel holds is listed without its graph") {
   golden from{"module"};
   auto all = list_saved_model(real_files(), from.model());
@@ -153,8 +238,14 @@ TEST_CASE("what is no SavedModel, or has no such graph, is told with the folder"
   REQUIRE(write_file(folder / "saved_model.pb", "\x12\xff no"));
   CHECK_THAT(load(folder.path()), Contains("data_loss") && Contains("saved_model.pb"));
   std::filesystem::remove(folder / "saved_model.pb");
-  REQUIRE(write_file(folder / "saved_model.pbtxt", "meta_graphs {}"));
-  CHECK_THAT(load(folder.path()), Contains("unimplemented") && Contains("as text"));
+  REQUIRE(write_file(folder / "saved_model.pbtxt", "meta_graph {}"));
+  CHECK_THAT(load(folder.path()), Contains("saved_model.pbtxt:1:12: SavedModel has no field "
+                                           "'meta_graph', did you mean 'meta_graphs'?"));
+  std::filesystem::remove(folder / "saved_model.pbtxt");
+  REQUIRE(write_file(folder / "model-7.meta", ""));
+  CHECK_THAT(load(folder.path()),
+             Contains("is no SavedModel; it has graphs of checkpoints: give") &&
+                 Contains("model-7.meta"));
   golden from{"keras"};
   CHECK_THAT(load(from.model(), {"serve", "gpu"}),
              Contains("has no graph with the tags {gpu, serve}, it has {serve}"));

@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/files/file_kind.hpp"
 
 namespace troupe {
 namespace {
@@ -24,7 +25,8 @@ graph_import import_graph_def(graph_builder& to, const std::string& path,
                               graph_def_options options) {
   auto content = value_or_throw(read_file(path));
   options.file = path.substr(path.rfind('/') + 1);
-  if (is_text(path))
+  // A MetaGraphDef is called .meta in either form.
+  if (is_text(path) || (path.ends_with(".meta") && !is_binary(content)))
     return graph_import{value_or_throw(read_graph_def_text(content, to, options))};
   return import_graph_def(to, std::as_bytes(std::span{content}), options);
 }

@@ -23,11 +23,13 @@ private:
   imported_graph found_;
 };
 
-/// Adds the graph of a file: text if it is called .pbtxt, else bytes. Names and devices get what
-/// the builder's scopes say. Throws for a graph that Troupe cannot run, with all the ops it lacks.
-/// Where `options.wanted` names nodes, only what they need is read, and must be such that Troupe
-/// can run it: `import_graph_def(g, "train.pb", {.wanted = {"x", "probabilities"}})`.
-/// `options.file` is the name of the file.
+/// Adds the graph of a file: a GraphDef, the MetaGraphDef beside a checkpoint (.meta), or that of a
+/// SavedModel (load_saved_model() restores its variables, too). It is text if it is called .pbtxt,
+/// else bytes. Names and devices get what the builder's scopes say. Throws for a graph that Troupe
+/// cannot run, with all the ops it lacks. Where `options.wanted` names nodes, only what they need
+/// is read, and must be such that Troupe can run it:
+/// `import_graph_def(g, "train.pb", {.wanted = {"x", "probabilities"}})`. `options.file` is the name
+/// of the file.
 TROUPE_API graph_import import_graph_def(graph_builder& to, const std::string& path,
                                          graph_def_options options = {});
 /// The same from memory.

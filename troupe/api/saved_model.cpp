@@ -110,7 +110,7 @@ void save_saved_model(session& in, const graph& of, const std::string& folder,
   auto local = std::ranges::stable_partition(
       variables, [](edge one) { return !detail::is_local_variable(*one.node); });
   for (const auto& one : of.variables())
-    if (one.initializer && std::ranges::find(local, one.ref) != local.end())
+    if (one.initializer && find_edge(local, one.ref) != local.end())
       what.local_initializers.push_back(one.initializer);
   variables.erase(local.begin(), local.end());
   for (const auto& one : variables) {

@@ -56,22 +56,25 @@ private:
   std::set<const node*> stand_ins_;
 };
 
-/// Adds the nodes of a binary GraphDef to a graph, in its current scope and on its current device
-/// where they name none. They may stand in any order. Types and attributes become ours: references
-/// are known by the op, quantized numbers are plain ones; attributes that only tell TensorFlow how
-/// to compute are dropped. Calls of the functions in its library are replaced by their nodes, named
-/// `call/node`, unless the function has a gradient of its own or says `_noinline`. What becomes of
-/// TensorFlow 1's control flow keeps the names of Merge and Exit: nodes that only pass their values
-/// on have them. Placeholders of handles are left out, with all that needs them: looking up such a
-/// name is an error that says so.
+/// Adds the nodes of a binary GraphDef, or of the one in a MetaGraphDef or a SavedModel, to a
+/// graph, in its current scope and on its current device where they name none. Devices that they
+/// name are preferred, not required (docs/placement.md). They may stand in any order. Types and
+/// attributes become ours: references are known by the op, quantized numbers are plain ones;
+/// attributes that only tell TensorFlow how to compute are dropped. Calls of the functions in its
+/// library are replaced by their nodes, named `call/node`, unless the function has a gradient of
+/// its own or says `_noinline`. What becomes of TensorFlow 1's control flow keeps the names of
+/// Merge and Exit: nodes that only pass their values on have them. Placeholders of handles are left
+/// out, with all that needs them: looking up such a name is an error that says so.
 ///
-/// Fails with data_loss for damaged bytes; with not_found for a wanted name that is not in the
-/// file; with unimplemented and a list of all ops that Troupe does not have; and with an error that
-/// names the node for everything else. Nodes that were added before the error stay.
+/// Fails with data_loss for damaged bytes; with invalid_argument for a file of another known kind,
+/// and says what to give instead; with not_found for a wanted name that is not in the file; with
+/// unimplemented and a list of all ops that Troupe does not have; and with an error that names the
+/// node for everything else. Nodes that were added before the error stay.
 TROUPE_API result<imported_graph> read_graph_def(std::span<const std::byte> bytes, graph& into,
                                                  const graph_def_options& options = {});
 
-/// The same from the text form (.pbtxt). Errors of its syntax start with `file:line:column`.
+/// The same from the text form (.pbtxt). Errors of its syntax, and fields that are none of
+/// TensorFlow's, start with `file:line:column`.
 TROUPE_API result<imported_graph> read_graph_def_text(std::string_view text, graph& into,
                                                       const graph_def_options& options = {});
 

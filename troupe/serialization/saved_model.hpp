@@ -1,8 +1,9 @@
 // SavedModels of TensorFlow: a folder with a graph, what it computes for whom, its variables and
 // its files (docs/graph-def.md).
 //
-//     FOLDER/saved_model.pb          graphs, each with tags, signatures and how to restore it
-//     FOLDER/variables/variables.*   a checkpoint of TensorFlow
+//     FOLDER/saved_model.pb          graphs, each with tags, signatures and how to restore it; or,
+//                                    as text, saved_model.pbtxt
+//     FOLDER/variables/variables.*   a checkpoint of TensorFlow; of version 1, variables/variables
 //     FOLDER/assets/                 files that the graph reads
 #pragma once
 #include "troupe/serialization/graph_def.hpp"
@@ -18,8 +19,9 @@ namespace troupe {
 /// What a signature says of an input or output.
 struct signature_tensor {
   std::string tensor;       ///< its name in the graph: "x:0"
-  dtype type = dtype::none; ///< none: one that we do not have
+  dtype type = dtype::none; ///< none: one that we do not have, or that the model does not tell
   partial_shape dims = {};
+  bool has_type = true; ///< false: the model does not tell it
 };
 
 /// A function of the model: what it is given and gives, by the names that its users know. A sparse
@@ -36,7 +38,7 @@ struct saved_graph_info {
 };
 
 /// Says what is in a SavedModel, without its graphs. Fails with not_found where the folder has no
-/// saved_model.pb, and with data_loss for a damaged one.
+/// saved_model.pb or .pbtxt, and with data_loss for a damaged one.
 TROUPE_API result<std::vector<saved_graph_info>> list_saved_model(file_system& files,
                                                                   const std::string& folder);
 

@@ -31,7 +31,7 @@ def words_file(folder):
     return path
 
 
-def first_version(folder, scratch):
+def first_version(folder, scratch, as_text=False):
     """The first API: ref variables, a table from an asset, two signatures, and an op to run at the start."""
     with v1.Graph().as_default(), v1.Session() as session:
         x = v1.placeholder(tf.float32, [None, 3], "x")
@@ -57,9 +57,53 @@ def first_version(folder, scratch):
             {"serving_default": define({"x": info(x)}, {"y": info(y)}, "tensorflow/serving/predict"),
              "number_of": define({"word": info(word)}, {"number": info(number)}, "tensorflow/serving/predict")},
             assets_collection=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS), main_op=v1.tables_initializer())
-        builder.save()
+        builder.save(as_text=as_text)
     return {"serving_default": {"x": np.float32([[1, 2, 3], [0, 1, 0]])},
             "number_of": {"word": np.array([b"two", b"none", b"zero"])}}
+
+
+def as_text(folder, scratch):
+    """The same with a saved_model.pbtxt."""
+    return first_version(folder, scratch, as_text=True)
+
+
+def first_checkpoint(folder, scratch):
+    """What TensorFlow 0.12 wrote: variables/variables is one file, a checkpoint of version 1; signatures tell no
+    types."""
+    with v1.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None], "x")
+        v = v1.get_variable("v", initializer=np.float32(3), use_resource=False)
+        y = tf.identity(x * v, "y")
+        session.run(v1.global_variables_initializer())
+        define, info = v1.saved_model.build_signature_def, tf.compat.v1.saved_model.build_tensor_info
+        builder = v1.saved_model.Builder(folder)
+        builder.add_meta_graph_and_variables(
+            session, ["serve"],
+            {"serving_default": define({"x": info(x)}, {"y": info(y)}, "tensorflow/serving/predict")},
+            saver=v1.train.Saver(write_version=v1.train.SaverDef.V1))
+        model = builder._saved_model
+        for side in "inputs", "outputs":
+            for each in getattr(model.meta_graphs[0].signature_def["serving_default"], side).values():
+                each.ClearField("dtype")
+        builder.save()
+    return {"serving_default": {"x": np.float32([1, 3])}}
+
+
+def on_disk(folder, scratch):
+    """No SavedModel, but what tf.compat.v1.train.Saver leaves: two checkpoints, each with its graph as .meta, and the
+    file that names the latest."""
+    os.makedirs(folder)
+    with v1.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2], "x")
+        v = v1.get_variable("v", initializer=np.float32([1, 2]), use_resource=False)
+        tf.multiply(x, v, "y")
+        session.run(v1.global_variables_initializer())
+        saver = v1.train.Saver()
+        saver.save(session, os.path.join(folder, "model.ckpt"), global_step=1)
+        session.run(v.assign([3, 4]))
+        saver.save(session, os.path.join(folder, "model.ckpt"), global_step=2)
+    v1.train.update_checkpoint_state(folder, "model.ckpt-2", ["model.ckpt-1", "model.ckpt-2"])
+    return {}
 
 
 def module(folder, scratch):
@@ -98,7 +142,7 @@ def keras(folder, scratch):
     return {"serving_default": {"features": np.float32([[1, 2, 3, 4], [-1, 0, 1, 0]])}}
 
 
-models = {"first_version": first_version, "module": module, "keras": keras}
+models = {"first_version": first_version, "as_text": as_text, "first_checkpoint": first_checkpoint, "on_disk": on_disk, "module": module, "keras": keras}
 
 
 def npy(value):

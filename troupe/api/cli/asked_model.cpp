@@ -13,7 +13,9 @@ void append_tensors(std::string& to, const char* what,
                     const std::map<std::string, signature_tensor>& all) {
   for (const auto& [key, one] : all)
     to += concat("  ", what, ' ', key, ' ',
-                 one.type == dtype::none ? "of a type that we do not have" : to_string(one.type),
+                 !one.has_type             ? "of a type that the model does not tell "
+                 : one.type == dtype::none ? "of a type that Troupe does not have "
+                                           : to_string(one.type),
                  one.dims, '\n');
 }
 
@@ -32,6 +34,11 @@ graph_import named(graph_builder& in, const std::map<std::string, edge>& edges,
 bool is_saved_model(const std::string& path) {
   auto known = real_files().inspect(path);
   return known && known->folder;
+}
+
+std::string folder_of_model(const std::string& path) {
+  auto name = name_of_file(path);
+  return name == "saved_model.pb" || name == "saved_model.pbtxt" ? folder_of(path) : path;
 }
 
 std::string list_signatures(const std::string& folder) {

@@ -15,6 +15,9 @@ struct asked_model {
 /// Whether the path is a folder with a SavedModel.
 bool is_saved_model(const std::string& path);
 
+/// The folder of a SavedModel where the path is that of its graph, saved_model.pb; else the path.
+std::string folder_of_model(const std::string& path);
+
 /// The signatures, with types and shapes of what they take and give: a line for each.
 std::string list_signatures(const std::string& folder);
 

@@ -11,6 +11,7 @@
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/types/printable.hpp"
 #include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/files/file_kind.hpp"
 #include "troupe/serialization/files/trace.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
@@ -110,10 +111,13 @@ std::vector<asked_run> load(const command_options& chosen, graph_builder& to) {
     throw error{invalid(chosen.file,
                         ": --signature and --tags choose within a SavedModel, which is "
                         "a folder; this is none")};
-  if (is(".pb") || is(".pbtxt"))
+  if (is(".pb") || is(".pbtxt") || is(".meta"))
     return runs_of(chosen.what,
                    import_graph_def(to, chosen.file, {.wanted = wanted_names(chosen.what)}), to);
   auto content = value_or_throw(read_file(chosen.file));
+  if (is_binary(content)) // it has no ending that tells
+    return runs_of(chosen.what,
+                   import_graph_def(to, chosen.file, {.wanted = wanted_names(chosen.what)}), to);
   auto parsed = value_or_throw(parse_text_graph(content, file_name(chosen.file), to));
   if (chosen.what.anything())
     return runs_of(chosen.what, graph_import{imported_graph{to, ""}}, to);
@@ -156,7 +160,8 @@ void print_placement(const text_run& what, session& in) {
   std::cout << "# the run at line " << what.line << '\n' << to_string(report);
 }
 
-bool run_file(const command_options& chosen) {
+bool run_file(command_options chosen) {
+  chosen.file = folder_of_model(chosen.file);
   if (is_saved_model(chosen.file) && !chosen.what.anything() && chosen.model.signature.empty()) {
     std::cout << list_signatures(chosen.file);
     return true;
@@ -221,8 +226,8 @@ void add_run(CLI::App& to, int& exit_code) {
   auto* command = to.add_subcommand("run", "Run a graph and print what it fetches");
   command
       ->add_option("GRAPH", chosen->file,
-                   "A text graph (docs/text-graphs.md), TensorFlow's .pb or .pbtxt, or the folder "
-                   "of a SavedModel, whose signatures are listed where nothing is asked for")
+                   "A text graph (docs/text-graphs.md), TensorFlow's .pb, .pbtxt or .meta, or the "
+                   "folder of a SavedModel, whose signatures are listed where nothing is asked for")
       ->required();
   auto add = [&](const char* name, std::vector<std::string>& words, const char* help) {
     command->add_option(name, words, help)->allow_extra_args(false);

@@ -2,16 +2,12 @@
 #include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/graph_def/add_nodes.hpp"
 #include "troupe/serialization/graph_def/check_ops.hpp"
+#include "troupe/serialization/graph_def/graph_file.hpp"
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 #include "troupe/serialization/graph_def/needed_nodes.hpp"
 #include "troupe/serialization/wire/origin.hpp"
 
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-#include <google/protobuf/text_format.h>
-
-#include <climits>
 #include <set>
 #include <tuple>
 
@@ -142,26 +138,6 @@ result<imported_graph> read(GraphDef& from, graph& into, const graph_def_options
   return std::move(names);
 }
 
-// Keeps the first error. Which pair of functions Protobuf calls depends on its version.
-class error_keeper final : public google::protobuf::io::ErrorCollector {
-public:
-  explicit error_keeper(const std::string& file) : file_(file) {}
-  void RecordError(int line, int column, std::string_view message) {
-    if (first_.ok())
-      first_ = invalid(file_, ':', line + 1, ':', column + 1, ": ", message);
-  }
-  void RecordWarning(int, int, std::string_view) {}
-  void AddError(int line, int column, const std::string& message) {
-    RecordError(line, column, message);
-  }
-  void AddWarning(int, int, const std::string&) {}
-  status first() const { return first_; }
-
-private:
-  const std::string& file_;
-  status first_;
-};
-
 } // namespace
 } // namespace graph_def
 
@@ -196,24 +172,13 @@ void imported_graph::add_call(std::string name, std::vector<edge> outputs, node*
 
 result<imported_graph> read_graph_def(std::span<const std::byte> bytes, graph& into,
                                       const graph_def_options& options) {
-  graph_def::GraphDef parsed;
-  if (bytes.size() > INT_MAX ||
-      !parsed.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return failure(error_kind::data_loss, options.file, ": this is no GraphDef, or a damaged one");
+  TROUPE_ASSIGN(auto parsed, graph_def::parse_graph(bytes, options.file));
   return graph_def::read(parsed, into, options);
 }
 
 result<imported_graph> read_graph_def_text(std::string_view text, graph& into,
                                            const graph_def_options& options) {
-  graph_def::GraphDef parsed;
-  graph_def::error_keeper errors{options.file};
-  google::protobuf::TextFormat::Parser parser;
-  parser.RecordErrorsTo(&errors);
-  parser.AllowUnknownField(true);
-  parser.SetRecursionLimit(100);
-  google::protobuf::io::ArrayInputStream in{text.data(), static_cast<int>(text.size())};
-  if (text.size() > INT_MAX || !parser.Parse(&in, &parsed))
-    return errors.first().ok() ? invalid(options.file, ": the text is too long") : errors.first();
+  TROUPE_ASSIGN(auto parsed, graph_def::parse_graph_text(text, options.file));
   return graph_def::read(parsed, into, options);
 }
 

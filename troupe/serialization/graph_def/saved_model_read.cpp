@@ -1,6 +1,8 @@
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/serialization/graph_def/graph_file.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 #include "troupe/serialization/graph_def/saved_model.pb.h"
+#include "troupe/serialization/graph_def/text_format.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
 #include "troupe/serialization/saved_model.hpp"
 
@@ -16,67 +18,105 @@ using namespace graph_def;
 constexpr uint64_t largest_file = INT_MAX;
 constexpr const char* init_signature = "__saved_model_init_op";
 
+// Says what the folder is instead, where that is known.
+status no_saved_model(file_system& files, const std::string& folder, const std::string& path) {
+  std::string graphs;
+  if (auto all = files.list(folder))
+    for (const auto& one : *all)
+      if (one.name.ends_with(".meta"))
+        graphs += concat(graphs.empty() ? "" : ", ", path_in(folder, one.name));
+  return failure(error_kind::not_found, path, ": there is no such file, so ", folder,
+                 " is no SavedModel",
+                 graphs.empty() ? "" : concat("; it has graphs of checkpoints: give ", graphs));
+}
+
+// People may have either file; the bytes come first, as in TensorFlow.
 result<SavedModel> parse_saved_model(file_system& files, const std::string& folder) {
   SavedModel made;
   auto path = path_in(folder, "saved_model.pb");
   auto content = read_whole(files, path, largest_file);
-  if (!content) {
+  if (!content && content.status().kind() == error_kind::not_found) {
     auto as_text = path_in(folder, "saved_model.pbtxt");
-    if (files.inspect(as_text))
-      return failure(error_kind::unimplemented, as_text,
-                     ": is a SavedModel as text, and only bytes are read (saved_model.pb)");
-    return content.status();
+    auto text = read_whole(files, as_text, largest_file);
+    if (!text)
+      return text.status().kind() == error_kind::not_found ? no_saved_model(files, folder, path)
+                                                           : text.status();
+    TROUPE_TRY(parse_text(*text, as_text, made));
+    return made;
   }
+  if (!content)
+    return content.status();
   if (!made.ParseFromArray(content->data(), static_cast<int>(content->size())))
     return failure(error_kind::data_loss, path, ": this is no SavedModel, or a damaged one");
   return made;
-}
-
-void note(const std::string& name, const TensorInfo& from,
-          std::map<std::string, signature_tensor>& to) {
-  signature_tensor made;
-  if (auto type = read_stored_type(from.dtype()))
-    made.type = *type;
-  if (auto dims = read_shape(from.tensor_shape()))
-    made.dims = *dims;
-  if (from.encoding_case() == TensorInfo::kCooSparse) {
-    const auto& parts = from.coo_sparse();
-    to[name + ".values"] = {parts.values_tensor_name(), made.type, {}};
-    to[name + ".indices"] = {parts.indices_tensor_name(), dtype::i64, {}};
-    to[name + ".dense_shape"] = {parts.dense_shape_tensor_name(), dtype::i64, {}};
-    return;
-  }
-  made.tensor = from.name();
-  to[name] = std::move(made);
-}
-
-saved_graph_info info_of(const MetaGraphDef& from) {
-  saved_graph_info made;
-  made.tags.assign(from.meta_info_def().tags().begin(), from.meta_info_def().tags().end());
-  for (const auto& [name, each] : from.signature_def()) {
-    if (name == init_signature)
-      continue;
-    auto& to = made.signatures[name];
-    to.method = each.method_name();
-    for (const auto& [key, one] : each.inputs())
-      note(key, one, to.inputs);
-    for (const auto& [key, one] : each.outputs())
-      note(key, one, to.outputs);
-  }
-  return made;
-}
-
-std::string list_of_tags(const std::vector<std::string>& tags) {
-  std::string text = "{";
-  for (const auto& each : tags)
-    text += concat(text.size() > 1 ? ", " : "", each);
-  return text + '}';
 }
 
 // The name of a node, of "node:0", "^node" or "node".
 std::string node_of(std::string_view text) {
   auto name = input_name::parse(text);
   return std::string{name ? name->node : text};
+}
+
+// Says what signatures tell. Those of 2016 tell no types: then the nodes do.
+class signature_reader {
+public:
+  explicit signature_reader(const GraphDef& graph) : graph_(graph) {}
+
+  void note(const std::string& name, const TensorInfo& from,
+            std::map<std::string, signature_tensor>& to) {
+    signature_tensor made;
+    auto number = from.dtype() == DT_INVALID ? type_of(from.name()) : from.dtype();
+    made.has_type = number != DT_INVALID;
+    if (auto type = read_stored_type(number))
+      made.type = *type;
+    if (!from.has_tensor_shape())
+      made.dims = partial_shape::unknown();
+    else if (auto dims = read_shape(from.tensor_shape()))
+      made.dims = *dims;
+    if (from.encoding_case() == TensorInfo::kCooSparse) {
+      const auto& parts = from.coo_sparse();
+      to[name + ".values"] = {parts.values_tensor_name(), made.type, {}, made.has_type};
+      to[name + ".indices"] = {parts.indices_tensor_name(), dtype::i64, {}};
+      to[name + ".dense_shape"] = {parts.dense_shape_tensor_name(), dtype::i64, {}};
+      return;
+    }
+    made.tensor = from.name();
+    to[name] = std::move(made);
+  }
+
+private:
+  DataType type_of(std::string_view tensor) {
+    if (nodes_.empty())
+      for (const auto& each : graph_.node())
+        nodes_.emplace(each.name(), &each);
+    auto found = nodes_.find(node_of(tensor));
+    if (found == nodes_.end())
+      return DT_INVALID;
+    for (const auto* attr : {"dtype", "DstT", "out_type", "T"})
+      if (auto value = found->second->attr().find(attr); value != found->second->attr().end())
+        return value->second.type();
+    return DT_INVALID;
+  }
+
+  const GraphDef& graph_;
+  std::unordered_map<std::string_view, const NodeDef*> nodes_; // filled when it is needed
+};
+
+saved_graph_info info_of(const MetaGraphDef& from) {
+  saved_graph_info made;
+  made.tags.assign(from.meta_info_def().tags().begin(), from.meta_info_def().tags().end());
+  signature_reader reader{from.graph_def()};
+  for (const auto& [name, each] : from.signature_def()) {
+    if (name == init_signature)
+      continue;
+    auto& to = made.signatures[name];
+    to.method = each.method_name();
+    for (const auto& [key, one] : each.inputs())
+      reader.note(key, one, to.inputs);
+    for (const auto& [key, one] : each.outputs())
+      reader.note(key, one, to.outputs);
+  }
+  return made;
 }
 
 class importer {
@@ -124,11 +164,15 @@ private:
 
   // As TensorFlow's loaders: first the variables, if there are any, then tables and the like.
   status find_initializers() {
-    auto variables = files_.inspect(saved_variables_path(folder_) + ".index");
-    if (!variables && variables.status().kind() != error_kind::not_found)
-      return variables.status();
+    auto has_variables = false;
+    for (const auto* ending : {".index", ""}) { // of version 2 or, up to TensorFlow 0.12, 1
+      auto known = files_.inspect(saved_variables_path(folder_) + ending);
+      if (!known && known.status().kind() != error_kind::not_found)
+        return known.status();
+      has_variables = has_variables || (known && !known->folder);
+    }
     const auto& saver = from_.saver_def();
-    if (variables && !saver.restore_op_name().empty())
+    if (has_variables && !saver.restore_op_name().empty())
       initializers_.push_back(node_of(saver.restore_op_name()));
     auto declared = from_.signature_def().find(init_signature);
     if (declared != from_.signature_def().end()) {
@@ -206,24 +250,6 @@ private:
   std::unordered_map<std::string, int> by_name_;
 };
 
-result<int> choose(const SavedModel& from, std::vector<std::string> tags) {
-  std::ranges::sort(tags);
-  if (tags.empty() && from.meta_graphs_size() == 1)
-    return 0;
-  if (tags.empty())
-    tags = {"serve"};
-  std::string known;
-  for (int i = 0; i < from.meta_graphs_size(); ++i) {
-    auto own = info_of(from.meta_graphs(i)).tags;
-    std::ranges::sort(own);
-    if (own == tags)
-      return i;
-    known += concat(known.empty() ? "" : ", ", list_of_tags(own));
-  }
-  return failure(error_kind::not_found, "has no graph with the tags ", list_of_tags(tags),
-                 ", it has ", known.empty() ? "none" : known);
-}
-
 } // namespace
 
 std::string saved_variables_path(const std::string& folder) {
@@ -244,7 +270,7 @@ result<std::vector<saved_graph_info>> list_saved_model(file_system& files,
 result<imported_saved_model> read_saved_model(file_system& files, const std::string& folder,
                                               graph& into, const saved_model_options& options) {
   TROUPE_ASSIGN(auto all, parse_saved_model(files, folder));
-  auto which = choose(all, options.tags);
+  auto which = choose_graph(all, options.tags);
   if (!which)
     return which.status().within(folder);
   importer one{*all.mutable_meta_graphs(*which), files, folder};
