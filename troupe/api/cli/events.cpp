@@ -89,7 +89,7 @@ std::vector<std::string> files_in(const std::string& folder) {
   return found;
 }
 
-void show(const std::string& path) {
+void show_events(const std::string& path) {
   if (!value_or_throw(real_files().inspect(path)).folder)
     return show_file(path);
   auto files = files_in(path);
@@ -110,7 +110,7 @@ void add_events(CLI::App& to) {
       "show", "Print step, time, tag and value of each scalar, and a line for all else");
   showing->add_option("PATH", *path, "An event file, or the folder with those of a run")
       ->required();
-  showing->callback([path] { show(*path); });
+  showing->callback([path] { show_events(*path); });
 }
 
 } // namespace troupe::cli
