@@ -246,7 +246,7 @@ class CommandTest(unittest.TestCase):
             with self.subTest(arguments=arguments):
                 result = troupe(*arguments)
                 self.assertEqual(result.returncode, 2)
-                self.one_line(result, "troupe: ")
+                self.one_line(result, "troupe", "--help says more")
 
     def test_a_typo_names_the_nearest_that_there_is(self):
         file = write("one.json", '{"worker": ["127.0.0.1:1"]}')
@@ -264,8 +264,8 @@ class CommandTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.one_line(result, *parts)
         graph = write("typo.txt", """
-images = Placeholder dtype=f32 shape=[] @"/job:woker/task:0"
-labels = Neg(images)
+images = Placeholder dtype=f32 shape=[]
+labels = Neg(images) @"/job:woker/task:0"
 fetch labels
 """)
         result = troupe("run", graph, "--feed", "image=1", "--fetch", "labels")
