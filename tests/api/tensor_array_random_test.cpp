@@ -244,7 +244,7 @@ private:
     }
     told_ += concat("; ", name, ' ', int(one.what), " at ", index);
     last_ = got ? got.node : flow_.node;
-    if (got && expected) {
+    if (got.node && expected) {
       fetches_.push_back(got);
       expected_.push_back(*expected);
     }

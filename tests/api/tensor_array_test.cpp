@@ -56,7 +56,7 @@ struct fixture {
     INFO("turns " << turns);
     auto total = sum(y);
     auto dx = g.gradients(total, {x})[0];
-    REQUIRE(dx);
+    REQUIRE(dx.node);
     std::vector<double> where{0.7, -1.2};
     auto found = at(dx, where, turns);
     for (size_t i = 0; i < where.size(); ++i) {

@@ -541,7 +541,7 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
           [&] { (void)scale.compute_gradients(none); });
   refuses("loss_scale::apply_gradients", "no gradients",
           [&] { (void)scale.apply_gradients(descent, {}); });
-  refuses("all_finite", "there are no gradients", [] { (void)all_finite({}); });
+  refuses("all_finite", "there are no gradients", [] { (void)all_finite(std::vector<variable_gradient>{}); });
   refuses("lbfgs", "the loss is an edge to nothing", [&] { (void)lbfgs{none}; });
   refuses("lbfgs, memory", "memory and max_trials must be at least 1", [&] {
     (void)lbfgs{loss, {}, {.memory = 0}};
@@ -795,7 +795,7 @@ TEST_CASE("reports and clusters are read with care") {
     (void)trace_json(std::array{step_statistics{.tasks = {statistics}}});
   });
   refuses("parse_cluster", "", [] { (void)value_or_throw(parse_cluster("[]")); });
-  refuses("address_of", "", [] { (void)value_or_throw(address_of({}, {"worker", 0})); });
+  refuses("address_of", "", [] { (void)value_or_throw(address_of(cluster_spec{}, {"worker", 0})); });
   refuses("read_cluster_file", "",
           [] { (void)value_or_throw(read_cluster_file("/nowhere/at/all")); });
   refuses("parse_node_times", "", [] { (void)value_or_throw(parse_node_times("{")); });

@@ -92,7 +92,7 @@ result<std::vector<tensor>> update(op_sample sample, size_t a, size_t b, bool sh
     }
   TROUPE_ASSIGN(auto read, by.variable_of(*built.at->inputs()[a].node).read());
   for (auto& [to, value] : built.feeds)
-    if (to == built.at->inputs()[b]) {
+    if (is_same_edge(to, built.at->inputs()[b])) {
       if (shared) {
         value = read;
       } else {

@@ -119,7 +119,8 @@ public:
 
 private:
   status compare(evaluator& by, edge x, const tensor& analytic, device_errors& found) {
-    auto feed = std::ranges::find(what_.feeds, x, &evaluator::feed::first);
+    auto feed = std::ranges::find_if(
+        what_.feeds, [&](const evaluator::feed& each) { return is_same_edge(each.first, x); });
     auto is_fed = feed != what_.feeds.end();
     auto original = is_fed ? feed->second : *by.variable_of(*x.node).read();
     auto put = [&](tensor value) -> status {

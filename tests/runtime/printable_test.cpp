@@ -19,7 +19,7 @@ using namespace std::string_literals;
 
 // Red, a bell, the end of a string, the direction reversed, a control character of Latin 1, and a
 // byte that is no UTF-8.
-const std::string hostile = "a\"\\'\x1b[31mred\a\0 \xe2\x80\xae\xc2\x9b2J\xff\r\n> end"s;
+const std::string hostile = "a\"\\'\x1b[31mred\a\0 \xe2\x80\xae\xc2\x9b" "2J\xff\r\n> end"s;
 
 bool is_harmless(std::string_view text, bool lines = false) {
   return std::ranges::none_of(text,
@@ -87,9 +87,11 @@ TEST_CASE("errors hold nothing that a terminal obeys, whoever wrote it") {
 }
 
 TEST_CASE("logs, metrics and tables of a cluster show one line for each thing, whatever its name") {
-  log_event event{
-      .level = log_level::info, .time = {}, .task = "/job:" + hostile, .event = "link_lost"};
-  event.fields = {{"why", hostile}, {"peer", "plain"s}};
+  log_event event{.level = log_level::info,
+                  .time = {},
+                  .task = "/job:" + hostile,
+                  .event = "link_lost",
+                  .fields = {{"why", hostile}, {"peer", "plain"s}}};
   CHECK(is_harmless(to_line(event)));
   CHECK_THAT(to_line(event), Catch::Contains("peer=plain"));
 

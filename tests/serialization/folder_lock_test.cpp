@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <stop_token>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>

@@ -1,4 +1,5 @@
 #include "troupe/ops/kernel/cached_attr.hpp"
+#include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/quantized/shared/simulated_quantization.hpp"
 #include "troupe/ops/reduction/shared/reduce.cuda.hpp"
 
