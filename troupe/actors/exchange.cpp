@@ -10,7 +10,7 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/near_memory.hpp"
 #include "troupe/actors/outlet.hpp"
-#include "troupe/actors/question.hpp"
+#include "troupe/actors/pending_request.hpp"
 #include "troupe/actors/question_to_wire.hpp"
 #include "troupe/actors/random_id.hpp"
 #include "troupe/actors/run_to_wire.hpp"
@@ -139,7 +139,7 @@ protected:
     bool known = true;
     if (!ends_on_exception([&] { known = handle(message); }) && message.mid.is_request()) {
       std::lock_guard guard{mutex_};
-      question{message.sender, message.mid}.answer(to_caf(lost_));
+      pending_request{message.sender, message.mid}.answer(to_caf(lost_));
     }
     return known;
   }
@@ -188,7 +188,7 @@ private:
   }
 
   bool handle(caf::mailbox_element& message) {
-    question from{message.sender, message.mid};
+    pending_request from{message.sender, message.mid};
     if (auto* what = content_if<outgoing>(message))
       send(what->content);
     else if (auto* wonders = content_if<link_look>(message))
@@ -320,7 +320,7 @@ private:
   }
 
   // Sends a question; its answer, or the end of the connection, answers the one that asks.
-  void ask(message what, const question& from) {
+  void ask(message what, const pending_request& from) {
     uint64_t request = 0;
     {
       std::lock_guard guard{mutex_};
@@ -336,7 +336,7 @@ private:
         },
         what);
     if (auto sent = link_.send(what); !sent)
-      return settle(request, [&](const question& one) {
+      return settle(request, [&](const pending_request& one) {
         one.answer(to_caf(std::move(sent).within(peer())));
       });
     outlet_.write_some();
@@ -508,7 +508,7 @@ private:
 
   template <class Answer>
   void settle(uint64_t request, Answer give) {
-    question from;
+    pending_request from;
     {
       std::lock_guard guard{mutex_};
       auto it = asked_.find(request);
@@ -560,7 +560,7 @@ private:
   std::string peer_;
   const connection_ptr from_ = std::make_shared<peer_connection>();
   uint64_t next_request_ = 1;
-  std::map<uint64_t, question> asked_;
+  std::map<uint64_t, pending_request> asked_;
   bool ending_ = false, gone_ = false;
   bool is_known_ = false, is_over_ = false; // to the loop, which removes it once; end() is done
   status lost_;

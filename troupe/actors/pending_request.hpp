@@ -14,8 +14,8 @@
 
 namespace troupe {
 
-/// To be answered once.
-struct question {
+/// A request of another actor, which is answered once.
+struct pending_request {
   caf::strong_actor_ptr from;
   caf::message_id id;
 
@@ -27,18 +27,18 @@ struct question {
 };
 
 /// Says whether it is an answer: then `settle` is called with the number of the request, and what
-/// is to be done with the question.
+/// is to be done with it.
 template <class Settle>
 bool give_answer(message& what, caf::execution_unit* unit, const Settle& settle) {
   if (auto* done = std::get_if<register_reply>(&what)) {
-    settle(done->request, [&](const question& from) {
+    settle(done->request, [&](const pending_request& from) {
       if (done->outcome)
         from.answer(registered{done->handle, nullptr});
       else
         from.answer(to_caf(done->outcome));
     });
   } else if (auto* step = std::get_if<step_done>(&what)) {
-    settle(step->request, [&](const question& from) {
+    settle(step->request, [&](const pending_request& from) {
       step_result result{
           std::move(step->outcome), std::move(step->fetches), {}, step->holds, step->fill};
       if (!step->statistics.empty())
@@ -47,18 +47,19 @@ bool give_answer(message& what, caf::execution_unit* unit, const Settle& settle)
       from.answer(std::move(result), unit);
     });
   } else if (auto* answer = std::get_if<reply>(&what)) {
-    settle(answer->request, [&](const question& from) { from.answer(answer->outcome); });
+    settle(answer->request, [&](const pending_request& from) { from.answer(answer->outcome); });
   } else if (auto* list = std::get_if<device_list_reply>(&what)) {
-    settle(list->request, [&](const question& from) { from.answer(std::move(list->devices)); });
+    settle(list->request,
+           [&](const pending_request& from) { from.answer(std::move(list->devices)); });
   } else if (auto* state = std::get_if<state_list_reply>(&what)) {
-    settle(state->request, [&](const question& from) {
+    settle(state->request, [&](const pending_request& from) {
       if (state->outcome)
         from.answer(std::move(state->list));
       else
         from.answer(to_caf(state->outcome));
     });
   } else if (auto* seen = std::get_if<inspect_reply>(&what)) {
-    settle(seen->request, [&](const question& from) {
+    settle(seen->request, [&](const pending_request& from) {
       auto tree =
           seen->outcome.ok() ? parse_inspection(seen->tree) : result<inspection>{seen->outcome};
       if (tree)
@@ -67,7 +68,7 @@ bool give_answer(message& what, caf::execution_unit* unit, const Settle& settle)
         from.answer(to_caf(tree.status()));
     });
   } else if (auto* where = std::get_if<positions_reply>(&what)) {
-    settle(where->request, [&](const question& from) {
+    settle(where->request, [&](const pending_request& from) {
       if (where->outcome)
         from.answer(task_positions{{}, where->incarnation, std::move(where->at)});
       else
