@@ -64,7 +64,8 @@ TEST_CASE("what a client may say is said: the rest is refused, and so will be wh
     return found;
   };
   const std::set<std::string_view> anybody{"device_list_request", "state_list_request",
-                                           "inspect_request", "member_changes", "goodbye"};
+                                           "inspect_request",     "member_changes",
+                                           "client_waits",        "goodbye"};
   auto and_also = [&](std::set<std::string_view> more) {
     more.insert(anybody.begin(), anybody.end());
     return more;

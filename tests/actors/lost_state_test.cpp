@@ -40,7 +40,7 @@ fetch x
   explicit restarting_world(bool restores = true) {
     exchange = system().spawn(fake_behavior, &server);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      return {[](watch_atom) {}, [](const deed& what) { what.act(); },
+      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& what) { what.act(); },
               [=, this](const connect_request& what) -> caf::result<peer_link> {
                 if (is_there)
                   return peer_link{what.to, incarnation, exchange};
@@ -131,7 +131,7 @@ fetch n
     for (size_t i = 0; i < 2; ++i)
       exchanges[i] = system().spawn(fake_behavior, &servers[i]);
     membership = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
-      return {[](watch_atom) {},
+      return {[](watch_atom) {}, [](const tell_waits&) {},
               [this](const connect_request& what) {
                 auto which = static_cast<size_t>(what.to.task);
                 return peer_link{what.to, incarnations[which], exchanges[which]};

@@ -283,7 +283,7 @@ TEST_CASE("the error of a device that no task has names the tasks that did not a
   REQUIRE(*box);
   INFO((**box).status());
   CHECK((**box).status().message().find("/job:worker/task:1") != std::string::npos);
-  CHECK((**box).status().message().find("no answer in time") != std::string::npos);
+  CHECK((**box).status().message().find("did not answer in time") != std::string::npos);
 }
 
 TEST_CASE("a closed session answers the steps that are under way") {

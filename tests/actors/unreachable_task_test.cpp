@@ -39,7 +39,7 @@ fetch v
     for (size_t i = 0; i < 2; ++i)
       exchanges[i] = system().spawn(fake_behavior, &workers[i]);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      return {[](watch_atom) {}, [](const deed& what) { what.act(); },
+      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& what) { what.act(); },
               [=, this](const connect_request& what) -> caf::result<peer_link> {
                 auto which = static_cast<size_t>(what.to.task);
                 if (is_there[which])

@@ -727,7 +727,7 @@ TEST_CASE("sessions and steps refuse feeds, fetches and targets that are none") 
   refuses("step::run, count", "the step has 1 feeds, got 0", [&] { (void)twice.run(); });
   refuses("step::run, type", "must be fed with f32[3], got f64",
           [&] { (void)twice.run({tensor::scalar(1.0)}); });
-  refuses("step::run, name", "the feed 'x' is missing", [&] {
+  refuses("step::run, name", "the step is fed no 'z'", [&] {
     (void)twice.run({{"z", three_floats()}});
   });
   std::array<tensor, 2> places;

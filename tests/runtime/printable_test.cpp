@@ -19,7 +19,8 @@ using namespace std::string_literals;
 
 // Red, a bell, the end of a string, the direction reversed, a control character of Latin 1, and a
 // byte that is no UTF-8.
-const std::string hostile = "a\"\\'\x1b[31mred\a\0 \xe2\x80\xae\xc2\x9b" "2J\xff\r\n> end"s;
+const std::string hostile = "a\"\\'\x1b[31mred\a\0 \xe2\x80\xae\xc2\x9b"
+                            "2J\xff\r\n> end"s;
 
 bool is_harmless(std::string_view text, bool lines = false) {
   return std::ranges::none_of(text,

@@ -58,8 +58,8 @@ private:
       auto end = rest.find(format_.delimiter);
       if (end == rest.npos)
         return invalid("has only ", column + 1, column == 0 ? " column" : " columns", " between '",
-                       printable(format_.delimiter), "', number ", index_, " (from 0) is wanted: '",
-                       shortened(line), "'");
+                       std::string_view{&format_.delimiter, 1}, "', number ", index_,
+                       " (from 0) is wanted: '", shortened(line), "'");
       rest.remove_prefix(end + 1);
     }
     return rest.substr(0, rest.find(format_.delimiter));
@@ -80,7 +80,6 @@ private:
     bytes_.insert(bytes_.end(), raw, raw + sizeof(T));
   }
 
-  static std::string printable(char c) { return c == '\t' ? "\\t" : std::string{c}; }
   static std::string shortened(std::string_view text) {
     constexpr size_t most = 80;
     return text.size() > most ? concat(text.substr(0, most), "...") : std::string{text};
