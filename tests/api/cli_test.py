@@ -958,7 +958,7 @@ class Security(unittest.TestCase):
             self.assertEqual(inside.returncode, 0, inside.stderr)
             self.assertIn("/job:worker/task:0", inside.stdout)
             outside = troupe("devices", "--cluster", cluster)
-            self.assertEqual(outside.returncode, 1)
+            self.assertEqual(outside.returncode, 2)
             self.assertIn("over TLS", outside.stderr)
             # The worker may say so after the client has gone.
             self.assertTrue(any("it speaks without TLS" in line for line in worker.stderr))
@@ -1006,6 +1006,7 @@ class Train(unittest.TestCase):
         folder = os.path.join(FOLDER, "trained")
         shutil.rmtree(folder, ignore_errors=True)
         logs = os.path.join(FOLDER, "logs")
+        shutil.rmtree(logs, ignore_errors=True)
         first = troupe(*self.train("trained", "--steps", "50", "--summaries", logs, "--summary", "said",
                                    "--enqueue", "fill"))
         self.assertEqual(first.returncode, 0, first.stderr)

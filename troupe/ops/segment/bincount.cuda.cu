@@ -59,7 +59,7 @@ struct bincount_number_body {
 };
 
 template <class T>
-status count_on_gpu(kernel_context& at, const char* complaint, std::string_view name, bool by_rows,
+status count_on_gpu(kernel_context& at, const char* device_error, std::string_view name, bool by_rows,
                     bool binary) {
   const auto &numbers = at.input(0), &weights = at.input(2);
   TROUPE_ASSIGN(auto plan, plan_bincount(at, name, by_rows));
@@ -67,7 +67,7 @@ status count_on_gpu(kernel_context& at, const char* complaint, std::string_view 
   auto* bins = out->template data<T>();
   const T* weight = weights.elements() > 0 && !binary ? weights.data<T>() : nullptr;
   auto count = numbers.elements(), all = out->elements();
-  bincount_place place{gpu::device_errors{at, complaint}, gpu::integers{numbers}, plan.columns,
+  bincount_place place{gpu::device_errors{at, device_error}, gpu::integers{numbers}, plan.columns,
                        plan.size, all};
   if (binary) {
     fill_zeros(at, *out);
