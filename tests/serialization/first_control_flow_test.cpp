@@ -482,6 +482,24 @@ TEST_CASE("nodes on the edges of a loop run before it, in each turn, or behind i
   CHECK_THAT(in.run(true, true, 0, {"sum"}), Contains("it is in the body of the loop 'loop'"));
 }
 
+TEST_CASE("constants in branches of a turn keep their sides behind the loop") {
+  watchdog watch;
+  imported in{concat(loop, R"(
+    few = Less(i, ten_each)
+    ten_each = Enter(ten) frame_name=s:'loop' is_constant=b:true
+    way = Switch(few, few)
+    taken = Identity(way:1)
+    other = Identity(way)
+    a = Const(^taken) dtype=type:DT_INT32 value=tensor:{dtype:DT_INT32,int_val:7,tensor_shape:{}}
+    b = Const(^other) dtype=type:DT_INT32 value=tensor:{dtype:DT_INT32,int_val:8,tensor_shape:{}}
+    chosen = Merge(a, b)
+    last = Add(i1, chosen)
+    e = Exit(last)
+  )")};
+  CHECK(in.run(false, false, 3, {"e"}) == "i32[] {10}");
+  CHECK(in.run(false, false, 12, {"e"}) == "i32[] {20}");
+}
+
 TEST_CASE(
     "effects behind a loop's Exit happen once, and those that wait for a Switch in each turn") {
   watchdog watch;

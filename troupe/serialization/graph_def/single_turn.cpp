@@ -26,6 +26,7 @@ void single_turn_nodes::sort(std::vector<int> ordered) {
     if (!frame_.members.contains(i) || node.kind == flow::enter || frame_.by_merge.contains(i) ||
         i == frame_.condition)
       continue; // the condition runs in each turn, with its effects
+    find_sides(i);
     auto look = [&](int from, int output) {
       if (acting_.contains(from))
         acting_.insert(i);
@@ -49,6 +50,75 @@ void single_turn_nodes::sort(std::vector<int> ordered) {
     if (!ends(i) && in_.has_effect(i))
       acting_.insert(i);
   }
+}
+
+// The sides of branches within the turn that a value needs to be taken.
+std::set<single_turn_nodes::side> single_turn_nodes::sides_of(source value) const {
+  value = in_.behind_exits(value);
+  std::set<side> all;
+  if (auto found = sides_.find(value.item); found != sides_.end())
+    all = found->second;
+  if (auto asked = asked_.find(value.item); asked != asked_.end() && value.output >= 0)
+    all.emplace(asked->second, value.output);
+  return all;
+}
+
+void single_turn_nodes::find_sides(int i) {
+  const auto& node = in_.at(i);
+  if (node.kind == flow::either && !frame_.by_switch.contains(i))
+    asked_[i] = in_.behind_exits(node.data[1]);
+  std::set<side> all;
+  auto first = true;
+  for (const auto& each : node.data) {
+    auto more = sides_of(each);
+    if (node.kind == flow::merge && !first)
+      std::erase_if(all, [&](const side& one) { return !more.contains(one); });
+    else
+      all.merge(more);
+    first = false;
+  }
+  if (!frame_.by_switch.contains(i))
+    for (auto each : node.controls)
+      all.merge(sides_of({each, -1}));
+  if (!all.empty())
+    sides_[i] = std::move(all);
+}
+
+// The sides that a node needs by control edges alone, of those that it does not keep.
+std::set<single_turn_nodes::side> single_turn_nodes::lost_sides(int i, turn at) const {
+  const auto& node = in_.at(i);
+  std::set<side> lost;
+  for (auto each : node.controls)
+    if (auto c = in_.behind_exits(each); frame_.members.contains(c) && !runs_in(c, at))
+      lost.merge(sides_of({c, -1}));
+  if (!lost.empty() && node.kind != flow::merge)
+    for (const auto& each : node.data)
+      for (const auto& known : sides_of(each))
+        lost.erase(known);
+  return lost;
+}
+
+// An Identity around the loop that runs if the side is taken in that turn.
+result<int> single_turn_nodes::pivot(const side& of, turn at) {
+  auto [known, fresh] = pivots_[index(at)].emplace(of, -1);
+  if (!fresh)
+    return known->second;
+  TROUPE_ASSIGN(auto predicate, outside(of.first, at));
+  const auto name = concat(in_.at(of.first.item).def.name(), at == turn::last ? "/last" : "/first");
+  auto add = [&](flow kind, const char* op, const char* further, std::vector<source> data) {
+    item made;
+    made.kind = kind;
+    made.def.set_op(op);
+    made.def.set_name(in_.unique(concat(name, further)));
+    made.def.set_device(in_.at(of.first.item).def.device());
+    (*made.def.mutable_attr())["T"].set_type(DT_BOOL);
+    made.data = std::move(data);
+    moved_.push_back(in_.add(std::move(made)));
+    return moved_.back();
+  };
+  auto by = add(flow::either, "Switch", "/Switch", {predicate, predicate});
+  known->second = add(flow::plain, "Identity", "/pivot", {{by, of.second}});
+  return known->second;
 }
 
 // The value behind nodes of the turn that only pass it on.
@@ -104,6 +174,8 @@ status single_turn_nodes::need(source value, turn at) {
                      " the loop as well: make it a variable of the loop");
     for (const auto& each : in_.at(i).data)
       TROUPE_TRY(visit(each).within(in_.described(i)));
+    for (const auto& each : lost_sides(i, at))
+      TROUPE_TRY(visit(each.first).within(in_.described(i)));
     if (runs_in(i, at)) // a copy runs when the loop has
       for (auto each : in_.at(i).controls) {
         auto c = in_.behind_exits(each);
@@ -167,7 +239,7 @@ status single_turn_nodes::place(int i, turn at) {
   auto to = i;
   if (!own) {
     auto copy = in_.at(i);
-    copy.controls.clear();
+    copy.controls.clear(); // but for the sides of branches that they stand for
     copy.def.set_name(in_.unique(concat(copy.def.name(), at == turn::last ? "/last" : "/first")));
     to = in_.add(std::move(copy));
   }
@@ -181,6 +253,10 @@ status single_turn_nodes::place(int i, turn at) {
       waits.insert(enter.controls.begin(), enter.controls.end());
     TROUPE_ASSIGN(each, outside(each, at));
     follows = follows || each.item == frame_.loop || runs_in(each.item, at);
+  }
+  for (const auto& each : lost_sides(i, at)) {
+    TROUPE_ASSIGN(auto runs, pivot(each, at));
+    waits.insert(runs);
   }
   // The node does not run where the loop does not, and without inputs it would always run.
   if (at == turn::last && !follows)

@@ -60,8 +60,14 @@ public:
   const std::set<int>& effects() const { return effects_; }
 
 private:
+  using side = std::pair<source, int>; // a predicate, and the output of its Switches
+
   static size_t index(turn at) { return at == turn::last ? 1 : 0; }
   bool ends(int item) const;
+  std::set<side> sides_of(source value) const;
+  void find_sides(int item);
+  std::set<side> lost_sides(int item, turn at) const;
+  result<int> pivot(const side& of, turn at);
   result<source> behind(source value, turn at) const;
   status place(int item, turn at);
 
@@ -70,6 +76,9 @@ private:
   std::vector<int> ordered_;
   std::set<int> own_[2], body_, acting_;
   std::set<int> needed_[2], effects_;
+  std::unordered_map<int, std::set<side>> sides_; // of branches within the turn
+  std::unordered_map<int, source> asked_;         // by Switches of such branches
+  std::map<side, int> pivots_[2];
   std::unordered_map<int, int> placed_[2]; // value stands for an item around the loop
   std::vector<int> moved_;
   std::set<int> moved_out_;
