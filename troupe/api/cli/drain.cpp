@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -59,9 +60,14 @@ void drain(const drain_options& options) {
   if (!task || !ref.within_task().empty())
     throw_if_failed(invalid("'", options.task, "' is no task; write /job:worker/task:0"));
   auto watching = options.connect();
-  auto drained = options.wait <= 0
-                     ? ""
-                     : incarnation_in(watching->inspect(ref, {.depth = 0}, answer_patience));
+  std::string drained;
+  // A task that is still starting refuses connections.
+  const auto until = std::chrono::steady_clock::now() + options.patience();
+  while (options.wait > 0 && drained.empty() && std::chrono::steady_clock::now() < until) {
+    drained = incarnation_in(watching->inspect(ref, {.depth = 0}, answer_patience));
+    if (drained.empty())
+      std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  }
   throw_if_failed(watching->drain(*task, options.patience()));
   if (options.wait <= 0) {
     std::cout << options.task << " is draining\n";
