@@ -17,11 +17,17 @@ command = [program, "--epochs", "100000", "--checkpoint", folder, "--checkpoint-
            "--resume"]
 
 
+def checkpoints():
+    """The names of the finished checkpoints; a run also keeps the lock of the folder there."""
+    found = os.listdir(folder) if os.path.isdir(folder) else []
+    return {name for name in found if re.fullmatch(r"step-\d+", name)}
+
+
 def stopped(which):
+    before = checkpoints()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    before = set(os.listdir(folder)) if os.path.isdir(folder) else set()
     deadline = time.monotonic() + 60
-    while not os.path.isdir(folder) or set(os.listdir(folder)) <= before:
+    while checkpoints() <= before:
         if time.monotonic() > deadline or process.poll() is not None:
             process.kill()
             sys.exit(f"it does not save anything: {process.communicate()[0]}")
@@ -31,7 +37,8 @@ def stopped(which):
     if process.returncode != 0:
         sys.exit(f"it ended with {process.returncode}: {output}")
     step = int(re.search(r"stopped at step (\d+)", output)[1])
-    if f"step-{step}" not in re.search(r"saved in (.*)", output)[1]:
+    saved = re.findall(r"saved in (.*)", output)
+    if not saved or not saved[-1].endswith(f"step-{step}"):
         sys.exit(f"it did not save the step at which it stopped: {output}")
     shown = subprocess.run([troupe, "checkpoint", "show", folder], capture_output=True, text=True)
     if f": step {step}," not in shown.stdout:
