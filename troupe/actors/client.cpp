@@ -2,6 +2,7 @@
 
 #include "troupe/actors/brief_look.hpp"
 #include "troupe/actors/caller_unit.hpp"
+#include "troupe/actors/clerk.hpp"
 #include "troupe/actors/errors.hpp"
 #include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/kernel_threads.hpp"
@@ -19,9 +20,11 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
 
 #include <algorithm>
 #include <condition_variable>
+#include <optional>
 #include <thread>
 
 namespace troupe {
@@ -150,21 +153,59 @@ caf::duration patience_until(step_clock::time_point deadline) {
   return caf::duration{left + std::chrono::seconds{3}};
 }
 
+// The callbacks of users, one after the other, where they hold up nobody.
+class callback_thread {
+public:
+  explicit callback_thread(caf::actor_system& system) : system_(system) {}
+  callback_thread(const callback_thread&) = delete;
+  callback_thread& operator=(const callback_thread&) = delete;
+  ~callback_thread() {
+    if (clerk_)
+      caf::anon_send_exit(clerk_, caf::exit_reason::user_shutdown);
+  }
+  void call(std::shared_ptr<callback> done, result<std::vector<tensor>> outcome) {
+    if (!clerk_)
+      clerk_ = spawn_clerk(system_);
+    auto kept = std::make_shared<result<std::vector<tensor>>>(std::move(outcome));
+    caf::anon_send(clerk_, job{[done = std::move(done), kept] { done->call(std::move(*kept)); }});
+  }
+
+private:
+  caf::actor_system& system_;
+  caf::actor clerk_; // since the first callback
+};
+
+result<std::vector<tensor>> fetches_of(step_outcome& ended) {
+  if (ended.outcome)
+    return std::move(ended.fetches);
+  return std::move(ended.outcome);
+}
+
+struct errands_state {
+  std::optional<callback_thread> callbacks; // where this actor shares its thread with others
+};
+
 // Asks on behalf of those who do not wait.
-caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& session) {
+caf::behavior errands_behavior(caf::stateful_actor<errands_state>* self, const caf::actor& session,
+                               bool has_own_thread) {
+  if (!has_own_thread)
+    self->state.callbacks.emplace(self->system());
+  auto finish = [self](const std::shared_ptr<callback>& done, result<std::vector<tensor>> outcome) {
+    if (auto& callbacks = self->state.callbacks)
+      callbacks->call(done, std::move(outcome));
+    else
+      done->call(std::move(outcome));
+  };
   return {[=](errand& what) {
     // Without a time-out, as in ask_session().
     self->request(session, caf::infinite, std::move(what.request))
         .then(
-            [done = what.done, tell = std::move(what.tell)](step_outcome& ended) {
+            [finish, done = what.done, tell = std::move(what.tell)](step_outcome& ended) {
               if (tell)
                 tell(ended);
-              if (ended.outcome)
-                done->call(std::move(ended.fetches));
-              else
-                done->call(std::move(ended.outcome));
+              finish(done, fetches_of(ended));
             },
-            [done = what.done](const caf::error& why) { done->call(from_caf(why)); });
+            [finish, done = what.done](const caf::error& why) { finish(done, from_caf(why)); });
   }};
 }
 
@@ -174,7 +215,10 @@ public:
   shown_step(const local_port& port, uint64_t step, const std::shared_ptr<task_instance>& in,
              step_clock::time_point deadline)
       : server_(port.server.get()), id_{port.session, step} {
-    if (server_ && server_->steps().announce(id_))
+    if (!server_)
+      return;
+    began_ = std::chrono::steady_clock::now();
+    if (server_->steps().announce(id_))
       (void)server_->steps().attach(id_, in, nullptr, deadline).ok();
   }
   shown_step(const shown_step&) = delete;
@@ -191,7 +235,7 @@ public:
 private:
   step_server* const server_;
   const step_id id_;
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point began_; // where there is a server
 };
 
 class actor_client final : public client {
@@ -281,7 +325,21 @@ public:
           links->add(ended.statistics);
         tell(*times, wanted, std::move(ended.statistics), ended.outcome.ok());
       };
-    caf::anon_send(errands_, std::move(what));
+    if (networked_) {
+      caf::anon_send(errands_, std::move(what));
+      return;
+    }
+    // This thread takes the request to the task, and runs what is tiny: that costs less than to
+    // wake another one. Where much is fed, kernels may take longer than they did before.
+    constexpr size_t most_bytes = 64 * 1024;
+    size_t fed = 0;
+    for (const auto& one : what.request.feeds)
+      fed += one.bytes();
+    inline_unit unit{system_, fed <= most_bytes ? inline_unit::regions::tiny
+                                                : inline_unit::regions::none};
+    caf::actor_cast<caf::abstract_actor*>(errands_)->eq_impl(caf::make_message_id(), nullptr, &unit,
+                                                             std::move(what));
+    unit.run();
   }
 
   result<device_survey> devices(step_clock::time_point deadline) override {
@@ -344,7 +402,8 @@ private:
   status start(result<caf::actor> session) {
     TROUPE_ASSIGN(session_, std::move(session));
     // Callbacks of users must hold up neither the thread that reads nor the session.
-    errands_ = spawn_control(system_, errands_behavior, session_);
+    errands_ = networked_ ? spawn_control(system_, errands_behavior, session_, true)
+                          : system_.spawn(errands_behavior, session_, false);
     return {};
   }
 

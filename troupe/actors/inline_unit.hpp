@@ -12,16 +12,28 @@
 
 namespace troupe {
 
-/// Lives on the thread's stack. Runs brief regions, and one message or so of each actor: send it
-/// nothing by this unit that takes long to handle. Other regions run elsewhere.
+/// Lives on the thread's stack. Runs a few messages of actors, and the regions that it is for: send
+/// it nothing by this unit that takes long to handle. Other regions run elsewhere.
 class inline_unit final : public caf::execution_unit {
 public:
-  explicit inline_unit(caf::actor_system& system) : caf::execution_unit(&system) {}
-  ~inline_unit() { run(); }
+  enum class regions { brief, tiny, none };
+  explicit inline_unit(caf::actor_system& system, regions run = regions::brief)
+      : caf::execution_unit(&system), regions_(run), outer_(std::exchange(here_, this)) {}
+  inline_unit(const inline_unit&) = delete;
+  inline_unit& operator=(const inline_unit&) = delete;
+  ~inline_unit() {
+    run();
+    here_ = outer_;
+  }
+
+  /// The innermost one of this thread that is for that system, or null.
+  static inline_unit* here(const caf::actor_system& system) {
+    return here_ && &here_->system() == &system ? here_ : nullptr;
+  }
 
   void exec_later(caf::resumable* ready) override {
     auto* region = dynamic_cast<region_actor*>(ready);
-    if (!region || region->brief())
+    if (!region || runs(*region))
       ready_.emplace_back(ready, region);
     else
       region->run_elsewhere();
@@ -36,7 +48,9 @@ public:
       auto after = next->resume(this, 1);
       if (measures)
         region->took(std::chrono::steady_clock::now() - begin);
-      if (after == caf::resumable::resume_later)
+      if (after == caf::resumable::resume_later && more_-- > 0)
+        ready_.emplace_back(next, region); // another thread has sent it something meanwhile
+      else if (after == caf::resumable::resume_later)
         system().scheduler().enqueue(next);
       else if (after != caf::resumable::shutdown_execution_unit)
         next->intrusive_ptr_release_impl(); // becoming ready had taken a reference
@@ -45,6 +59,15 @@ public:
   }
 
 private:
+  bool runs(const region_actor& region) const {
+    return regions_ == regions::brief ? region.brief()
+                                      : regions_ == regions::tiny && region.tiny();
+  }
+
+  static inline thread_local inline_unit* here_ = nullptr;
+  const regions regions_;
+  inline_unit* const outer_;
+  int more_ = 8; // messages of actors that have had one
   std::vector<std::pair<caf::resumable*, region_actor*>> ready_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/brief_look.hpp"
 #include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/region.hpp"
 
 #include <caf/actor_system.hpp>
@@ -28,8 +29,9 @@ constexpr size_t most_spares = 4;
 class kernel_threads::crew final : public caf::execution_unit,
                                    public std::enable_shared_from_this<crew> {
 public:
-  crew(caf::actor_system& system, size_t most, bool looks)
-      : caf::execution_unit(&system), most_(std::max<size_t>(most, 1)), looks_(looks) {}
+  crew(caf::actor_system& system, const options& chosen)
+      : caf::execution_unit(&system), most_(std::max<size_t>(chosen.most, 1)),
+        looks_(chosen.looks), handles_messages_(chosen.handles_messages) {}
 
   size_t most() const noexcept { return most_; }
 
@@ -113,8 +115,18 @@ private:
   }
 
   void run(region_actor* next) {
-    next->resume(this, 1); // regions take one
-    next->intrusive_ptr_release_impl();
+    if (handles_messages_) {
+      inline_unit unit{system(), inline_unit::regions::none};
+      auto measures = !next->measures_itself();
+      auto begin = std::chrono::steady_clock::now();
+      next->resume(&unit, 1); // regions take one
+      if (measures)
+        next->took(std::chrono::steady_clock::now() - begin);
+      next->intrusive_ptr_release_impl();
+    } else {
+      next->resume(this, 1);
+      next->intrusive_ptr_release_impl();
+    }
   }
 
   void work() {
@@ -182,7 +194,7 @@ private:
   }
 
   const size_t most_;
-  const bool looks_;
+  const bool looks_, handles_messages_;
   std::mutex mutex_;
   std::condition_variable added_, spare_, watcher_;
   std::deque<region_actor*> queue_;
@@ -196,8 +208,8 @@ private:
   bool ending_ = false;
 };
 
-kernel_threads::kernel_threads(caf::actor_system& system, size_t most, bool looks)
-    : crew_(std::make_shared<crew>(system, most, looks)) {}
+kernel_threads::kernel_threads(caf::actor_system& system, const options& chosen)
+    : crew_(std::make_shared<crew>(system, chosen)) {}
 
 kernel_threads::~kernel_threads() { crew_->end(); }
 

@@ -16,10 +16,17 @@ class task_instance;
 /// does not hold up a short one, and a step that has failed leaves the line. Any thread may call.
 class kernel_threads {
 public:
-  /// The system waits for the threads when it ends, so this must end before. One that `looks` has a
-  /// thread look for work for a moment before it sleeps (brief_look.hpp), as steps between tasks
-  /// want it.
-  kernel_threads(caf::actor_system& system, size_t most, bool looks);
+  struct options {
+    size_t most = 1;
+    /// A thread looks for work for a moment before it sleeps (brief_look.hpp), as steps between
+    /// tasks want it.
+    bool looks = false;
+    /// The system has no actors but a session's, which are brief: a thread that sends them a
+    /// message handles it, instead of waking another thread.
+    bool handles_messages = false;
+  };
+  /// The system waits for the threads when it ends, so this must end before.
+  kernel_threads(caf::actor_system& system, const options& chosen);
   /// Does not wait: the threads run what was brought, then end.
   ~kernel_threads();
 

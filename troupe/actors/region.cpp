@@ -190,6 +190,8 @@ bool region_actor::brief() const noexcept {
          in_->program().accelerators().empty(); // for which the end of a step may wait
 }
 
+bool region_actor::tiny() const noexcept { return length_.was_tiny() && brief(); }
+
 bool region_actor::quick() const noexcept {
   constexpr double most_ns = 5e6;
   const auto& code = in_->part(program_).program().regions()[which_];

@@ -27,6 +27,8 @@ public:
   bool heavy() const noexcept;
   /// Whether a thread that has more urgent work may run it in between.
   bool brief() const noexcept;
+  /// Whether it takes less time than to wake a thread for it, by its last run.
+  bool tiny() const noexcept;
   /// How long it takes, where resume() does not measure that itself.
   void took(std::chrono::nanoseconds time) noexcept { length_.took(time); }
   bool measures_itself() const noexcept;

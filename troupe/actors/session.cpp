@@ -166,7 +166,8 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
       .state = std::make_shared<resources>(system),
       .regions = cut_for(system, threads > 0 ? threads : system.scheduler().num_workers()),
       .launch_threads = options.gpu_launch_threads,
-      .kernel_threads = threads};
+      .kernel_threads = threads,
+      .kernels_handle_messages = port != nullptr};
   for (auto& one : made) {
     master.devices.push_back(
         {local_task.job, local_task.task, std::string{to_string(one->kind())}, one->ordinal()});

@@ -29,7 +29,8 @@ struct local_port {
 /// (client_options::inter_op_threads) where the system has threads. Understands prepare_request,
 /// step_request, reset_request, list_devices_atom, survey_devices, survey_state and
 /// known_devices_atom; ends, with all its actors, at an exit message. `measured`, if given, says
-/// what nodes cost; it must stay as long as the session.
+/// what nodes cost; it must stay as long as the session. With a `port`, the system must have no
+/// actors but the session's and its client's.
 result<caf::actor> spawn_local_session(caf::actor_system& system, const client_options& options,
                                        const node_times* measured = nullptr,
                                        local_port* port = nullptr);

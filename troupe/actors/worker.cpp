@@ -3,6 +3,7 @@
 #include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/clerk.hpp"
 #include "troupe/actors/errors.hpp"
+#include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/kernel_threads.hpp"
 #include "troupe/actors/launch_thread.hpp"
 #include "troupe/actors/low_priority_threads.hpp"
@@ -172,10 +173,13 @@ caf::result<step_result> run_here(worker_self self, run_request& what) {
   self->state.asked.emplace(step, promise);
   self->state.server->begin(
       std::move(what), self->state.here,
-      [to = caf::actor_cast<caf::actor>(self), step](step_result result) {
-        caf::anon_send(to, background_ended{step, std::move(result)});
+      [to = caf::actor_cast<caf::actor>(self), &system = self->system(), step](step_result result) {
+        caf::actor_cast<caf::abstract_actor*>(to)->eq_impl(
+            caf::make_message_id(), nullptr, inline_unit::here(system),
+            background_ended{step, std::move(result)});
       },
-      nullptr); // nothing of a step runs on the thread of its worker
+      // Nothing of a step runs on a thread of the system's scheduler.
+      inline_unit::here(self->system()));
   return promise;
 }
 
@@ -341,8 +345,11 @@ std::shared_ptr<const program_compiler> make_compiler(worker_self self,
   }
   if (has_threads(self->system())) {
     if (options.kernel_threads > 0)
-      parts.kernels = std::make_shared<kernel_threads>(self->system(), options.kernel_threads,
-                                                       options.membership != nullptr);
+      parts.kernels = std::make_shared<kernel_threads>(
+          self->system(),
+          kernel_threads::options{.most = options.kernel_threads,
+                                  .looks = options.membership != nullptr,
+                                  .handles_messages = options.kernels_handle_messages});
     parts.low_priority = std::make_shared<low_priority_threads>(
         self->system(),
         parts.kernels ? parts.kernels->most() : self->system().scheduler().num_workers());

@@ -31,6 +31,7 @@ struct worker_options {
   bool launch_threads = false; ///< each accelerator's regions run on a thread of its own
   bool own_thread = false;     ///< it does not wait behind kernels
   size_t kernel_threads = 0;   ///< that run kernels alone; 0: those of the scheduler do
+  bool kernels_handle_messages = false; ///< kernel_threads::options::handles_messages
 };
 
 /// Understands register_request, run_request, settle_request, forget_program, reset_request,
