@@ -98,6 +98,8 @@ TEST_CASE("dropout drops about as much as it says, and keeps the mean") {
   CHECK(std::ranges::count(values, 1 / 0.75f) == 10'000 - zeros);
   auto all = floats(s.fetch(y, {{rate, 0.0f}}));
   CHECK(std::ranges::count(all, 1.0f) == 10'000);
+  auto none = floats(s.fetch(y, {{rate, 1.0f}}));
+  CHECK(std::ranges::count(none, 0.0f) == 10'000);
   auto by_number = floats(s.fetch(dropout(fill(g, {10'000}, 1.0f), 0.25, {.seed = 3})));
   CHECK(by_number == values);
   CHECK_THROWS_AS(dropout(fill(g, {2}, 1.0f), 1.0), error);

@@ -55,8 +55,11 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> windows(std::span<const in
 
 // What makes up for the elements that are gone.
 operand scale_of(const operand& rate, location where) {
-  if (rate.is_edge())
-    return div(1.0, sub(1.0, rate, {}, where), {}, where);
+  if (rate.is_edge()) {
+    auto kept = sub(1.0, rate, {}, where);
+    auto drops_all = cast(equal(kept, 0.0, {}, where), kept.type(), {}, where);
+    return div(1.0, add(kept, drops_all, {}, where), {}, where); // 0 / 0 would be NaN
+  }
   auto number = converted(rate.value(), dtype::f64);
   if (!number || number->elements() != 1)
     throw error{invalid("dropout (", to_string(where), "): rate must be a number")};

@@ -121,7 +121,8 @@ struct dropout_options {
   int64_t seed = 0;
 };
 /// Sets elements to 0 at random and scales the others, so that sums stay about the same (Srivastava
-/// et al. 2014). `rate`, in [0, 1), may be an edge: a placeholder that is fed 0 for evaluation.
+/// et al. 2014). `rate`, in [0, 1), may be an edge: a placeholder that is fed 0 for evaluation; fed
+/// 1, all elements are 0.
 TROUPE_API edge dropout(edge x, operand rate, dropout_options options = {},
                         std::source_location where = std::source_location::current());
 
