@@ -6,6 +6,9 @@
 #include "troupe/serialization/records/tfrecord.hpp"
 #include "troupe/troupe.hpp"
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -78,6 +81,47 @@ TEST_CASE("each writer has a file of its own, and a closed one writes no more") 
   }
   CHECK_THROWS_AS(other.add(tensor::scalar(1.0f), 1), error);
   CHECK_THROWS_AS(other.add(tensor::scalar(std::string{"no summary"}), 1), error);
+}
+
+TEST_CASE("after an error of the file system, records go to another file that is whole") {
+  temporary_folder folder;
+  summary_writer to{folder.path()};
+  to.add("loss", 1, 1);
+  to.flush();
+  const auto size = std::filesystem::file_size(to.path());
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  auto full = before;
+  full.rlim_cur = size + 10; // ends within the next record
+  auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &full) == 0);
+  auto add_and_flush = [&](int64_t step) {
+    to.add("loss", 2, step);
+    to.flush();
+  };
+  CHECK_THROWS_AS(add_and_flush(2), error);
+  full.rlim_cur = 10; // no room for another file
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &full) == 0);
+  CHECK_THROWS_AS(add_and_flush(3), error);
+  CHECK_THROWS_AS(add_and_flush(4), error);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  std::signal(SIGXFSZ, handler);
+  add_and_flush(5);
+  add_and_flush(6);
+  std::vector<int64_t> steps;
+  size_t files = 0;
+  for (const auto& each : std::filesystem::directory_iterator{folder.path()}) {
+    auto path = each.path().string();
+    if (path.find("tfevents") == std::string::npos)
+      continue;
+    ++files;
+    if (path != to.path())
+      for (const auto& one : events_in(path))
+        if (!one.values.empty())
+          steps.push_back(one.step);
+  }
+  CHECK(files == 2);
+  CHECK(steps == std::vector<int64_t>{5, 6});
 }
 
 TEST_CASE("what was added is seen once more is added a second later") {

@@ -67,7 +67,7 @@ edge summaries::merged(location where) const {
 
 struct summary_writer::state {
   std::mutex mutex;
-  std::string path;
+  std::string folder, path;
   std::shared_ptr<folder_lock> lock; // let go when the file has ended
   std::optional<event_writer> to;
   std::chrono::steady_clock::time_point flushed = std::chrono::steady_clock::now();
@@ -82,12 +82,31 @@ struct summary_writer::state {
     std::lock_guard guard{mutex};
     if (!to)
       check(failure(error_kind::failed_precondition, "the file was closed"), function, where);
-    check(act(*to), function, where);
-    if (auto now = std::chrono::steady_clock::now(); now - flushed > 1s) {
+    if (is_torn)
+      check(begin_another(), function, where);
+    auto outcome = act(*to);
+    if (auto now = std::chrono::steady_clock::now(); outcome && now - flushed > 1s) {
       flushed = now;
-      check(to->flush(), function, where);
+      outcome = to->flush();
     }
+    is_torn = !outcome && outcome.kind() != error_kind::invalid_argument; // an error of the file
+    check(std::move(outcome), function, where);
   }
+
+private:
+  // A record may have been written in part: readers find nothing behind it.
+  status begin_another() {
+    auto now = seconds_now();
+    if (next_path.empty()) // the same one until the disk takes it
+      next_path = path_in(folder, event_file_name(now, host_name(), next_number()));
+    TROUPE_ASSIGN(auto made, event_writer::create(real_files(), next_path, now));
+    next_path.clear();
+    to.emplace(std::move(made));
+    return {};
+  }
+
+  bool is_torn = false;
+  std::string next_path;
 };
 
 summary_writer::summary_writer(const std::string& folder, location where)
@@ -97,6 +116,7 @@ summary_writer::summary_writer(const std::string& folder, const summary_options&
                                location where)
     : state_(std::make_unique<state>()) {
   auto now = seconds_now();
+  state_->folder = folder;
   state_->path = path_in(folder, event_file_name(now, host_name(), next_number()));
   state_->check(real_files().make_folder(folder), "summary_writer", where);
   auto lock = folder_lock::take(

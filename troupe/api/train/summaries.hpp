@@ -81,7 +81,9 @@ public:
   /// Ends the file and syncs it.
   void close(location where = location::current());
 
-  const std::string& path() const noexcept; ///< of the file
+  /// Of the file. After an error of the file system, what is added later goes to another file in
+  /// the folder, which TensorBoard reads as well: the first may end within a record.
+  const std::string& path() const noexcept;
 
 private:
   struct state;
