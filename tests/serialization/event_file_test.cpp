@@ -56,6 +56,27 @@ TEST_CASE("events of all kinds survive an event file") {
   CHECK(std::ranges::equal(std::span{back}.subspan(1), events));
 }
 
+TEST_CASE("a scalar that is a tensor, as of TensorFlow 2, is read as a number") {
+  auto number_in = [](const std::string& tensor_proto) {
+    auto value = "\x0a\x04loss\x42"s + static_cast<char>(tensor_proto.size()) + tensor_proto;
+    auto record = write_summary_event(1, 2, "\x0a"s + static_cast<char>(value.size()) + value);
+    REQUIRE(record);
+    auto parsed = parse_event(*record);
+    REQUIRE(parsed);
+    REQUIRE(parsed->values.size() == 1);
+    return parsed->values[0].value;
+  };
+  const auto f32 = "\x08\x01"s, f64 = "\x08\x02"s, no_axes = "\x12\x00"s;
+  CHECK(number_in(f32 + no_axes + "\x2a\x04\x00\x00\x80\x3e"s) ==
+        decltype(event_value::value){0.25f});
+  CHECK(number_in(f64 + no_axes + "\x32\x08\x00\x00\x00\x00\x00\x00\xd0\x3f"s) ==
+        decltype(event_value::value){0.25f});
+  // A vector, nothing that is a tensor, and a shape without values for it.
+  CHECK(number_in(f32 + "\x12\x04\x12\x02\x08\x01\x2a\x04\x00\x00\x80\x3e"s).index() == 0);
+  CHECK(number_in("\x08"s).index() == 0);
+  CHECK(number_in(f32 + "\x12\x09\x12\x07\x08\xff\xff\xff\xff\xff\x0f"s).index() == 0);
+}
+
 TEST_CASE("event files that TensorFlow has written are read") {
   auto path = data_folder("serialization/goldens") / "events.out.tfevents.1";
   auto all = read_all(real_files(), path.string());

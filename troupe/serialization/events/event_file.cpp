@@ -1,10 +1,12 @@
 #include "troupe/serialization/events/event_file.hpp"
 
 #include "troupe/serialization/events/event.pb.h"
+#include "troupe/serialization/graph_def/values.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -51,6 +53,22 @@ events::Summary::Value written(const event_value& from) {
   return to;
 }
 
+// Of a TensorProto that holds a number.
+std::optional<float> scalar_in(const std::string& bytes) {
+  graph_def::TensorProto from;
+  graph_def::fill_budget room{.bytes = sizeof(double)};
+  if (bytes.size() > INT32_MAX || !from.ParseFromString(bytes))
+    return {};
+  auto value = graph_def::read_tensor(from, room);
+  if (!value || value->dims().rank() != 0)
+    return {};
+  switch (value->type()) {
+    case dtype::f32: return value->values<float>()[0];
+    case dtype::f64: return static_cast<float>(value->values<double>()[0]);
+    default: return {};
+  }
+}
+
 event_value read(const events::Summary::Value& from) {
   event_value to{from.tag()};
   if (from.has_simple_value())
@@ -60,6 +78,8 @@ event_value read(const events::Summary::Value& from) {
   else if (from.has_image())
     to.value = event_image{from.image().width(), from.image().height(), from.image().colorspace(),
                            from.image().encoded_image_string()};
+  else if (auto number = from.has_tensor() ? scalar_in(from.tensor()) : std::nullopt)
+    to.value = *number;
   return to;
 }
 

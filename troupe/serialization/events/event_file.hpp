@@ -51,7 +51,8 @@ std::string write_event(const event& what);
 /// The same with values that a step has written as a Summary (ScalarSummary and its like), whatever
 /// they are. Fails with invalid_argument for bytes that are none.
 result<std::string> write_summary_event(double seconds, int64_t step, std::string_view summary);
-/// Fails with data_loss for what is no event. Kinds of events that we do not know are empty.
+/// Fails with data_loss for what is no event. Kinds of events that we do not know are empty. A
+/// tensor of one float, as TensorFlow 2 writes scalars, is a float.
 result<event> parse_event(std::string_view record);
 
 /// TensorBoard finds files by their names, and a run's later ones by the order of these:
