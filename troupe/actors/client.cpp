@@ -20,11 +20,9 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
-#include <caf/stateful_actor.hpp>
 
 #include <algorithm>
 #include <condition_variable>
-#include <optional>
 #include <thread>
 
 namespace troupe {
@@ -153,59 +151,36 @@ caf::duration patience_until(step_clock::time_point deadline) {
   return caf::duration{left + std::chrono::seconds{3}};
 }
 
-// The callbacks of users, one after the other, where they hold up nobody.
-class callback_thread {
-public:
-  explicit callback_thread(caf::actor_system& system) : system_(system) {}
-  callback_thread(const callback_thread&) = delete;
-  callback_thread& operator=(const callback_thread&) = delete;
-  ~callback_thread() {
-    if (clerk_)
-      caf::anon_send_exit(clerk_, caf::exit_reason::user_shutdown);
-  }
-  void call(std::shared_ptr<callback> done, result<std::vector<tensor>> outcome) {
-    if (!clerk_)
-      clerk_ = spawn_clerk(system_);
-    auto kept = std::make_shared<result<std::vector<tensor>>>(std::move(outcome));
-    caf::anon_send(clerk_, job{[done = std::move(done), kept] { done->call(std::move(*kept)); }});
-  }
-
-private:
-  caf::actor_system& system_;
-  caf::actor clerk_; // since the first callback
-};
-
 result<std::vector<tensor>> fetches_of(step_outcome& ended) {
   if (ended.outcome)
     return std::move(ended.fetches);
   return std::move(ended.outcome);
 }
 
-struct errands_state {
-  std::optional<callback_thread> callbacks; // where this actor shares its thread with others
-};
+// Has a clerk call back, or does so here where there is none.
+void call_back(const caf::actor& clerk, const std::shared_ptr<callback>& done,
+               result<std::vector<tensor>> outcome) {
+  if (!clerk)
+    return done->call(std::move(outcome));
+  auto kept = std::make_shared<result<std::vector<tensor>>>(std::move(outcome));
+  caf::anon_send(clerk, job{[=] { done->call(std::move(*kept)); }});
+}
 
 // Asks on behalf of those who do not wait.
-caf::behavior errands_behavior(caf::stateful_actor<errands_state>* self, const caf::actor& session,
-                               bool has_own_thread) {
-  if (!has_own_thread)
-    self->state.callbacks.emplace(self->system());
-  auto finish = [self](const std::shared_ptr<callback>& done, result<std::vector<tensor>> outcome) {
-    if (auto& callbacks = self->state.callbacks)
-      callbacks->call(done, std::move(outcome));
-    else
-      done->call(std::move(outcome));
-  };
+caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& session,
+                               const caf::actor& clerk) {
   return {[=](errand& what) {
     // Without a time-out, as in ask_session().
     self->request(session, caf::infinite, std::move(what.request))
         .then(
-            [finish, done = what.done, tell = std::move(what.tell)](step_outcome& ended) {
+            [clerk, done = what.done, tell = std::move(what.tell)](step_outcome& ended) {
               if (tell)
                 tell(ended);
-              finish(done, fetches_of(ended));
+              call_back(clerk, done, fetches_of(ended));
             },
-            [finish, done = what.done](const caf::error& why) { finish(done, from_caf(why)); });
+            [clerk, done = what.done](const caf::error& why) {
+              call_back(clerk, done, from_caf(why));
+            });
   }};
 }
 
@@ -247,11 +222,9 @@ public:
         system_(engine_->system) {}
 
   ~actor_client() override {
-    for (const auto& one : {errands_, session_})
-      if (one)
-        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
-    errands_ = nullptr;
-    session_ = nullptr;
+    for (auto* one : {&errands_, &callbacks_, &session_})
+      if (auto ending = std::exchange(*one, nullptr))
+        caf::anon_send_exit(ending, caf::exit_reason::user_shutdown);
     if (callback::runs_here())
       std::thread{[last = std::move(engine_)] {}}.detach();
   }
@@ -335,8 +308,8 @@ public:
     size_t fed = 0;
     for (const auto& one : what.request.feeds)
       fed += one.bytes();
-    inline_unit unit{system_, fed <= most_bytes ? inline_unit::regions::tiny
-                                                : inline_unit::regions::none};
+    inline_unit unit{system_,
+                     fed <= most_bytes ? inline_unit::regions::tiny : inline_unit::regions::none};
     caf::actor_cast<caf::abstract_actor*>(errands_)->eq_impl(caf::make_message_id(), nullptr, &unit,
                                                              std::move(what));
     unit.run();
@@ -402,8 +375,12 @@ private:
   status start(result<caf::actor> session) {
     TROUPE_ASSIGN(session_, std::move(session));
     // Callbacks of users must hold up neither the thread that reads nor the session.
-    errands_ = networked_ ? spawn_control(system_, errands_behavior, session_, true)
-                          : system_.spawn(errands_behavior, session_, false);
+    if (networked_) {
+      errands_ = spawn_control(system_, errands_behavior, session_, caf::actor{});
+    } else {
+      callbacks_ = spawn_clerk(system_);
+      errands_ = system_.spawn(errands_behavior, session_, callbacks_);
+    }
     return {};
   }
 
@@ -566,7 +543,7 @@ private:
   std::unique_ptr<engine> engine_;
   caf::actor_system& system_;
   caf::actor session_;
-  caf::actor errands_;
+  caf::actor errands_, callbacks_;
   local_port port_; // goes before the engine
   std::atomic<uint64_t> runs_{0};
 };

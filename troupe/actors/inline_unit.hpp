@@ -60,8 +60,7 @@ public:
 
 private:
   bool runs(const region_actor& region) const {
-    return regions_ == regions::brief ? region.brief()
-                                      : regions_ == regions::tiny && region.tiny();
+    return regions_ == regions::brief ? region.brief() : regions_ == regions::tiny && region.tiny();
   }
 
   static inline thread_local inline_unit* here_ = nullptr;

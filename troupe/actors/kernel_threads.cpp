@@ -30,8 +30,8 @@ class kernel_threads::crew final : public caf::execution_unit,
                                    public std::enable_shared_from_this<crew> {
 public:
   crew(caf::actor_system& system, const options& chosen)
-      : caf::execution_unit(&system), most_(std::max<size_t>(chosen.most, 1)),
-        looks_(chosen.looks), handles_messages_(chosen.handles_messages) {}
+      : caf::execution_unit(&system), most_(std::max<size_t>(chosen.most, 1)), looks_(chosen.looks),
+        handles_messages_(chosen.handles_messages) {}
 
   size_t most() const noexcept { return most_; }
 
