@@ -10,9 +10,13 @@ SAVING_SECONDS = 5
 # is asked then, which takes some seconds where one is silent.
 PAUSE_SECONDS = {"sync": 1.5, "async": 1.5, "all_reduce": 8}
 WHOLE_SECONDS = 60  # after the end of an event, until all train again
-ACCURACY_MARGIN = 1.5  # in points, of the accuracy without events
 
 SIGNS = {"lost", "retrying", "silent", "warning"}  # that something is wrong
+
+
+def least_accuracy(steps, undisturbed_steps, undisturbed_accuracy):
+    """In percent. A training that stood still for long has made fewer steps, and has learnt less in them."""
+    return undisturbed_accuracy - (1.5 if steps >= 0.75 * undisturbed_steps else 4)
 
 
 @dataclass

@@ -37,7 +37,7 @@ class Run:
         self.begun = time.monotonic()
         self.folder = tempfile.mkdtemp(prefix="chaos-")
         self.dice = random.Random(options.seed)
-        self.outcomes, self.problems, self.accuracies = [], [], {}
+        self.outcomes, self.problems, self.undisturbed = [], [], {}
         self.memory, self.progress = judge.Memory(), judge.Progress()
         self.stopped, self.read = [], 0
         self.over = threading.Event()
@@ -135,10 +135,11 @@ class Run:
         value = float(said["accuracy"]["value"])
         say(f"{mode}{', undisturbed' if undisturbed else ''}: {said['end']['step']} steps, accuracy {value:.1f} %, "
             f"replicas (steps/failures) {said['end']['replicas']}")
+        steps = int(said["end"]["step"])
         if undisturbed:
-            self.accuracies[mode] = value
-        elif mode in self.accuracies and value < self.accuracies[mode] - judge.ACCURACY_MARGIN:
-            self.problem(f"{mode}: accuracy {value:.1f} %, and {self.accuracies[mode]:.1f} % undisturbed")
+            self.undisturbed[mode] = steps, value
+        elif mode in self.undisturbed and value < judge.least_accuracy(steps, *self.undisturbed[mode]):
+            self.problem(f"{mode}: accuracy {value:.1f} %, and {self.undisturbed[mode][1]:.1f} % undisturbed")
 
     def train_until_whole(self, since):
         first = self.read
@@ -243,8 +244,9 @@ def main():
     for one in run.problems:
         say("BAD:", one)
     if options.json:
+        accuracies = {mode: accuracy for mode, (_, accuracy) in run.undisturbed.items()}
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"seed": options.seed, "minutes": options.minutes, "accuracies": run.accuracies,
+            json.dump({"seed": options.seed, "minutes": options.minutes, "accuracies": accuracies,
                        "problems": run.problems, "events": [vars(one) for one in run.outcomes]}, file, indent=1)
     return 1 if run.problems else 0
 
