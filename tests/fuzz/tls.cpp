@@ -4,8 +4,7 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/certificates.hpp"
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 
 namespace troupe::fuzz::tls {
 
@@ -17,7 +16,7 @@ FUZZ_TARGET(tls) {
   auto session = identity->answer(
       [&](std::span<std::byte> to) {
         auto part = std::min(to.size(), rest.size());
-        std::memcpy(to.data(), rest.data(), part);
+        std::ranges::copy(rest.first(part), to.begin());
         rest = rest.subspan(part);
         return static_cast<ssize_t>(part);
       },
