@@ -47,6 +47,14 @@ private:
   const std::function<void(const status&)> tell_;
 };
 
+struct closed_at_end {
+  ~closed_at_end() {
+    if (log)
+      log->close();
+  }
+  std::shared_ptr<event_log> log;
+};
+
 class running_task final : public task {
 public:
   // Kernels have other threads (worker_options::kernel_threads).
@@ -66,6 +74,9 @@ public:
       server_->close(failure(error_kind::unavailable, "the task shuts down"));
     supervisor_ = listener_ = membership_ = worker_ = nullptr;
   }
+
+  // Nothing is told any more when the task has ended.
+  void owns(const std::shared_ptr<event_log>& log) { log_.log = log; }
 
   status start(task_options& options, const address& at, std::shared_ptr<event_log> log) {
     TROUPE_ASSIGN(auto listening, listen_at(at));
@@ -308,6 +319,7 @@ private:
     return busy;
   }
 
+  closed_at_end log_; // after all actors have ended
   system_config config_;
   caf::actor_system system_;
   std::shared_ptr<step_server> server_;
@@ -358,6 +370,7 @@ result<std::unique_ptr<task>> task::start(task_options options) {
                               " without encryption: all who reach it control it"));
   }
   auto made = std::make_unique<running_task>();
+  made->owns(log);
   TROUPE_TRY(made->start(options, at, std::move(log)));
   return std::unique_ptr<task>{std::move(made)};
 }

@@ -94,6 +94,8 @@ void event_log::tell(log_level level, std::string_view event, std::vector<proper
   std::string task;
   {
     std::lock_guard guard{mutex_};
+    if (closed_)
+      return;
     task = task_;
     auto it = rates_.find(event);
     if (it == rates_.end())
@@ -110,21 +112,30 @@ void event_log::tell(log_level level, std::string_view event, std::vector<proper
     ++known.told;
     if (auto count = std::exchange(known.suppressed, 0); count > 0)
       fields.push_back({"suppressed", count});
+    ++calls_;
   }
   try {
     hook_({level, time, std::move(task), event, std::move(fields)});
   } catch (const std::exception&) { // the host's own trouble
   }
+  std::lock_guard guard{mutex_};
+  if (--calls_ == 0 && ends_)
+    changed_.notify_all();
 }
 
-event_log::~event_log() {
+event_log::~event_log() { close(); }
+
+void event_log::close() {
   {
     std::lock_guard guard{mutex_};
     ends_ = true;
   }
-  changed_.notify_one();
+  changed_.notify_all();
   if (flusher_.joinable())
     flusher_.join();
+  std::unique_lock lock{mutex_};
+  closed_ = true;
+  changed_.wait(lock, [&] { return calls_ == 0; });
 }
 
 event_log::clock::time_point event_log::group::due() const {
@@ -168,7 +179,7 @@ bool event_log::gather(log_level level, const event_names& event, int64_t step,
   }
   groups_.push_back({level, event, fields, std::move(compared), std::chrono::system_clock::now(),
                      now, now, 1, step, step});
-  changed_.notify_one();
+  changed_.notify_all();
   return true;
 }
 

@@ -33,8 +33,11 @@ public:
   event_log(std::string task, log_hook hook) : hook_(std::move(hook)), task_(std::move(task)) {}
   event_log(const event_log&) = delete;
   event_log& operator=(const event_log&) = delete;
-  ~event_log(); ///< tells what is gathered
+  ~event_log(); ///< closes it
 
+  /// Tells what is gathered. The hook is not called once this has returned, whoever still has the
+  /// log; the hook must not call this.
+  void close();
   /// What the task is called from now on.
   void rename(std::string task);
   /// Says whether anyone listens: else fields need not be made.
@@ -76,7 +79,8 @@ private:
   std::map<std::string, rate, std::less<>> rates_; // by event
   std::vector<group> groups_;
   std::condition_variable changed_;
-  bool ends_ = false;
+  bool ends_ = false, closed_ = false;
+  int calls_ = 0;       // of the hook, at present
   std::thread flusher_; // once there is something to gather
 };
 
