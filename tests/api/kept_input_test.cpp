@@ -154,7 +154,8 @@ TEST_CASE("each record of files is trained once in each epoch, though its run is
     if (last < 1000)
       continue;
     CHECK(report.why == training_end::data_ended);
-    for (auto count : s.fetch(counts).values<float>())
+    auto counted = s.fetch(counts);
+    for (auto count : counted.values<float>())
       CHECK(count == 2);
   }
 }

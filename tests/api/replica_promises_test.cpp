@@ -75,9 +75,11 @@ TEST_CASE("nothing of a step of replicas whose loss is infinite or NaN is saved"
   for (const auto& one : *listed) {
     INFO(one.name);
     auto from = value_or_throw(checkpoint_reader::open(real_files(), all.path_of(one.name)));
-    for (const auto* name : {"w", "b"})
-      for (auto value : value_or_throw(from.read(name)).values<float>())
+    for (const auto* name : {"w", "b"}) {
+      auto saved = value_or_throw(from.read(name));
+      for (auto value : saved.values<float>())
         CHECK(std::isfinite(value));
+    }
   }
 }
 

@@ -95,9 +95,11 @@ TEST_CASE("slices take their parts of a whole that others have saved") {
   auto s = session::local();
   to.restore_from(s, folder / "x.npz");
   std::vector<float> found;
-  for (const auto& part : table.slices())
-    for (auto value : s.fetch(part.ref).values<float>())
+  for (const auto& part : table.slices()) {
+    auto restored = s.fetch(part.ref);
+    for (auto value : restored.values<float>())
       found.push_back(value);
+  }
   CHECK(found == std::vector<float>{1, 2, 3, 4, 5, 6});
 }
 

@@ -101,7 +101,8 @@ TEST_CASE("weights that an infinite loss makes NaN are in no checkpoint") {
   auto report = training.run(s);
   CHECK(report.why == training_end::not_a_number);
   REQUIRE(saver{g, folder / "m"}.restore(s));
-  for (auto one : s.fetch(w).values<float>())
+  auto restored = s.fetch(w);
+  for (auto one : restored.values<float>())
     CHECK(std::isfinite(one));
 }
 
