@@ -1,7 +1,7 @@
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
-#include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
 #include "troupe/serialization/storage/slices.hpp"
+#include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -288,8 +288,18 @@ result<std::optional<checkpoint_folder::info>> checkpoint_folder::best(bool lowe
 }
 
 // First the manifest: without it, the folder is none. A process from which this one has taken the
-// folder over may be removing its draft, too.
+// folder over may be removing its draft, too, or be adding a last few files to it.
 status checkpoint_folder::remove_folder(const std::string& name) {
+  constexpr int most_attempts = 8;
+  for (int attempt = 1;; ++attempt) {
+    auto outcome = remove_files_and_folder(name);
+    if (outcome.kind() != error_kind::failed_precondition || attempt == most_attempts)
+      return outcome;
+  }
+}
+
+// Fails with failed_precondition where a file has come meanwhile.
+status checkpoint_folder::remove_files_and_folder(const std::string& name) {
   auto folder = path_of(name);
   auto all = files_->list(folder);
   if (!all)

@@ -120,6 +120,7 @@ private:
   result<std::set<std::string>> find_best(const checkpoint_retention& which,
                                           const std::vector<info>& all) const;
   status remove_folder(const std::string& name);
+  status remove_files_and_folder(const std::string& name);
 
   file_system* files_;
   std::string path_;
