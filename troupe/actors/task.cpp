@@ -75,7 +75,7 @@ public:
     supervisor_ = listener_ = membership_ = worker_ = nullptr;
   }
 
-  // Nothing is told any more when the task has ended.
+  // The log's hook is not called any more when the task has ended.
   void owns(const std::shared_ptr<event_log>& log) { log_.log = log; }
 
   status start(task_options& options, const address& at, std::shared_ptr<event_log> log) {

@@ -178,7 +178,7 @@ caf::result<step_result> run_here(worker_self self, run_request& what) {
             caf::make_message_id(), nullptr, inline_unit::here(system),
             background_ended{step, std::move(result)});
       },
-      // Nothing of a step runs on a thread of the system's scheduler.
+      // Regions run on the caller's thread or on kernel threads, never on the scheduler's.
       inline_unit::here(self->system()));
   return promise;
 }
