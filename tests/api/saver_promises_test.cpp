@@ -1,6 +1,7 @@
 // The promises of saver.hpp, sentence by sentence, where other tests do not show it.
 #include "tests/api/adder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/drafts.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
@@ -76,6 +77,7 @@ TEST_CASE("the best checkpoint is restored by its metric, of equal ones the newe
 
 TEST_CASE("only one checkpoint is written at a time, and what fails is thrown by the next call") {
   watchdog watch;
+  known_drafts drafts;
   temporary_folder folder;
   number of;
   auto s = session::local();
@@ -88,7 +90,7 @@ TEST_CASE("only one checkpoint is written at a time, and what fails is thrown by
   to.wait();
   CHECK_FALSE(to.is_writing());
   CHECK(to.latest_step() == 2);
-  fs::create_directories(folder / "m/writing-step-3/notes/a"); // which is not ours to remove
+  fs::create_directories(fs::path{folder / "m"} / drafts.name(3) / "notes/a"); // not ours to remove
   to.save_async(s, 3);
   auto call = GENERATE(0, 1, 2, 3);
   auto why = error_of([&] {
@@ -99,7 +101,7 @@ TEST_CASE("only one checkpoint is written at a time, and what fails is thrown by
       default: to.wait();
     }
   });
-  CHECK_THAT(why.what(), Contains("writing-step-3"));
+  CHECK_THAT(why.what(), Contains(drafts.name(3)));
   to.wait(); // it was told once
   CHECK(to.save(s, 5) == folder / "m/step-5");
 }
@@ -117,7 +119,7 @@ TEST_CASE("a saver waits for what it writes before it is gone") {
   }
   saver other{of.g, folder / "m"};
   CHECK(other.latest_step() == 2);
-  CHECK_FALSE(fs::exists(folder / "m/writing-step-2"));
+  CHECK(drafts_in(folder / "m") == 0);
 }
 
 TEST_CASE("texts are kept in a checkpoint, and asked for when it is read") {

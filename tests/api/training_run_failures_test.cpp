@@ -1,6 +1,7 @@
 // What a training run saves, and how it goes on, when something fails at an awkward moment.
 #include "tests/api/adder.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/drafts.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
@@ -204,6 +205,7 @@ TEST_CASE("out_of_range is the end of the data in steps, and an error in what is
 }
 
 TEST_CASE("a checkpoint that could not be written does not cost the last one") {
+  known_drafts drafts;
   temporary_folder folder;
   adder of;
   auto s = session::local();
@@ -211,12 +213,12 @@ TEST_CASE("a checkpoint that could not be written does not cost the last one") {
   how.checkpoint_steps = 2;
   how.on_step = [&](const training_progress& now) {
     if (now.step == 2)
-      fs::create_directories(folder / "m/writing-step-2/notes/a");
+      fs::create_directories(fs::path{folder / "m"} / drafts.name(2) / "notes/a");
   };
   training_run training{of.g, of.step(), how};
   CHECK(training.run(s).checkpoint == folder / "m/step-3");
   CHECK(counts_in(folder / "m") == std::vector<std::pair<int64_t, float>>{{3, 3.0f}});
-  CHECK_THAT(of.events.at(2).text, Contains("writing-step-2"));
+  CHECK_THAT(of.events.at(2).text, Contains(drafts.name(2)));
 }
 
 TEST_CASE("an old checkpoint that cannot be removed is told, and training goes on") {
@@ -272,6 +274,7 @@ TEST_CASE("a checkpoint that fails with what may pass is written again") {
 
 TEST_CASE("a checkpoint that always fails with what may pass ends the run") {
   watchdog watch;
+  known_drafts drafts;
   temporary_folder folder;
   adder of;
   auto s = session::local();
@@ -279,7 +282,7 @@ TEST_CASE("a checkpoint that always fails with what may pass ends the run") {
   how.retries = 3;
   how.checkpoint_steps = 2;
   how.on_step = [&](const training_progress& now) { // nobody may remove what is there
-    auto draft = concat(folder.path(), "/m/writing-step-", now.step);
+    auto draft = fs::path{folder / "m"} / drafts.name(now.step);
     fs::create_directories(folder / "m");
     if (!fs::exists(draft))
       fs::create_directory_symlink("/proc/self/attr", draft);

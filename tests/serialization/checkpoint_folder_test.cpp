@@ -289,6 +289,29 @@ TEST_CASE("what a process that died while it asked who sees a folder has left is
   CHECK(disk.list("model")->size() == 2);
 }
 
+TEST_CASE("a writer that has not noticed yet that it was replaced writes to no other's draft") {
+  simulated_disk disk{1};
+  checkpoint_folder replaced{disk, "model"}, next{disk, "model"};
+  replaced.end_drafts_with("-1");
+  next.end_drafts_with("-2");
+  checkpoint_manifest about;
+  about.step = 5;
+  auto file = [](const std::string& draft) { return path_in(draft, "tensors"); };
+  auto outer = replaced.save(about, [&](const std::string& slow, checkpoint_manifest&) -> status {
+    auto inner = next.save(about, [&](const std::string& draft, checkpoint_manifest&) -> status {
+      CHECK(draft != slow);
+      disk.put(file(draft), "of the next");
+      disk.put(file(slow), "of the replaced");
+      return {};
+    });
+    REQUIRE(inner);
+    CHECK(*read_whole(disk, file(next.path_of(*inner)), 100) == "of the next");
+    return failure(error_kind::cancelled, "it has noticed");
+  });
+  CHECK(outer.status().kind() == error_kind::cancelled);
+  CHECK(next.list()->size() == 1);
+}
+
 TEST_CASE("a checkpoint that cannot be removed does not keep others") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};

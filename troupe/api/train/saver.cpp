@@ -1,5 +1,6 @@
 #include "troupe/api/train/saver.hpp"
 
+#include "troupe/actors/random_id.hpp"
 #include "troupe/api/durations.hpp"
 #include "troupe/api/layers/partitioned.hpp"
 #include "troupe/api/ops.hpp"
@@ -100,6 +101,7 @@ struct saver::state {
 
   state(const graph& in, std::string path, const saver_options& with, location where)
       : of(&in), folder(real_files(), std::move(path)), options(with), by(where) {
+    folder.end_drafts_with(concat("-", random_id()));
     folder.commit_within([this](const std::function<status()>& act) -> status {
       if (watch.may_be_seen && !watch.may_be_seen()) {
         dropped = true;

@@ -229,9 +229,9 @@ result<std::string> checkpoint_folder::save(checkpoint_manifest about,
   auto name = concat(step_prefix, about.step);
   for (int other = 2; files_->inspect(path_of(name)).ok(); ++other)
     name = concat(step_prefix, about.step, '-', other);
-  auto draft = concat(draft_prefix, name);
+  auto draft = concat(draft_prefix, name, draft_suffix_);
   if (files_->inspect(path_of(draft)).ok())
-    TROUPE_TRY(remove_folder(draft)); // of a process that died
+    TROUPE_TRY(remove_folder(draft)); // of a process that died, or of an attempt that failed
   TROUPE_TRY(files_->make_folder(path_of(draft)));
   auto outcome = [&]() -> status {
     TROUPE_TRY(write_tensors(path_of(draft), about));

@@ -89,6 +89,10 @@ public:
   using commit_guard = std::function<status(const std::function<status()>& act)>;
   void commit_within(commit_guard guard) { commit_within_ = std::move(guard); }
 
+  /// Ends the names of drafts with `suffix`: one that no other process uses keeps a writer that has
+  /// not noticed yet that another has taken the folder over from writing to a draft of that one.
+  void end_drafts_with(std::string suffix) { draft_suffix_ = std::move(suffix); }
+
   /// Writes a checkpoint: the tensors, synced; the manifest, synced; then it gets its name, then
   /// `latest` names it. After a crash at any moment `latest` means this one or the one before. What
   /// fails leaves nothing behind but what clean() removes. `about` says everything but the tensors.
@@ -124,6 +128,7 @@ private:
 
   file_system* files_;
   std::string path_;
+  std::string draft_suffix_ = {};
   commit_guard commit_within_ = {};
 };
 
