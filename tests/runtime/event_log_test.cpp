@@ -1,6 +1,7 @@
 #include "troupe/runtime/insight/event_log.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/watchdog.hpp"
 
 #include <atomic>
 #include <string>
@@ -25,6 +26,7 @@ TEST_CASE("a log that is closed tells what it has gathered, and then nothing") {
 }
 
 TEST_CASE("closing a log waits for a hook that is being called") {
+  watchdog watch;
   std::atomic<bool> is_called = false, has_returned = false;
   event_log log{"worker:0", [&](const log_event&) {
                   is_called = true;

@@ -53,8 +53,8 @@ TEST_CASE("what is not printable is escaped, and letters of all scripts stay") {
   CHECK(printable("\xc3") == "\\xc3");
   CHECK(printable("\xc3x") == "\\xc3x");
   CHECK(is_harmless(printable(hostile)));
-  CHECK(quoted("a\"b\\c'\n") == R"("a\"b\\c'\n")");
-  CHECK(quoted("a\"b'", '\'') == R"('a"b\'')");
+  CHECK(in_quotes("a\"b\\c'\n") == R"("a\"b\\c'\n")");
+  CHECK(in_quotes("a\"b'", '\'') == R"('a"b\'')");
   CHECK(printable_json("{\"a\": \"\xc2\x9b \xe2\x80\xae \xf3\xa0\x80\x81 \xff \xc3\xbc\"}\n") ==
         "{\"a\": \"\\u009b \\u202e \\udb40\\udc01 \\ufffd \xc3\xbc\"}\n");
   CHECK(incomplete_tail("abc") == 0);

@@ -25,7 +25,7 @@ void append_text(const std::string& text, std::string& to) {
     to += text;
     return;
   }
-  to += quoted(text);
+  to += in_quotes(text);
 }
 
 // Replaces a number where it stands alone in a text.

@@ -61,7 +61,7 @@ std::ostream& operator<<(std::ostream& out, const attr_value& value) {
     if constexpr (std::is_same_v<T, bool>)
       out << (one ? "true" : "false");
     else if constexpr (std::is_same_v<T, std::string>)
-      out << quoted(one);
+      out << in_quotes(one);
     else
       out << one;
   };

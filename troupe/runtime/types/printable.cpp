@@ -105,7 +105,7 @@ std::string printable(std::string_view text) { return escaped(text, {}); }
 
 std::string printable_lines(std::string_view text) { return escaped(text, {.lines = true}); }
 
-std::string quoted(std::string_view text, char quote) { return escaped(text, {.quote = quote}); }
+std::string in_quotes(std::string_view text, char quote) { return escaped(text, {.quote = quote}); }
 
 // What stands between the strings of JSON is plain ASCII, with line breaks at most.
 std::string printable_json(std::string text) {

@@ -19,7 +19,7 @@ TROUPE_API std::string printable(std::string_view text);
 TROUPE_API std::string printable_lines(std::string_view text);
 
 /// On one line, between quotes of that kind, of which those within are escaped, and backslashes.
-TROUPE_API std::string quoted(std::string_view text, char quote = '"');
+TROUPE_API std::string in_quotes(std::string_view text, char quote = '"');
 
 /// JSON text whose strings hold nothing that is not printable: as \uHHHH. It must be UTF-8.
 TROUPE_API std::string printable_json(std::string text);

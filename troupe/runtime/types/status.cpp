@@ -43,7 +43,7 @@ private:
 
 // A name between single quotes.
 void append_name(std::string_view name, std::string& to) {
-  auto text = quoted(name, '\'');
+  auto text = in_quotes(name, '\'');
   to.append(text, 1, text.size() - 2);
 }
 

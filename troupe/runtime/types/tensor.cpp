@@ -66,7 +66,7 @@ void print_values(std::ostream& out, const tensor& what, int64_t most) {
     if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
       out << static_cast<float>(value);
     else if constexpr (std::is_same_v<T, std::string>)
-      out << quoted(value);
+      out << in_quotes(value);
     else if constexpr (sizeof(T) == 1 && !std::is_same_v<T, bool>)
       out << static_cast<int>(value);
     else

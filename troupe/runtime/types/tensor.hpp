@@ -189,7 +189,7 @@ public:
       detail::throw_wrong_type(dtype_of<T>, type_, dims_);
     return static_cast<T*>(data_);
   }
-  /// The same as a span. Throws for a tensor that holds nothing, too.
+  /// The same as a span, of memory that the tensor must outlive. Throws for a tensor without values.
   template <class T>
   std::span<T> values() const {
     if (!buffer_) [[unlikely]]
