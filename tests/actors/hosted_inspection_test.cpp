@@ -152,9 +152,11 @@ TEST_CASE("steps that a host has not let in yet are waits of their session") {
     return found != seen.children.end() && !found->children.empty() ? &*found : nullptr;
   };
   const inspection* one = nullptr;
-  while (!one) // one more is let in each 50 ms
+  while (!one)
     one = in_line();
-  CHECK(number(*one, "steps_in_line") == Approx(static_cast<double>(one->children.size())));
+  // One more is let in each 50 ms, perhaps while the host is asked.
+  CHECK(number(*one, "steps_in_line") ==
+        Approx(static_cast<double>(one->children.size())).margin(1));
   CHECK(number(*one, "steps_running") >= 1);
   CHECK(number(*one, "requests_unanswered") >= 2);
   CHECK(text_of(one->children[0].find("for")) == "turn");

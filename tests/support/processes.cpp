@@ -168,7 +168,12 @@ void task_process::kill() {
   pid_ = 0;
 }
 
-void task_process::freeze() { ::kill(pid_, SIGSTOP); }
+void task_process::freeze() {
+  ::kill(pid_, SIGSTOP);
+  siginfo_t stopped{};
+  ::waitid(P_PID, static_cast<id_t>(pid_), &stopped,
+           WSTOPPED | WEXITED | WNOWAIT); // it runs on until then
+}
 
 int task_process::terminate(std::chrono::milliseconds patience) {
   ::kill(pid_, SIGTERM);
