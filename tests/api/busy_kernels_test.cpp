@@ -253,4 +253,150 @@ TEST_CASE("a step that another holds up while it is compiled ends at its own dea
   compiling.get();
 }
 
+TEST_CASE("run_async returns at once, however long what is fed makes it take") {
+  watchdog watch;
+  graph_builder g;
+  auto dims = g.placeholder(dtype::i32, {2}, "dims");
+  auto m = fill(g, dims, g.constant(0.01f));
+  auto y = m;
+  for (int i = 0; i < 5; ++i)
+    y = matmul(y, m);
+  auto s = session::local({.threads = {.intra_op = 1, .inter_op = 2}});
+  auto products = s.prepare({dims}, {sum(y)});
+  std::stop_source stop;
+  auto run = [&](int n) {
+    return products.run_async({tensor::vector<int32_t>({n, n})}, {.stop = stop.get_token()});
+  };
+  for (int i = 0; i < 50; ++i)
+    run(1).get();
+  std::future<std::vector<tensor>> large;
+  CHECK(time_of([&] { large = run(4000); }) < 100ms * slowness);
+  stop.request_stop();
+  (void)outcome_of(large);
+}
+
+TEST_CASE("a step that another ends from within a long region ends, and so does its session") {
+  watchdog watch;
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
+  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  auto* closes = queue_close(queue); // issued before the products
+  auto x = g.placeholder(dtype::f32, {-1, -1}, "x");
+  auto y = x;
+  for (int i = 0; i < 200; ++i)
+    y = matmul(y, x);
+  std::optional<session> s{session::local({.threads = {.intra_op = 1, .inter_op = 2}})};
+  auto take = s->prepare({}, {taken});
+  auto both = s->prepare({x}, {y}, {closes});
+  auto waits = take.run_async();
+  std::this_thread::sleep_for(50ms);
+  auto many = tensor::of<float>({1500, 1500}, std::vector<float>(1500 * 1500, 1e-4f));
+  auto computes = both.run_async({many});
+  CHECK(waits.wait_for(soon) == std::future_status::ready);
+  CHECK(time_of([&] { s.reset(); }) < 2s * slowness);
+  CHECK(outcome_of(computes).kind() == error_kind::cancelled);
+}
+
+TEST_CASE("a step in line is stopped while quick regions take longer than they should") {
+  watchdog watch;
+  busy_session in{where::local};
+  auto x = in.g.placeholder(dtype::f32, {-1, -1}, "several");
+  auto y = x;
+  for (int i = 0; i < 300; ++i)
+    y = matmul(y, x);
+  auto slow = in.s->prepare({x}, {y});
+  auto many = tensor::of<float>({1000, 1000}, std::vector<float>(1000 * 1000, 1e-4f));
+  auto count = GENERATE(1, 4, 8);
+  std::stop_source mine;
+  auto last = in.compute({.timeout = deadline_of_others, .stop = mine.get_token()});
+  std::vector<std::future<std::vector<tensor>>> all;
+  for (int i = 0; i < count; ++i)
+    all.push_back(slow.run_async({many}, {.stop = in.stop.get_token()}));
+  std::this_thread::sleep_for(100ms);
+  CHECK(time_of([&] {
+          mine.request_stop();
+          CHECK(outcome_of(last).kind() == error_kind::cancelled);
+        }) < soon);
+  CHECK(time_of([&] {
+          in.stop.request_stop();
+          for (auto& one : all)
+            CHECK(outcome_of(one).kind() == error_kind::cancelled);
+        }) < soon);
+}
+
+TEST_CASE("a step is stopped that stands in a long line which moves") {
+  watchdog watch;
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {350, 350}, "x");
+  auto y = matmul(x, x);
+  auto s = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
+  auto product = s.prepare({x}, {y});
+  auto value = tensor::of<float>({350, 350}, std::vector<float>(350 * 350, 0.01f));
+  std::stop_source rest, mine;
+  std::vector<std::future<std::vector<tensor>>> all;
+  for (int i = 0; i < 1'500; ++i)
+    all.push_back(product.run_async({value}, {.stop = rest.get_token()}));
+  auto last = product.run_async({value}, {.stop = mine.get_token()});
+  CHECK(time_of([&] {
+          mine.request_stop();
+          CHECK(outcome_of(last).kind() == error_kind::cancelled);
+        }) < soon);
+  CHECK(outcome_of(all.front()).ok());
+  rest.request_stop();
+  for (size_t i = 1; i < all.size(); ++i)
+    (void)outcome_of(all[i]);
+}
+
+TEST_CASE("a caller runs what its step goes on with when an answer has come") {
+  watchdog watch;
+  busy_session in{where::local};
+  auto& g = in.g;
+  auto queue = fifo_queue(g, {dtype::f32}, {.shapes = {{300, 300}}});
+  auto given = g.placeholder(dtype::f32, {300, 300});
+  auto put = in.s->prepare({given}, {}, {queue_enqueue(queue, {given})});
+  auto m = queue_dequeue(queue, {dtype::f32})[0];
+  auto y = m;
+  for (int i = 0; i < 10; ++i)
+    y = matmul(y, m);
+  auto take = in.s->prepare({}, {sum(y)});
+  auto here = std::async(std::launch::async, [&] { return take.run({}, {.timeout = 20s}); });
+  std::this_thread::sleep_for(100ms);
+  put.run({tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.001f))});
+  CHECK(time_of([&] { CHECK_NOTHROW(here.get()); }) < 10 * soon);
+}
+
+TEST_CASE("a loop over what a queue has already leaves connections to others") {
+  watchdog watch;
+  graph_builder g;
+  auto queue = fifo_queue(g, {dtype::i64}, {.shapes = {{}}});
+  auto put = queue_enqueue(queue, {g.constant(int64_t{1})});
+  auto turns = g.placeholder(dtype::i64, shape{}, "turns");
+  auto loop = while_loop(
+      {g.constant(int64_t{0})}, [&](auto& v) { return less(v[0], turns); },
+      [&](auto& v) {
+        auto element = queue_dequeue(queue, {dtype::i64})[0];
+        auto* back = queue_enqueue(queue, {element});
+        auto in = g.after({back});
+        return std::vector<edge>{v[0] + element};
+      })[0];
+  auto x = g.placeholder(dtype::f32, shape{}, "x");
+  auto cluster = make_cluster(1, 0);
+  auto options = options_of_task(cluster, {"worker", 0});
+  options.inter_op_threads = 2;
+  auto worker = start_task(std::move(options));
+  auto s = session::connect(cluster);
+  s.run({}, {}, {put});
+  auto endless = s.prepare({turns}, {loop});
+  auto quick = s.prepare({x}, {x * 2});
+  std::stop_source stop;
+  auto runs = endless.run_async({tensor::scalar(int64_t{1} << 60)}, {.stop = stop.get_token()});
+  std::this_thread::sleep_for(50ms);
+  for (int i = 0; i < 5; ++i)
+    CHECK(time_of([&] { quick.run({tensor::scalar(1.0f)}, {.timeout = 10s}); }) < soon);
+  CHECK(time_of([&] {
+          stop.request_stop();
+          CHECK(outcome_of(runs).kind() == error_kind::cancelled);
+        }) < soon);
+}
+
 } // namespace troupe::test::busy_kernels_test

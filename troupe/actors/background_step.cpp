@@ -1,6 +1,7 @@
 #include "troupe/actors/background_step.hpp"
 
 #include "troupe/actors/client.hpp"
+#include "troupe/actors/inline_unit.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <optional>
@@ -28,6 +29,7 @@ public:
   void step_ended(caf::execution_unit*) noexcept override {
     std::unique_ptr<reporter> self{this};
     asked_.reset(); // before the instance may serve another step
+    const inline_unit::end_of_step here{in_->root()};
     auto& conductor = in_->conductor();
     steps_->end(in_->step(), !conductor.outcome().ok());
     step_result result{conductor.outcome(), {}, {}};

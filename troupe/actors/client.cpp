@@ -29,7 +29,7 @@ namespace troupe {
 namespace {
 
 // Where a thread waits for its turn, and for the step that it drives.
-class driver final : public step_observer, public step_gate::waiter {
+class driver final : public step_observer, public step_gate::waiter, public waiting_caller {
 public:
   void let_in() override {
     std::lock_guard guard{mutex_};
@@ -64,11 +64,23 @@ public:
   }
   void drives(caf::execution_unit& unit) { unit_ = &unit; }
   bool has_ended_here() const noexcept { return ended_here_; }
+  void region_waits() noexcept override {
+    std::lock_guard guard{mutex_};
+    region_waits_ = true;
+    changed_.notify_one();
+  }
+  // Until the step has ended or has something to do; false when the time is over.
   bool wait_until(step_clock::time_point deadline) {
+    std::unique_lock lock{mutex_};
+    auto woken = changed_.wait_until(lock, deadline, [&] { return ended_ || region_waits_; });
+    region_waits_ = false;
+    return woken;
+  }
+  bool has_ended() {
     if (ended_here_)
       return true;
-    std::unique_lock lock{mutex_};
-    return changed_.wait_until(lock, deadline, [&] { return ended_; });
+    std::lock_guard guard{mutex_};
+    return ended_;
   }
   // After an abort: nothing new starts, and running kernels leave off within some 10 ms.
   void wait_for_stop() {
@@ -81,7 +93,7 @@ public:
 private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool ended_ = false, let_in_ = false, leaves_ = false;
+  bool ended_ = false, let_in_ = false, leaves_ = false, region_waits_ = false;
   caf::execution_unit* unit_ = nullptr;
   bool ended_here_ = false;
 };
@@ -302,14 +314,9 @@ public:
       caf::anon_send(errands_, std::move(what));
       return;
     }
-    // This thread takes the request to the task, and runs what is tiny: that costs less than to
-    // wake another one. Where much is fed, kernels may take longer than they did before.
-    constexpr size_t most_bytes = 64 * 1024;
-    size_t fed = 0;
-    for (const auto& one : what.request.feeds)
-      fed += one.bytes();
-    inline_unit unit{system_,
-                     fed <= most_bytes ? inline_unit::regions::tiny : inline_unit::regions::none};
+    // This thread takes the request to the task. It runs no kernel: what that takes may depend on
+    // what is fed, and the caller must not wait for it.
+    inline_unit unit{system_, inline_unit::regions::none};
     caf::actor_cast<caf::abstract_actor*>(errands_)->eq_impl(caf::make_message_id(), nullptr, &unit,
                                                              std::move(what));
     unit.run();
@@ -487,16 +494,34 @@ private:
   }
 
   // Runs what was left to other threads, and what none of them has begun.
-  static void take_back(task_instance& in, task_program& program, const driver& end,
+  static void take_back(task_instance& in, kernel_threads& threads, const driver& end,
                         caller_unit& unit) {
-    auto* threads = program.kernels();
-    while (threads && !end.has_ended_here()) {
-      auto* next = threads->take_back(in);
+    while (!end.has_ended_here()) {
+      auto* next = threads.take_back(in);
       if (!next)
         return;
       unit.exec_later(next);
       unit.drain(in.conductor().stop());
     }
+  }
+
+  // Waits for the end of a step, and runs what becomes ready meanwhile and finds no thread; false
+  // when the time is over.
+  static bool wait_for_end(task_instance& in, task_program& program, driver& end, caller_unit& unit,
+                           step_clock::time_point deadline) {
+    if (end.has_ended())
+      return true;
+    auto* threads = program.kernels();
+    if (!threads)
+      return end.wait_until(deadline);
+    threads->add_caller(in, end);
+    auto in_time = true;
+    for (take_back(in, *threads, end, unit); in_time && !end.has_ended();) {
+      in_time = end.wait_until(deadline);
+      take_back(in, *threads, end, unit);
+    }
+    threads->remove_caller(in);
+    return in_time || end.has_ended();
   }
 
   status drive_in_turn(task_program& program, driver& end, std::span<const tensor> feeds,
@@ -517,8 +542,7 @@ private:
                                  conductor.abort(step, std::move(why), nullptr);
                                }};
       unit.drain(conductor.stop());
-      take_back(*in, program, end, unit);
-      if (!end.wait_until(of.deadline)) {
+      if (!wait_for_end(*in, program, end, unit, of.deadline)) {
         conductor.abort(step, overdue(step), &unit);
         end.wait_for_stop();
       }

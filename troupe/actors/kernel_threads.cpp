@@ -15,14 +15,18 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
 namespace troupe {
 namespace {
 
 // How long all threads are kept by kernels until a spare one takes quick regions.
 constexpr std::chrono::milliseconds stuck_after{5};
-// Spare threads: a region that was to be quick, and is not, keeps one of them.
+// Spare threads: a region that was to be quick, and is not, keeps one of them. The last one is for
+// regions whose steps have stopped.
 constexpr size_t most_spares = 4;
+// How often the line is searched for regions whose steps have stopped.
+constexpr std::chrono::milliseconds between_searches{5};
 
 } // namespace
 
@@ -61,19 +65,27 @@ public:
     // A thread that was woken may not run yet, so that it still counts as idle.
     if (idle_ > 0)
       added_.notify_one();
+    if (auto caller = callers_.find(&ready->step()); caller != callers_.end())
+      caller->second->region_waits();
     if (watched_ && taken_ == stuck_at_)
       watcher_.notify_one();
-    else if (watched_)
-      return;
-    else if (idle_spares_ > 0)
-      spare_.notify_one();
-    else if (spares_ < most_spares)
-      start(spares_, &crew::watch);
+    else if (!watched_)
+      have_line_watched();
   }
 
   region_actor* take_back(const task_instance& step) {
     std::lock_guard guard{mutex_};
     return take_first([&](const region_actor& one) { return &one.step() == &step; });
+  }
+
+  void add_caller(const task_instance& step, waiting_caller& of) {
+    std::lock_guard guard{mutex_};
+    callers_.emplace(&step, &of);
+  }
+
+  void remove_caller(const task_instance& step) {
+    std::lock_guard guard{mutex_};
+    callers_.erase(&step);
   }
 
   void end() {
@@ -114,15 +126,30 @@ private:
     return taken;
   }
 
+  // Under the lock. The first in line; or one whose step has stopped, because its kernels leave off
+  // at once, and somebody waits for that.
+  region_actor* take_next() {
+    if (queue_.size() > 1) {
+      if (auto now = std::chrono::steady_clock::now(); now >= next_search_) {
+        if (auto* stopped = take_first([](const region_actor& one) { return one.has_stopped(); }))
+          return stopped;
+        next_search_ = now + between_searches;
+      }
+    }
+    return take_first([](const region_actor&) { return true; });
+  }
+
+  // Under the lock, while no thread watches it.
+  void have_line_watched() {
+    if (idle_spares_ > 0)
+      spare_.notify_one();
+    else if (spares_ < most_spares)
+      start(spares_, &crew::watch);
+  }
+
   void run(region_actor* next) {
     if (handles_messages_) {
-      inline_unit unit{system(), inline_unit::regions::none};
-      auto measures = !next->measures_itself();
-      auto begin = std::chrono::steady_clock::now();
-      next->resume(&unit, 1); // regions take one
-      if (measures)
-        next->took(std::chrono::steady_clock::now() - begin);
-      next->intrusive_ptr_release_impl();
+      inline_unit{system(), inline_unit::regions::none}.run(next);
     } else {
       next->resume(this, 1);
       next->intrusive_ptr_release_impl();
@@ -146,9 +173,7 @@ private:
       }
       if (queue_.empty())
         return;
-      auto* next = queue_.front();
-      queue_.pop_front();
-      size_.store(queue_.size(), std::memory_order_relaxed);
+      auto* next = take_next();
       ++taken_;
       lock.unlock();
       run(next);
@@ -177,16 +202,23 @@ private:
       watched_ = false;
       if (!next)
         continue;
+      if (!queue_.empty())
+        have_line_watched();
+      ++running_spares_;
       lock.unlock();
       run(next);
       lock.lock();
+      --running_spares_;
     }
   }
 
   // Steps in the queue may fail, which nobody tells this thread: it looks now and then.
   region_actor* wait_for_quick(std::unique_lock<std::mutex>& lock) {
     while (taken_ == stuck_at_ && !queue_.empty() && !ending_) {
-      if (auto* next = take_first([](const region_actor& one) { return one.quick(); }))
+      auto is_last = running_spares_ + 1 == most_spares;
+      if (auto* next = take_first([&](const region_actor& one) {
+            return one.has_stopped() || (!is_last && one.quick());
+          }))
         return next;
       watcher_.wait_for(lock, stuck_after);
     }
@@ -201,7 +233,9 @@ private:
   std::atomic<size_t> size_{0}; // of the queue
   brief_look look_;             // of the thread that looks
   bool is_looking_ = false;
-  size_t threads_ = 0, idle_ = 0, spares_ = 0, idle_spares_ = 0;
+  std::unordered_map<const task_instance*, waiting_caller*> callers_; // by the step of each
+  std::chrono::steady_clock::time_point next_search_ = {};
+  size_t threads_ = 0, idle_ = 0, spares_ = 0, idle_spares_ = 0, running_spares_ = 0;
   uint64_t taken_ = 0;             // by the threads that are no spare ones
   uint64_t stuck_at_ = UINT64_MAX; // what taken_ was when it had not changed for long
   bool watched_ = false;           // by a spare thread
@@ -220,5 +254,11 @@ void kernel_threads::run_later(region_actor* ready) { crew_->push(ready); }
 region_actor* kernel_threads::take_back(const task_instance& step) {
   return crew_->take_back(step);
 }
+
+void kernel_threads::add_caller(const task_instance& step, waiting_caller& of) {
+  crew_->add_caller(step, of);
+}
+
+void kernel_threads::remove_caller(const task_instance& step) { crew_->remove_caller(step); }
 
 } // namespace troupe

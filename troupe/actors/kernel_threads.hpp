@@ -10,10 +10,22 @@ namespace troupe {
 class region_actor;
 class task_instance;
 
+/// A thread that waits for the end of its step.
+class waiting_caller {
+public:
+  /// A region of the step waits in line, which the caller may take back. Called by any thread,
+  /// under a lock: to be brief, and to call nothing of kernel_threads.
+  virtual void region_waits() noexcept = 0;
+
+protected:
+  ~waiting_caller() = default;
+};
+
 /// Runs regions in the order in which they became ready, on at most `most` threads, which start
-/// with the first work. While none of these threads takes another region, because kernels keep all
-/// of them, a spare thread runs regions that are quick (region_actor::quick), so that a long step
-/// does not hold up a short one, and a step that has failed leaves the line. Any thread may call.
+/// with the first work. Those of steps that have stopped leave the line soon. While none of these
+/// threads takes another region, because kernels keep all of them, a spare thread runs regions that
+/// are quick (region_actor::quick), so that a long step does not hold up a short one. Any thread
+/// may call.
 class kernel_threads {
 public:
   struct options {
@@ -35,6 +47,10 @@ public:
   void run_later(region_actor* ready);
   /// A region of that step that no thread has begun, with one reference; null: there is none.
   region_actor* take_back(const task_instance& step);
+  /// Tells `of`, until remove_caller() has returned, when no thread is free for a region of that
+  /// step.
+  void add_caller(const task_instance& step, waiting_caller& of);
+  void remove_caller(const task_instance& step);
 
 private:
   class crew;

@@ -190,13 +190,13 @@ bool region_actor::brief() const noexcept {
          in_->program().accelerators().empty(); // for which the end of a step may wait
 }
 
-bool region_actor::tiny() const noexcept { return length_.was_tiny() && brief(); }
-
 bool region_actor::quick() const noexcept {
   constexpr double most_ns = 5e6;
   const auto& code = in_->part(program_).program().regions()[which_];
-  return (!code.loops && code.nanoseconds < most_ns) || in_->conductor().stop().raised();
+  return !code.loops && code.nanoseconds < most_ns;
 }
+
+bool region_actor::has_stopped() const noexcept { return in_->conductor().stop().raised(); }
 
 const task_instance& region_actor::step() const noexcept { return in_->root(); }
 

@@ -27,14 +27,14 @@ public:
   bool heavy() const noexcept;
   /// Whether a thread that has more urgent work may run it in between.
   bool brief() const noexcept;
-  /// Whether it takes less time than to wake a thread for it, by its last run.
-  bool tiny() const noexcept;
   /// How long it takes, where resume() does not measure that itself.
   void took(std::chrono::nanoseconds time) noexcept { length_.took(time); }
   bool measures_itself() const noexcept;
   /// Whether it is expected to take a few milliseconds at most: it has no loop, and its nodes are
-  /// small, or its step has failed.
+  /// small. How long it took does not count: on a busy machine it may have waited for a processor.
   bool quick() const noexcept;
+  /// Whether its step has failed or was stopped, so that kernels leave off.
+  bool has_stopped() const noexcept;
   /// The step that it runs in.
   const task_instance& step() const noexcept;
   /// Has other threads run it. Takes over one reference.

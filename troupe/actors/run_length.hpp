@@ -15,25 +15,17 @@ class run_length {
 public:
   static constexpr std::chrono::microseconds not_brief{200};
 
-  /// A thread is woken in about this time.
-  static constexpr std::chrono::microseconds tiny{20};
-
   void took(std::chrono::nanoseconds time) noexcept {
-    if (auto was_tiny = time <= tiny; was_tiny != was_tiny_.load(std::memory_order_relaxed))
-      was_tiny_.store(was_tiny, std::memory_order_relaxed);
     auto known = score_.load(std::memory_order_relaxed);
     auto now = time > not_brief ? std::min(known + once, most) : std::max(known - 1, 0);
     if (now != known)
       score_.store(now, std::memory_order_relaxed);
   }
-  /// False before the first run.
-  bool was_tiny() const noexcept { return was_tiny_.load(std::memory_order_relaxed); }
   bool often_long() const noexcept { return score_.load(std::memory_order_relaxed) > once; }
 
 private:
   static constexpr int once = 16, most = 4 * once;
   std::atomic<int> score_ = 1;
-  std::atomic<bool> was_tiny_ = false;
 };
 
 } // namespace troupe
