@@ -407,6 +407,16 @@ private:
       ++static_cast<openssl_session*>(me)->messages_;
   }
 
+  // OpenSSL's, of the last call. Since version 3.2 an error of a record is followed by one that
+  // says no more than that.
+  static unsigned long last_error() noexcept {
+#ifdef SSL_R_RECORD_LAYER_FAILURE
+    if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_RECORD_LAYER_FAILURE)
+      return ERR_peek_error();
+#endif
+    return ERR_peek_last_error();
+  }
+
   status why_no_handshake() const {
     if (!refused_.empty())
       return failure(error_kind::failed_precondition, refused_);
@@ -416,7 +426,7 @@ private:
                      "or another TLS");
     if (source_error_ != 0)
       return failure(error_kind::unavailable, "TLS handshake: ", std::strerror(source_error_));
-    switch (auto reason = ERR_GET_REASON(ERR_peek_last_error()); reason) {
+    switch (ERR_GET_REASON(last_error())) {
       case SSL_R_WRONG_VERSION_NUMBER:
       case SSL_R_HTTP_REQUEST:
       case SSL_R_HTTPS_PROXY_REQUEST:
@@ -434,14 +444,14 @@ private:
   }
 
   status why_broken() const {
-    auto reason = ERR_GET_REASON(ERR_peek_last_error());
+    auto reason = ERR_GET_REASON(last_error());
     if (reason >= SSL_AD_REASON_OFFSET)
       return failure(error_kind::failed_precondition,
                      meaning_of_alert(reason - SSL_AD_REASON_OFFSET, options_->files));
     if (reason == SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)
       return failure(error_kind::data_loss,
                      "what came over TLS was changed, repeated or left out on its way");
-    const auto* words = ERR_reason_error_string(ERR_peek_last_error());
+    const auto* words = ERR_reason_error_string(last_error());
     return failure(error_kind::data_loss, "TLS: ", words ? words : "it broke a rule");
   }
 
