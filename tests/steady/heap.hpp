@@ -15,8 +15,8 @@ inline constexpr bool heap_is_counted = true;
 /// new and other libraries use as well.
 uint64_t heap_requests() noexcept;
 
-/// Calls of posix_memalign alone, which do not count there: in this process, only oneDNN uses it,
-/// for the operands that a product packs.
-uint64_t packing_requests() noexcept;
+/// Those of oneDNN's products of matrices, which do not count there: for operands that it packs,
+/// and in version 3 for small objects of its own.
+uint64_t product_requests() noexcept;
 
 } // namespace troupe::test

@@ -61,7 +61,7 @@ TEST_CASE("a chain of element-wise ops takes nothing from the heap, on one threa
     }
 }
 
-TEST_CASE("a training step takes nothing from the heap but what oneDNN packs products into") {
+TEST_CASE("a training step takes nothing from the heap but what oneDNN takes for products") {
   graph_builder g;
   auto images = g.placeholder(dtype::f32, {-1, 64}, "images");
   auto labels = g.placeholder(dtype::i32, {-1}, "labels");
@@ -81,10 +81,11 @@ TEST_CASE("a training step takes nothing from the heap but what oneDNN packs pro
     classes[i] = static_cast<int32_t>(i % 10);
   std::vector<tensor> feeds{tensor::of({32, 64}, std::vector<float>(32 * 64, 0.5f)),
                             tensor::vector(classes)};
-  auto before = packing_requests();
+  CHECK(requests_of(step, feeds, 1) == 0); // oneDNN writes code in the first runs
+  auto before = product_requests();
   CHECK(requests_of(step, feeds, 1) == 0);
   constexpr int runs = 140, products = 5;
-  CHECK(packing_requests() - before <= 2 * runs * products);
+  CHECK(product_requests() - before <= 8 * runs * products);
 }
 
 } // namespace troupe::test::steady_test
