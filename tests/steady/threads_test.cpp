@@ -42,7 +42,7 @@ TEST_CASE("a session has the threads that its options say, once there is work fo
   struct counts {
     std::ptrdiff_t at_start, after_small, after_large, after_many;
   };
-  auto before = threads_now();
+  auto before = settled_threads();
   auto measure = [&](size_t inter, int intra) {
     counts found{};
     {
