@@ -61,6 +61,20 @@ TEST_CASE("a chain of element-wise ops takes nothing from the heap, on one threa
     }
 }
 
+TEST_CASE("a step that two threads run takes at most one piece from the heap each time") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {300, 300}, "x");
+  auto left = x, right = x;
+  for (int i = 0; i < 3; ++i) {
+    left = matmul(left, x);
+    right = matmul(x, right);
+  }
+  auto s = session::local({.threads = {.intra_op = 1, .inter_op = 2}});
+  auto step = s.prepare({x}, {sum(left + relu(right))});
+  std::vector<tensor> feeds{tensor::of({300, 300}, std::vector<float>(90'000, 0.001f))};
+  CHECK(requests_of(step, feeds, 1) <= 40); // of 40 runs
+}
+
 TEST_CASE("a training step takes nothing from the heap but what oneDNN takes for products") {
   graph_builder g;
   auto images = g.placeholder(dtype::f32, {-1, 64}, "images");

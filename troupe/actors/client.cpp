@@ -515,13 +515,11 @@ private:
     if (!threads)
       return end.wait_until(deadline);
     threads->add_caller(in, end);
-    auto in_time = true;
-    for (take_back(in, *threads, end, unit); in_time && !end.has_ended();) {
-      in_time = end.wait_until(deadline);
+    do
       take_back(in, *threads, end, unit);
-    }
-    threads->remove_caller(in);
-    return in_time || end.has_ended();
+    while (!end.has_ended() && end.wait_until(deadline));
+    threads->remove_caller(end);
+    return end.has_ended();
   }
 
   status drive_in_turn(task_program& program, driver& end, std::span<const tensor> feeds,

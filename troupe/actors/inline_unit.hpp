@@ -55,7 +55,7 @@ public:
 
   /// Runs that region, whatever it takes, and then what it has made ready.
   void run(region_actor* region) {
-    ready_.emplace_back(region, region);
+    resume(region, region);
     run();
   }
   /// Runs what is ready, in the order in which it became so.
@@ -65,29 +65,33 @@ public:
     size_t regions = 0;
     while (next_ < ready_.size()) {
       auto [next, region] = ready_[next_++];
-      if (region && ++regions > most_regions) {
+      if (region && ++regions > most_regions)
         region->run_elsewhere();
-        continue;
-      }
-      auto measures = region && !region->measures_itself();
-      auto begin = std::chrono::steady_clock::now();
-      runs_ = region ? &region->step() : nullptr;
-      auto after = next->resume(this, 1);
-      runs_ = nullptr;
-      if (measures)
-        region->took(std::chrono::steady_clock::now() - begin);
-      if (after == caf::resumable::resume_later && more_-- > 0)
-        ready_.emplace_back(next, region); // another thread has sent it something meanwhile
-      else if (after == caf::resumable::resume_later)
-        system().scheduler().enqueue(next);
-      else if (after != caf::resumable::shutdown_execution_unit)
-        next->intrusive_ptr_release_impl(); // becoming ready had taken a reference
+      else
+        resume(next, region);
     }
     ready_.clear();
     next_ = 0;
   }
 
 private:
+  // `region` is `next` if that is one, else null.
+  void resume(caf::resumable* next, region_actor* region) {
+    auto measures = region && !region->measures_itself();
+    auto begin = std::chrono::steady_clock::now();
+    runs_ = region ? &region->step() : nullptr;
+    auto after = next->resume(this, 1);
+    runs_ = nullptr;
+    if (measures)
+      region->took(std::chrono::steady_clock::now() - begin);
+    if (after == caf::resumable::resume_later && more_-- > 0)
+      ready_.emplace_back(next, region); // another thread has sent it something meanwhile
+    else if (after == caf::resumable::resume_later)
+      system().scheduler().enqueue(next);
+    else if (after != caf::resumable::shutdown_execution_unit)
+      next->intrusive_ptr_release_impl(); // becoming ready had taken a reference
+  }
+
   static inline thread_local inline_unit* here_ = nullptr;
   static inline thread_local const task_instance* ends_ = nullptr;
   const regions regions_;

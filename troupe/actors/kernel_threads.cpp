@@ -15,7 +15,6 @@
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
 
 namespace troupe {
 namespace {
@@ -65,11 +64,11 @@ public:
     // A thread that was woken may not run yet, so that it still counts as idle.
     if (idle_ > 0)
       added_.notify_one();
-    if (auto caller = callers_.find(&ready->step()); caller != callers_.end())
-      caller->second->region_waits();
-    if (watched_ && taken_ == stuck_at_)
-      watcher_.notify_one();
-    else if (!watched_)
+    tell_caller(ready->step());
+    if (watched_ && taken_ == stuck_at_) {
+      if (ready->quick() || ready->has_stopped())
+        watcher_.notify_one();
+    } else if (!watched_)
       have_line_watched();
   }
 
@@ -78,14 +77,21 @@ public:
     return take_first([&](const region_actor& one) { return &one.step() == &step; });
   }
 
-  void add_caller(const task_instance& step, waiting_caller& of) {
+  void add_caller(const task_instance& step, waiting_caller& caller) {
     std::lock_guard guard{mutex_};
-    callers_.emplace(&step, &of);
+    caller.step_ = &step;
+    caller.previous_ = nullptr;
+    caller.next_ = callers_;
+    if (callers_)
+      callers_->previous_ = &caller;
+    callers_ = &caller;
   }
 
-  void remove_caller(const task_instance& step) {
+  void remove_caller(waiting_caller& caller) {
     std::lock_guard guard{mutex_};
-    callers_.erase(&step);
+    (caller.previous_ ? caller.previous_->next_ : callers_) = caller.next_;
+    if (caller.next_)
+      caller.next_->previous_ = caller.previous_;
   }
 
   void end() {
@@ -137,6 +143,13 @@ private:
       }
     }
     return take_first([](const region_actor&) { return true; });
+  }
+
+  // Under the lock.
+  void tell_caller(const task_instance& step) {
+    for (auto* caller = callers_; caller; caller = caller->next_)
+      if (caller->step_ == &step)
+        return caller->region_waits();
   }
 
   // Under the lock, while no thread watches it.
@@ -233,7 +246,7 @@ private:
   std::atomic<size_t> size_{0}; // of the queue
   brief_look look_;             // of the thread that looks
   bool is_looking_ = false;
-  std::unordered_map<const task_instance*, waiting_caller*> callers_; // by the step of each
+  waiting_caller* callers_ = nullptr; // the first of those that wait for their steps
   std::chrono::steady_clock::time_point next_search_ = {};
   size_t threads_ = 0, idle_ = 0, spares_ = 0, idle_spares_ = 0, running_spares_ = 0;
   uint64_t taken_ = 0;             // by the threads that are no spare ones
@@ -255,10 +268,10 @@ region_actor* kernel_threads::take_back(const task_instance& step) {
   return crew_->take_back(step);
 }
 
-void kernel_threads::add_caller(const task_instance& step, waiting_caller& of) {
-  crew_->add_caller(step, of);
+void kernel_threads::add_caller(const task_instance& step, waiting_caller& caller) {
+  crew_->add_caller(step, caller);
 }
 
-void kernel_threads::remove_caller(const task_instance& step) { crew_->remove_caller(step); }
+void kernel_threads::remove_caller(waiting_caller& caller) { crew_->remove_caller(caller); }
 
 } // namespace troupe

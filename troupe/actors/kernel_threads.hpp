@@ -13,12 +13,15 @@ class task_instance;
 /// A thread that waits for the end of its step.
 class waiting_caller {
 public:
+  virtual ~waiting_caller() = default;
   /// A region of the step waits in line, which the caller may take back. Called by any thread,
   /// under a lock: to be brief, and to call nothing of kernel_threads.
   virtual void region_waits() noexcept = 0;
 
-protected:
-  ~waiting_caller() = default;
+private:
+  friend class kernel_threads;
+  const task_instance* step_ = nullptr;
+  waiting_caller *previous_ = nullptr, *next_ = nullptr; // in the list of kernel_threads
 };
 
 /// Runs regions in the order in which they became ready, on at most `most` threads, which start
@@ -47,10 +50,10 @@ public:
   void run_later(region_actor* ready);
   /// A region of that step that no thread has begun, with one reference; null: there is none.
   region_actor* take_back(const task_instance& step);
-  /// Tells `of`, until remove_caller() has returned, when no thread is free for a region of that
-  /// step.
-  void add_caller(const task_instance& step, waiting_caller& of);
-  void remove_caller(const task_instance& step);
+  /// Tells `caller`, until remove_caller() has returned, when no thread is free for a region of
+  /// that step. Takes nothing from the heap.
+  void add_caller(const task_instance& step, waiting_caller& caller);
+  void remove_caller(waiting_caller& caller);
 
 private:
   class crew;

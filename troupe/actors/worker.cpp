@@ -178,7 +178,7 @@ caf::result<step_result> run_here(worker_self self, run_request& what) {
             caf::make_message_id(), nullptr, inline_unit::here(system),
             background_ended{step, std::move(result)});
       },
-      // Regions run on the caller's thread or on kernel threads, never on the scheduler's.
+      // Regions run on kernel threads, or briefly on a connection's, never on the scheduler's.
       inline_unit::here(self->system()));
   return promise;
 }
