@@ -61,7 +61,7 @@ TEST_CASE("a chain of element-wise ops takes nothing from the heap, on one threa
     }
 }
 
-TEST_CASE("a step that two threads run takes at most one piece from the heap each time") {
+TEST_CASE("a step that two threads run takes nothing from the heap") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {300, 300}, "x");
   auto left = x, right = x;
@@ -70,9 +70,9 @@ TEST_CASE("a step that two threads run takes at most one piece from the heap eac
     right = matmul(x, right);
   }
   auto s = session::local({.threads = {.intra_op = 1, .inter_op = 2}});
-  auto step = s.prepare({x}, {sum(left + relu(right))});
+  auto step = s.prepare({x}, {left + relu(right)});
   std::vector<tensor> feeds{tensor::of({300, 300}, std::vector<float>(90'000, 0.001f))};
-  CHECK(requests_of(step, feeds, 1) <= 40); // of 40 runs
+  CHECK(requests_of(step, feeds, 1) == 0);
 }
 
 TEST_CASE("a training step takes nothing from the heap but what oneDNN takes for products") {
