@@ -347,6 +347,46 @@ TEST_CASE("a step is stopped that stands in a long line which moves") {
     (void)outcome_of(all[i]);
 }
 
+TEST_CASE("many steps are stopped that stand in a longer line") {
+  watchdog watch;
+  busy_session in{where::local, body::counter};
+  for (int i = 0; i < 15'000; ++i)
+    in.busy.push_back(in.compute({.timeout = deadline_of_others, .stop = in.stop.get_token()}));
+  std::stop_source mine;
+  std::vector<std::future<std::vector<tensor>>> stopped;
+  for (int i = 0; i < 6'000; ++i)
+    stopped.push_back(in.compute({.timeout = deadline_of_others, .stop = mine.get_token()}));
+  CHECK(time_of([&] {
+          mine.request_stop();
+          for (auto& one : stopped)
+            CHECK(outcome_of(one).kind() == error_kind::cancelled);
+        }) < soon);
+}
+
+TEST_CASE("a caller that runs all of its step itself ends at its deadline") {
+  watchdog watch;
+  busy_session in{where::local};
+  auto x = in.g.placeholder(dtype::f32, {-1, -1}, "several");
+  auto y = x;
+  for (int i = 0; i < 300; ++i)
+    y = matmul(y, x);
+  auto slow = in.s->prepare({x}, {y}); // keeps the spare threads
+  std::vector<std::future<std::vector<tensor>>> all;
+  for (int i = 0; i < 4; ++i)
+    all.push_back(slow.run_async({tensor::of<float>({1000, 1000}, std::vector<float>(1'000'000))},
+                                 {.stop = in.stop.get_token()}));
+  auto m = in.g.placeholder(dtype::f32, {200, 200}, "m");
+  auto pairs = m;
+  for (int i = 0; i < 3'000; ++i)
+    pairs = matmul(pairs, m) + matmul(m, pairs);
+  auto step = in.s->prepare({m}, {pairs});
+  auto value = tensor::of<float>({200, 200}, std::vector<float>(40'000));
+  status outcome;
+  CHECK(time_of([&] { outcome = thrown_by([&] { step.run({value}, {.timeout = 200ms}); }); }) <
+        200ms + soon);
+  CHECK(outcome.kind() == error_kind::deadline_exceeded);
+}
+
 TEST_CASE("a caller runs what its step goes on with when an answer has come") {
   watchdog watch;
   busy_session in{where::local};

@@ -488,9 +488,8 @@ private:
     driver end;
     if (!end.enter(what.gate, of.deadline, of.stop))
       return of.stop.stop_requested() ? stopped_by_caller() : waited_in_line(what.gate);
-    auto outcome = drive_in_turn(*what.local, end, feeds, fetches, of, found);
-    what.gate.leave();
-    return outcome;
+    const step_gate::turn turn{what.gate};
+    return drive_in_turn(*what.local, end, feeds, fetches, of, found);
   }
 
   // Runs what was left to other threads, and what none of them has begun.
@@ -500,6 +499,7 @@ private:
       auto* next = threads.take_back(in);
       if (!next)
         return;
+      in.conductor().stop().due(); // raises it, so that what follows is brief
       unit.exec_later(next);
       unit.drain(in.conductor().stop());
     }
@@ -514,11 +514,10 @@ private:
     auto* threads = program.kernels();
     if (!threads)
       return end.wait_until(deadline);
-    threads->add_caller(in, end);
+    const kernel_threads::caller_in_line waits{*threads, in, end};
     do
       take_back(in, *threads, end, unit);
     while (!end.has_ended() && end.wait_until(deadline));
-    threads->remove_caller(end);
     return end.has_ended();
   }
 
@@ -542,6 +541,8 @@ private:
       unit.drain(conductor.stop());
       if (!wait_for_end(*in, program, end, unit, of.deadline)) {
         conductor.abort(step, overdue(step), &unit);
+        if (auto* threads = program.kernels())
+          take_back(*in, *threads, end, unit); // which came meanwhile
         end.wait_for_stop();
       }
     }

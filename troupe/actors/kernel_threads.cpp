@@ -4,14 +4,15 @@
 #include "troupe/actors/caf_internals.hpp"
 #include "troupe/actors/inline_unit.hpp"
 #include "troupe/actors/region.hpp"
+#include "troupe/actors/task_program.hpp"
 
+#include <boost/intrusive/list.hpp>
 #include <caf/actor_system.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -19,13 +20,17 @@
 namespace troupe {
 namespace {
 
+using clock = std::chrono::steady_clock;
+using region_line = boost::intrusive::list<region_actor>;
+
 // How long all threads are kept by kernels until a spare one takes quick regions.
 constexpr std::chrono::milliseconds stuck_after{5};
 // Spare threads: a region that was to be quick, and is not, keeps one of them. The last one is for
 // regions whose steps have stopped.
 constexpr size_t most_spares = 4;
-// How often the line is searched for regions whose steps have stopped.
+// The line is searched for regions that go first so often, and for a fifth of the time at most.
 constexpr std::chrono::milliseconds between_searches{5};
+constexpr int pause_per_search = 4;
 
 } // namespace
 
@@ -40,14 +45,14 @@ public:
 
   void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
 
-  void push(region_actor* ready) {
+  void push(region_actor& ready) noexcept {
     std::unique_lock lock{mutex_};
-    queue_.push_back(ready);
-    size_.store(queue_.size(), std::memory_order_relaxed);
+    line_.push_back(ready);
+    change_size(ready, 1);
     size_t looking = is_looking_ ? 1 : 0;
-    if (queue_.size() <= looking)
+    if (size() <= looking)
       return;
-    if (queue_.size() <= idle_ + looking) {
+    if (size() <= idle_ + looking) {
       lock.unlock();
       added_.notify_one();
       return;
@@ -55,43 +60,37 @@ public:
     if (threads_ < most_ && start(threads_, &crew::work))
       return;
     if (threads_ == 0) { // the system has none to give
-      queue_.pop_back();
-      size_.store(queue_.size(), std::memory_order_relaxed);
+      take(line_, ready);
       lock.unlock();
-      system().scheduler().enqueue(ready);
+      system().scheduler().enqueue(&ready);
       return;
     }
     // A thread that was woken may not run yet, so that it still counts as idle.
     if (idle_ > 0)
       added_.notify_one();
-    tell_caller(ready->step());
-    if (watched_ && taken_ == stuck_at_) {
-      if (ready->quick() || ready->has_stopped())
-        watcher_.notify_one();
-    } else if (!watched_)
+    if (auto* caller = ready.step().in_line().caller)
+      caller->region_waits();
+    if (!watched_) {
       have_line_watched();
+    } else if (auto* goes_first = line_that_goes_first(ready)) {
+      goes_first->splice(goes_first->end(), line_, line_.iterator_to(ready));
+      watcher_.notify_one();
+    }
   }
 
-  region_actor* take_back(const task_instance& step) {
+  region_actor* take_back(task_instance& step) noexcept {
     std::lock_guard guard{mutex_};
-    return take_first([&](const region_actor& one) { return &one.step() == &step; });
+    if (step.in_line().regions > 0)
+      for (auto* line : {&stopped_, &quick_, &line_})
+        for (auto& region : *line)
+          if (&region.step() == &step)
+            return take(*line, region);
+    return nullptr;
   }
 
-  void add_caller(const task_instance& step, waiting_caller& caller) {
+  void set_caller(task_instance& step, waiting_caller* caller) noexcept {
     std::lock_guard guard{mutex_};
-    caller.step_ = &step;
-    caller.previous_ = nullptr;
-    caller.next_ = callers_;
-    if (callers_)
-      callers_->previous_ = &caller;
-    callers_ = &caller;
-  }
-
-  void remove_caller(waiting_caller& caller) {
-    std::lock_guard guard{mutex_};
-    (caller.previous_ ? caller.previous_->next_ : callers_) = caller.next_;
-    if (caller.next_)
-      caller.next_->previous_ = caller.previous_;
+    step.in_line().caller = caller;
   }
 
   void end() {
@@ -120,39 +119,56 @@ private:
     return true;
   }
 
-  // Under the lock.
-  template <class Which>
-  region_actor* take_first(Which which) {
-    auto it = std::ranges::find_if(queue_, [&](auto* one) { return which(*one); });
-    if (it == queue_.end())
-      return nullptr;
-    auto* taken = *it;
-    queue_.erase(it);
-    size_.store(queue_.size(), std::memory_order_relaxed);
-    return taken;
+  size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
+
+  // What follows is called under the lock.
+  void change_size(region_actor& region, int change) noexcept {
+    size_.store(size() + static_cast<size_t>(change), std::memory_order_relaxed);
+    region.step().in_line().regions += static_cast<size_t>(change);
   }
 
-  // Under the lock. The first in line; or one whose step has stopped, because its kernels leave off
-  // at once, and somebody waits for that.
-  region_actor* take_next() {
-    if (queue_.size() > 1) {
-      if (auto now = std::chrono::steady_clock::now(); now >= next_search_) {
-        if (auto* stopped = take_first([](const region_actor& one) { return one.has_stopped(); }))
-          return stopped;
-        next_search_ = now + between_searches;
+  region_actor* take(region_line& from, region_actor& region) noexcept {
+    from.erase(from.iterator_to(region));
+    change_size(region, -1);
+    return &region;
+  }
+
+  bool is_stuck() const noexcept { return taken_ == stuck_at_; }
+
+  // Regions whose steps have stopped: their kernels leave off at once, and somebody waits for that.
+  // Quick ones while the others keep all threads.
+  region_line* line_that_goes_first(const region_actor& region) noexcept {
+    if (region.has_stopped())
+      return &stopped_;
+    return is_stuck() && region.quick() ? &quick_ : nullptr;
+  }
+
+  // Steps in line stop without telling, hence the search.
+  void search() noexcept {
+    auto begin = clock::now();
+    if (begin < next_search_)
+      return;
+    for (auto* searched : {&quick_, &line_})
+      for (auto it = searched->begin(); it != searched->end();) {
+        auto at = it++;
+        if (auto* to = line_that_goes_first(*at); to && to != searched)
+          to->splice(to->end(), *searched, at);
       }
-    }
-    return take_first([](const region_actor&) { return true; });
+    auto end = clock::now();
+    next_search_ =
+        end + std::max<clock::duration>(between_searches, pause_per_search * (end - begin));
   }
 
-  // Under the lock.
-  void tell_caller(const task_instance& step) {
-    for (auto* caller = callers_; caller; caller = caller->next_)
-      if (caller->step_ == &step)
-        return caller->region_waits();
+  region_actor* take_next() noexcept {
+    if (stopped_.empty() && size() > 1)
+      search();
+    for (auto* line : {&stopped_, &quick_, &line_})
+      if (!line->empty())
+        return take(*line, line->front());
+    return nullptr;
   }
 
-  // Under the lock, while no thread watches it.
+  // While no thread watches it.
   void have_line_watched() {
     if (idle_spares_ > 0)
       spare_.notify_one();
@@ -172,19 +188,20 @@ private:
   void work() {
     std::unique_lock lock{mutex_};
     while (true) {
-      if (looks_ && !is_looking_ && queue_.empty() && !ending_) {
+      if (looks_ && !is_looking_ && size() == 0 && !ending_) {
         is_looking_ = true;
         lock.unlock();
-        look_([&] { return size_.load(std::memory_order_relaxed) > 0; });
+        look_([&] { return size() > 0; });
         lock.lock();
         is_looking_ = false;
       }
-      if (queue_.empty() && !ending_) {
+      if (size() == 0 && !ending_) {
         ++idle_;
-        added_.wait(lock, [&] { return ending_ || !queue_.empty(); });
+        stuck_at_ = UINT64_MAX;
+        added_.wait(lock, [&] { return ending_ || size() > 0; });
         --idle_;
       }
-      if (queue_.empty())
+      if (size() == 0)
         return;
       auto* next = take_next();
       ++taken_;
@@ -199,9 +216,9 @@ private:
   void watch() {
     std::unique_lock lock{mutex_};
     while (!ending_) {
-      if (watched_ || queue_.empty()) {
+      if (watched_ || size() == 0) {
         ++idle_spares_;
-        spare_.wait(lock, [&] { return ending_ || (!watched_ && !queue_.empty()); });
+        spare_.wait(lock, [&] { return ending_ || (!watched_ && size() > 0); });
         --idle_spares_;
         continue;
       }
@@ -215,7 +232,7 @@ private:
       watched_ = false;
       if (!next)
         continue;
-      if (!queue_.empty())
+      if (size() > 0)
         have_line_watched();
       ++running_spares_;
       lock.unlock();
@@ -225,15 +242,15 @@ private:
     }
   }
 
-  // Steps in the queue may fail, which nobody tells this thread: it looks now and then.
   region_actor* wait_for_quick(std::unique_lock<std::mutex>& lock) {
-    while (taken_ == stuck_at_ && !queue_.empty() && !ending_) {
+    while (is_stuck() && size() > 0 && !ending_) {
+      search();
       auto is_last = running_spares_ + 1 == most_spares;
-      if (auto* next = take_first([&](const region_actor& one) {
-            return one.has_stopped() || (!is_last && one.quick());
-          }))
-        return next;
-      watcher_.wait_for(lock, stuck_after);
+      if (!stopped_.empty())
+        return take(stopped_, stopped_.front());
+      if (!is_last && !quick_.empty())
+        return take(quick_, quick_.front());
+      watcher_.wait_for(lock, between_searches);
     }
     return nullptr;
   }
@@ -242,12 +259,11 @@ private:
   const bool looks_, handles_messages_;
   std::mutex mutex_;
   std::condition_variable added_, spare_, watcher_;
-  std::deque<region_actor*> queue_;
-  std::atomic<size_t> size_{0}; // of the queue
-  brief_look look_;             // of the thread that looks
+  region_line stopped_, quick_, line_; // in the order in which they are taken; own a reference
+  std::atomic<size_t> size_{0};        // of the three
+  brief_look look_;                    // of the thread that looks
   bool is_looking_ = false;
-  waiting_caller* callers_ = nullptr; // the first of those that wait for their steps
-  std::chrono::steady_clock::time_point next_search_ = {};
+  clock::time_point next_search_ = {};
   size_t threads_ = 0, idle_ = 0, spares_ = 0, idle_spares_ = 0, running_spares_ = 0;
   uint64_t taken_ = 0;             // by the threads that are no spare ones
   uint64_t stuck_at_ = UINT64_MAX; // what taken_ was when it had not changed for long
@@ -262,16 +278,21 @@ kernel_threads::~kernel_threads() { crew_->end(); }
 
 size_t kernel_threads::most() const noexcept { return crew_->most(); }
 
-void kernel_threads::run_later(region_actor* ready) { crew_->push(ready); }
+void kernel_threads::run_later(region_actor* ready) noexcept {
+  auto keep = crew_; // the region may end what this is a part of
+  keep->push(*ready);
+}
 
-region_actor* kernel_threads::take_back(const task_instance& step) {
+region_actor* kernel_threads::take_back(task_instance& step) noexcept {
   return crew_->take_back(step);
 }
 
-void kernel_threads::add_caller(const task_instance& step, waiting_caller& caller) {
-  crew_->add_caller(step, caller);
+kernel_threads::caller_in_line::caller_in_line(kernel_threads& threads, task_instance& step,
+                                               waiting_caller& caller) noexcept
+    : threads_(threads), step_(step) {
+  threads.crew_->set_caller(step, &caller);
 }
 
-void kernel_threads::remove_caller(waiting_caller& caller) { crew_->remove_caller(caller); }
+kernel_threads::caller_in_line::~caller_in_line() { threads_.crew_->set_caller(step_, nullptr); }
 
 } // namespace troupe

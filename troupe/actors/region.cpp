@@ -198,7 +198,7 @@ bool region_actor::quick() const noexcept {
 
 bool region_actor::has_stopped() const noexcept { return in_->conductor().stop().raised(); }
 
-const task_instance& region_actor::step() const noexcept { return in_->root(); }
+task_instance& region_actor::step() const noexcept { return in_->root(); }
 
 void region_actor::run_elsewhere() {
   if (auto* threads = in_->program().kernels())

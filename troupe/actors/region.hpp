@@ -5,13 +5,17 @@
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/run_length.hpp"
 
+#include <boost/intrusive/list_hook.hpp>
+
 namespace troupe {
 
 /// Understands token and wait_answer. The last token makes it ready; it then runs on the execution
 /// unit that brought the token; or on the threads of its task's kernels (kernel_threads.hpp), or
 /// the scheduler where the task has none, where there is no unit, or where it is heavy and that
 /// unit is busy for long; or on threads of its program's own (region_threads.hpp).
-class region_actor final : public inline_actor, public caf::resumable {
+class region_actor final : public inline_actor,
+                           public caf::resumable,
+                           public boost::intrusive::list_base_hook<> { // of kernel_threads
 public:
   region_actor(caf::actor_config& config, std::shared_ptr<task_instance> in, uint32_t program,
                uint32_t which)
@@ -36,7 +40,7 @@ public:
   /// Whether its step has failed or was stopped, so that kernels leave off.
   bool has_stopped() const noexcept;
   /// The step that it runs in.
-  const task_instance& step() const noexcept;
+  task_instance& step() const noexcept;
   /// Has other threads run it. Takes over one reference.
   void run_elsewhere();
 

@@ -27,6 +27,17 @@ public:
   /// Leaves the line. Returns false when `who` was let in meanwhile: then it is inside.
   bool withdraw(waiter& who);
   void leave();
+  /// Leaves when it ends, for one that was let in.
+  class turn {
+  public:
+    explicit turn(step_gate& gate) : gate_(gate) {}
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    ~turn() { gate_.leave(); }
+
+  private:
+    step_gate& gate_;
+  };
   size_t waiting() const;
 
 private:

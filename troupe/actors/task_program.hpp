@@ -2,6 +2,7 @@
 // them.
 #pragma once
 #include "troupe/actors/conductor.hpp"
+#include "troupe/actors/kernel_threads.hpp"
 #include "troupe/actors/messages.hpp"
 #include "troupe/actors/region_threads.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
@@ -39,7 +40,6 @@ struct collective_seat {
   uint32_t group = none, member = 0;
 };
 
-class kernel_threads;
 class task_program;
 
 /// A node that runs functions as steps within the step (graph/frame.hpp), or what this task runs of
@@ -293,6 +293,8 @@ public:
   conductor_actor& conductor() noexcept { return *conductor_; }
   /// The step that this one runs within, or itself; and as what (0: as itself).
   task_instance& root() noexcept { return *root_; }
+  /// Of a root, for kernel_threads alone.
+  step_in_line& in_line() noexcept { return in_line_; }
   uint32_t frame() const noexcept { return frame_; }
   uint64_t run() const noexcept { return run_; }
   void belong_to(task_instance& root, uint32_t frame, uint64_t run, const frame_turn& as) {
@@ -376,6 +378,7 @@ private:
   std::unique_ptr<step_frames> frames_;
   caf::actor conductor_handle_;
   conductor_actor* conductor_ = nullptr;
+  step_in_line in_line_;
 };
 
 } // namespace troupe
