@@ -1,4 +1,4 @@
-# Decides whether CUDA devices are built (troupe_with_cuda); troupe/devices/gpu/no_cuda stands in. The driver needs the
+# Decides whether CUDA devices are built (troupe_with_cuda); devices/gpu/no_cuda stands in. The driver needs the
 # toolkit's libraries only; a CUDA compiler is asked for where there are kernels (*.cuda.cu). AUTO builds them where
 # there is a GPU: they take longer than all the rest.
 set(troupe_with_cuda OFF)
@@ -17,9 +17,9 @@ elseif(NOT TROUPE_CUDA)
   set(troupe_cuda_reason "TROUPE_CUDA is OFF")
 endif()
 file(GLOB_RECURSE troupe_cuda_sources CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/troupe/devices/gpu/cuda/*.cpp" "${PROJECT_SOURCE_DIR}/troupe/devices/gpu/cuda/*.cu")
+  "${PROJECT_SOURCE_DIR}/devices/gpu/cuda/*.cpp" "${PROJECT_SOURCE_DIR}/devices/gpu/cuda/*.cu")
 file(GLOB_RECURSE troupe_cuda_kernels CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/troupe/devices/gpu/cuda/*.cu" "${PROJECT_SOURCE_DIR}/troupe/ops/*.cuda.cu")
+  "${PROJECT_SOURCE_DIR}/devices/gpu/cuda/*.cu" "${PROJECT_SOURCE_DIR}/ops/*.cuda.cu")
 if(troupe_cuda_wanted)
   find_package(CUDAToolkit QUIET)
   set(troupe_with_cuda ${CUDAToolkit_FOUND})

@@ -12,14 +12,16 @@ install(TARGETS troupe EXPORT troupe_targets)
 install(TARGETS troupe_cli)
 install(EXPORT troupe_targets NAMESPACE troupe:: FILE troupe-targets.cmake DESTINATION "${package_dir}")
 
-# Headers keep the paths that they have in the tree. These are all: what troupe.hpp and api/caf.hpp include
+# Headers keep the paths by which sources include them. These are all: what troupe.hpp and api/caf.hpp include
 # (tests/public_headers_test checks that).
 set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY
-  CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/troupe/public_headers.txt")
-file(STRINGS "${PROJECT_SOURCE_DIR}/troupe/public_headers.txt" headers REGEX "^troupe/")
+  CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/public_headers.txt")
+file(STRINGS "${PROJECT_SOURCE_DIR}/api/public_headers.txt" headers REGEX "^troupe/")
 foreach(header IN LISTS headers)
   cmake_path(GET header PARENT_PATH folder)
-  install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
+  # The file itself: a link would be installed as a link.
+  file(REAL_PATH "${troupe_include}/${header}" file)
+  install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
 endforeach()
 
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/troupe-config-version.cmake"

@@ -1,4 +1,4 @@
-// What Save and Restore ops do (troupe/ops/io/): checkpoints in TensorFlow's formats, in files of
+// What Save and Restore ops do (ops/io/): checkpoints in TensorFlow's formats, in files of
 // the task that the node is on.
 #pragma once
 #include "troupe/runtime/fwd.hpp"

@@ -54,7 +54,7 @@ refused("the C\\+\\+ compiler is GCC 11.4" -Did=GNU -Dversion=11.4)
 
 # What is installed for programs to include, and no more.
 file(GLOB_RECURSE installed RELATIVE "${prefix}/include" "${prefix}/include/*")
-file(STRINGS "${source}/../../troupe/public_headers.txt" listed REGEX "^troupe/")
+file(STRINGS "${source}/../../api/public_headers.txt" listed REGEX "^troupe/")
 list(SORT installed)
 list(SORT listed)
 if(NOT installed STREQUAL listed)

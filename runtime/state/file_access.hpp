@@ -1,4 +1,4 @@
-// What responders have done with files. Implemented over disks in troupe/serialization/records/,
+// What responders have done with files. Implemented over disks in serialization/records/,
 // and called by threads that may wait for them.
 #pragma once
 #include "troupe/runtime/state/record_reader.hpp"

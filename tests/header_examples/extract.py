@@ -45,11 +45,12 @@ def statements_of(lines):
 
 def main(root, output):
     contexts = set(re.findall(r"\bcontext_of_(\w+)", (root / "tests/header_examples/context.hpp").read_text()))
-    headers = [line for line in (root / "troupe/public_headers.txt").read_text().splitlines() if line.startswith("troupe/")]
+    headers = [line for line in (root / "api/public_headers.txt").read_text().splitlines() if line.startswith("troupe/")]
     text = ['#include "tests/header_examples/context.hpp"\n']
     count = 0
     for header in headers:
-        lines = (root / header).read_text().splitlines()
+        source = (root / "include" / header).resolve()
+        lines = source.read_text().splitlines()
         stem = Path(header).stem
         context = f"context_of_{stem}" if stem in contexts else "context"
         for first, example in [*blocks_of(lines), *statements_of(lines)]:
@@ -58,7 +59,7 @@ def main(root, output):
             text.append(f"namespace troupe::test::header_examples::{stem}_{first}_{count} {{\n"
                         f"struct example : {context} {{\n"
                         f"  void run() {{\n"
-                        f'#line {first} "{header}"\n{code}\n'
+                        f'#line {first} "{source.relative_to(root.resolve())}"\n{code}\n'
                         f"  }}\n}};\n"
                         f"void run(example& of) {{ of.run(); }}\n}}\n")
     if count < 20:

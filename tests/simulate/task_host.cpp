@@ -40,7 +40,7 @@ struct listener_state {
   std::set<caf::actor_addr> exchanges;
 };
 
-// As what accepts at a socket (troupe/actors/listener.cpp).
+// As what accepts at a socket (actors/listener.cpp).
 caf::behavior listener_behavior(caf::stateful_actor<listener_state>* self, network* in, process* at,
                                 const std::shared_ptr<exchange_options>& options) {
   self->set_default_handler(caf::drop);

@@ -1,5 +1,5 @@
 // How kernels are launched on simulated GPUs, whose grids are emulated: a back end for
-// troupe/ops/kernel/gpu/launch.cuda.hpp.
+// ops/kernel/gpu/launch.cuda.hpp.
 #pragma once
 #include "tests/simulated_gpu/emulated_cuda.hpp"
 #include "tests/simulated_gpu/simulated_driver.hpp"

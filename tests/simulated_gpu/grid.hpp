@@ -1,4 +1,4 @@
-// Grids for the kernels of troupe/devices/gpu/cuda, on the calling thread.
+// Grids for the kernels of devices/gpu/cuda, on the calling thread.
 #pragma once
 #include "tests/simulated_gpu/emulated_cuda.hpp"
 

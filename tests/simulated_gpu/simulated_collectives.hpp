@@ -1,4 +1,4 @@
-// Simulated GPUs that compute together (troupe/devices/gpu/core/collectives.hpp).
+// Simulated GPUs that compute together (devices/gpu/core/collectives.hpp).
 #pragma once
 #include "tests/simulated_gpu/simulated_driver.hpp"
 #include "troupe/devices/gpu/core/collectives.hpp"
