@@ -1,9 +1,9 @@
 #include "troupe/api/caf.hpp"
 
-#include "troupe/actors/published_session.hpp"
-#include "troupe/actors/session.hpp"
-#include "troupe/api/client_options.hpp"
-#include "troupe/api/durations.hpp"
+#include "troupe/actors/hosting/published_session.hpp"
+#include "troupe/actors/session/session.hpp"
+#include "troupe/api/internal/client_options.hpp"
+#include "troupe/api/internal/durations.hpp"
 
 namespace troupe {
 namespace {

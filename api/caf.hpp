@@ -1,10 +1,10 @@
 // For programs that are made of CAF actors themselves: a session as one more actor of their system.
 // The one public header with CAF types.
 #pragma once
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/session_messages.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/session_messages.hpp"
+#include "troupe/actors/hosting/hosting_limits.hpp"
 #include "troupe/api/session.hpp"
-#include "troupe/runtime/cluster/hosting_limits.hpp"
 #include "troupe/runtime/export.hpp"
 
 #include <caf/actor.hpp>

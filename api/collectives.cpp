@@ -1,7 +1,7 @@
 #include "troupe/api/collectives.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/reject.hpp"
+#include "troupe/api/internal/reject.hpp"
 
 #include <algorithm>
 #include <map>

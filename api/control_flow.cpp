@@ -1,9 +1,9 @@
 #include "troupe/api/control_flow.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/reject.hpp"
-#include "troupe/runtime/graph/gradient.hpp"
-#include "troupe/runtime/graph/nest.hpp"
+#include "troupe/api/internal/reject.hpp"
+#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/functions/nest.hpp"
 
 #include <algorithm>
 

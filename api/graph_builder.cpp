@@ -1,7 +1,7 @@
 #include "troupe/api/graph_builder.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"

@@ -2,10 +2,10 @@
 #pragma once
 #include "troupe/api/device_functions.hpp"
 #include "troupe/api/operand.hpp"
+#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/autodiff/gradient_options.hpp"
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/f32_transfer.hpp"
-#include "troupe/runtime/graph/gradient.hpp"
-#include "troupe/runtime/graph/gradient_options.hpp"
 
 #include <span>
 

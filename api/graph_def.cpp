@@ -1,8 +1,8 @@
 #include "troupe/api/graph_def.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/serialization/files/file.hpp"
-#include "troupe/serialization/files/file_kind.hpp"
+#include "troupe/serialization/storage/file.hpp"
+#include "troupe/serialization/storage/file_kind.hpp"
 
 namespace troupe {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/export.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 
 namespace troupe {
 
@@ -28,8 +28,8 @@ private:
 /// else bytes. Names and devices get what the builder's scopes say. Throws for a graph that Troupe
 /// cannot run, with all the ops it lacks. Where `options.wanted` names nodes, only what they need
 /// is read, and must be such that Troupe can run it:
-/// `import_graph_def(g, "train.pb", {.wanted = {"x", "probabilities"}})`. `options.file` is the name
-/// of the file.
+/// `import_graph_def(g, "train.pb", {.wanted = {"x", "probabilities"}})`. `options.file` is the
+/// name of the file.
 TROUPE_API graph_import import_graph_def(graph_builder& to, const std::string& path,
                                          graph_def_options options = {});
 /// The same from memory.

@@ -1,9 +1,9 @@
 #include "troupe/api/loops.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/operators.hpp"
-#include "troupe/api/ops.hpp"
-#include "troupe/api/reject.hpp"
 
 #include <algorithm>
 

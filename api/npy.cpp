@@ -1,8 +1,8 @@
 #include "troupe/api/npy.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/serialization/files/file.hpp"
-#include "troupe/serialization/files/npy.hpp"
+#include "troupe/serialization/arrays/npy.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 namespace troupe {
 

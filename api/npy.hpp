@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// Reads what numpy.save() wrote: see read_npy() in serialization/files/npy.hpp. Throws, naming the
-/// file.
+/// Reads what numpy.save() wrote: see read_npy() in serialization/arrays/npy.hpp. Throws, naming
+/// the file.
 TROUPE_API tensor load_npy(const std::string& path);
 
 /// Writes what numpy.load() reads. NumPy sees bf16 as two raw bytes.

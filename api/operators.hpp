@@ -1,6 +1,6 @@
 // Formulas: operators between edges, and short forms of ops.
 #pragma once
-#include "troupe/api/ops.hpp"
+#include "troupe/api/generated/ops.hpp"
 
 namespace TROUPE_API troupe {
 

@@ -1,6 +1,6 @@
 #include "troupe/api/saved_model.hpp"
 
-#include "troupe/api/reject.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/serialization/tensor_bundle/slice_spec.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 

@@ -4,7 +4,7 @@
 #include "troupe/api/graph_def.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/export.hpp"
-#include "troupe/serialization/saved_model.hpp"
+#include "troupe/serialization/graph_def/saved_model.hpp"
 
 #include <map>
 #include <source_location>

@@ -1,11 +1,11 @@
 #include "troupe/api/server.hpp"
 
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/actors/task.hpp"
-#include "troupe/api/client_options.hpp"
-#include "troupe/api/durations.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/actors/operator/task.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/reject.hpp"
+#include "troupe/api/internal/client_options.hpp"
+#include "troupe/api/internal/durations.hpp"
+#include "troupe/api/internal/reject.hpp"
 
 namespace troupe {
 namespace {

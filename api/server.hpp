@@ -1,10 +1,10 @@
 // Serves as one task of a cluster from within a program, as `troupe worker` does.
 #pragma once
+#include "troupe/actors/hosting/hosting_limits.hpp"
 #include "troupe/api/session_options.hpp"
-#include "troupe/runtime/cluster/hosting_limits.hpp"
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/insight/log_event.hpp"
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 
 #include <functional>
 #include <memory>

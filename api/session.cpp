@@ -1,15 +1,15 @@
 #include "troupe/api/session.hpp"
 
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/api/client_options.hpp"
-#include "troupe/api/durations.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/api/filled_elsewhere.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/api/recovery.hpp"
-#include "troupe/api/reject.hpp"
+#include "troupe/api/internal/client_options.hpp"
+#include "troupe/api/internal/durations.hpp"
+#include "troupe/api/internal/library.hpp"
+#include "troupe/api/internal/recovery.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/runtime/device/device_name.hpp"
-#include "troupe/runtime/device/sharded_refcount.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/platform/sharded_refcount.hpp"
 
 #include <algorithm>
 #include <map>

@@ -10,7 +10,7 @@
 #include "troupe/runtime/placement/placement_report.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 
 #include <functional>
 #include <future>

@@ -1,13 +1,13 @@
 // How a session runs its steps, and what a run is told beside its feeds and fetches.
 #pragma once
-#include "troupe/runtime/cluster/tls_files.hpp"
-#include "troupe/runtime/device/swap_space_options.hpp"
+#include "troupe/devices/cpu/swap_space_options.hpp"
 #include "troupe/runtime/graph/f32_transfer.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
 #include "troupe/runtime/passes/pass_options.hpp"
 #include "troupe/runtime/placement/placement_options.hpp"
 #include "troupe/runtime/types/default_value.hpp"
 #include "troupe/runtime/types/status.hpp"
+#include "troupe/serialization/tls/tls_files.hpp"
 
 #include <chrono>
 #include <functional>

@@ -1,8 +1,8 @@
 // Loops and branches: what a turn costs.
 #include "bench/benchmarks.hpp"
 #include "bench/two_tasks.hpp"
-#include "troupe/actors/client.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/troupe.hpp"
 

@@ -2,9 +2,9 @@
 // it once.
 #include "bench/benchmarks.hpp"
 #include "bench/two_tasks.hpp"
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/actors/task.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/actors/operator/task.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>

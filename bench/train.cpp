@@ -4,7 +4,7 @@
 #include "bench/nets.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 
 #include <benchmark/benchmark.h>

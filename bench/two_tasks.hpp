@@ -1,6 +1,6 @@
 // Two tasks of a cluster, or more, each a process of its own on this machine.
 #pragma once
-#include "troupe/runtime/cluster/tls_files.hpp"
+#include "troupe/serialization/tls/tls_files.hpp"
 
 #include <string>
 #include <vector>

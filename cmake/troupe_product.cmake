@@ -31,7 +31,7 @@ troupe_executable(troupe_cli SOURCES api/cli/main.cpp LIBRARIES troupe)
 set_target_properties(troupe_cli PROPERTIES
   OUTPUT_NAME troupe RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 if(TROUPE_BUILD_TESTS)
-  add_test(NAME cli COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/api/cli_test.py"
+  add_test(NAME cli COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tests/api/cli/cli_test.py"
     "$<TARGET_FILE:troupe_cli>" "${CMAKE_CURRENT_BINARY_DIR}/cli_test")
   set_tests_properties(cli PROPERTIES LABELS fast TIMEOUT 120)
 endif()

@@ -1,6 +1,6 @@
-#include "troupe/actors/clerk.hpp"
+#include "troupe/actors/base/clerk.hpp"
 
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/system.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>

@@ -1,6 +1,6 @@
 // Does long work for actors that must not be held up by it: compiling and encoding of graphs.
 #pragma once
-#include "troupe/actors/errors.hpp"
+#include "troupe/actors/base/errors.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/actor.hpp>

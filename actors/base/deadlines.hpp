@@ -1,6 +1,6 @@
 // What an actor has to do at given times, by its system's clock, with one timer for all of it.
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 
 #include <caf/atom.hpp>
 #include <caf/local_actor.hpp>

@@ -1,6 +1,6 @@
-#include "troupe/actors/dispatch_cost.hpp"
+#include "troupe/actors/base/dispatch_cost.hpp"
 
-#include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/make_counted.hpp>

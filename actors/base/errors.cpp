@@ -1,4 +1,4 @@
-#include "troupe/actors/errors.hpp"
+#include "troupe/actors/base/errors.hpp"
 
 #include <caf/atom.hpp>
 #include <caf/exit_reason.hpp>

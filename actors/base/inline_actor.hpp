@@ -1,7 +1,7 @@
 // Actors without a mailbox: they handle a message on the sender's thread, before the send returns,
 // so that a message needs no heap memory. docs/decisions/002 says what this demands.
 #pragma once
-#include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/actor_cast.hpp>

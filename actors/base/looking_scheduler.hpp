@@ -1,8 +1,8 @@
 // CAF's sharing scheduler, one of whose threads looks for work for a moment before it sleeps: a
 // step between tasks passes from thread to thread several times.
 #pragma once
-#include "troupe/actors/brief_look.hpp"
-#include "troupe/actors/caf_internals.hpp"
+#include "troupe/actors/base/brief_look.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
 
 #include <caf/policy/unprofiled.hpp>
 #include <caf/scheduler/coordinator.hpp>

@@ -2,9 +2,9 @@
 // these types crosses a process; what does is in serialization/wire/messages.hpp, and the exchange
 // translates. What sessions are asked is in session_messages.hpp.
 #pragma once
-#include "troupe/actors/fwd.hpp"
-#include "troupe/actors/peer_connection.hpp"
-#include "troupe/actors/session_messages.hpp"
+#include "troupe/actors/base/fwd.hpp"
+#include "troupe/actors/base/peer_connection.hpp"
+#include "troupe/actors/base/session_messages.hpp"
 #include "troupe/runtime/insight/inspection.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 #include "troupe/runtime/program/instance.hpp"

@@ -1,6 +1,6 @@
 // What a client has taken of a task, over all of its connections.
 #pragma once
-#include "troupe/serialization/files/access.hpp"
+#include "troupe/serialization/config/access.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // A connection to another process, as whoever it brings requests to knows it.
 #pragma once
-#include "troupe/actors/peer_account.hpp"
-#include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/actors/base/peer_account.hpp"
 #include "troupe/runtime/insight/client_wait.hpp"
+#include "troupe/runtime/platform/tsc_clock.hpp"
 #include "troupe/runtime/types/step_id.hpp"
 
 #include <caf/actor_addr.hpp>

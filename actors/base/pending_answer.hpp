@@ -1,7 +1,7 @@
 // What a master owes to whoever asks, while it asks others.
 #pragma once
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/stop_request.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/stop_request.hpp"
 
 #include <caf/typed_response_promise.hpp>
 

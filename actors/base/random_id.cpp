@@ -1,4 +1,4 @@
-#include "troupe/actors/random_id.hpp"
+#include "troupe/actors/base/random_id.hpp"
 
 #include <random>
 #include <utility>

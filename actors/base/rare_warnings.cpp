@@ -1,4 +1,4 @@
-#include "troupe/actors/rare_warnings.hpp"
+#include "troupe/actors/base/rare_warnings.hpp"
 
 #include "troupe/runtime/types/status.hpp"
 

@@ -25,7 +25,7 @@
 
 namespace troupe {
 
-class prepared_step; // actors/client.hpp
+class prepared_step; // actors/session/client.hpp
 struct step_graph;   // runtime/passes/extract.hpp
 
 /// What goes into a step and comes out of it, in the signature's order. Knows nothing of the graph,
@@ -47,7 +47,7 @@ struct TROUPE_API step_interface {
 };
 
 /// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>,
-/// or an error that from_caf() (actors/errors.hpp) reads. Let go of it before its actor system
+/// or an error that from_caf() (actors/base/errors.hpp) reads. Let go of it before its actor system
 /// ends.
 struct TROUPE_API prepare_request {
   std::shared_ptr<step_graph> of; ///< a copy of what the step needs, for the master alone

@@ -1,6 +1,6 @@
-#include "troupe/actors/supervisor.hpp"
+#include "troupe/actors/base/supervisor.hpp"
 
-#include "troupe/actors/errors.hpp"
+#include "troupe/actors/base/errors.hpp"
 
 #include <caf/actor_addr.hpp>
 #include <caf/actor_system.hpp>

@@ -1,7 +1,7 @@
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/system.hpp"
 
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/looking_scheduler.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/looking_scheduler.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/atom.hpp>

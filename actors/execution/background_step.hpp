@@ -1,7 +1,7 @@
 // A step that no thread of this process waits for: another process, or an actor, asked for it.
 #pragma once
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/execution/step_table.hpp"
 
 #include <functional>
 

@@ -1,4 +1,4 @@
-#include "troupe/actors/byte_stream.hpp"
+#include "troupe/actors/execution/byte_stream.hpp"
 
 #include <algorithm>
 #include <cstring>

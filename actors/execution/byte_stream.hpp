@@ -12,7 +12,7 @@
 
 namespace troupe {
 
-struct certificate_name; // runtime/cluster/certificate_name.hpp
+struct certificate_name; // serialization/tls/certificate_name.hpp
 
 /// Functions return what the system's do for a socket that does not block: -1 and errno, EAGAIN
 /// where there is nothing to be done now.

@@ -1,7 +1,7 @@
 // Lets a thread that waits for a step run the step's regions itself.
 #pragma once
-#include "troupe/actors/caf_internals.hpp"
-#include "troupe/actors/region.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
+#include "troupe/actors/execution/region.hpp"
 #include "troupe/runtime/device/stop_signal.hpp"
 
 #include <caf/actor_system.hpp>

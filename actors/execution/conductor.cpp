@@ -1,9 +1,9 @@
-#include "troupe/actors/conductor.hpp"
+#include "troupe/actors/execution/conductor.hpp"
 
-#include "troupe/actors/flight_report.hpp"
-#include "troupe/actors/frames.hpp"
-#include "troupe/actors/region.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/execution/flight_report.hpp"
+#include "troupe/actors/execution/frames.hpp"
+#include "troupe/actors/execution/region.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 
 #include <caf/send.hpp>
 

@@ -1,7 +1,7 @@
 // The conductor starts one step on one task and learns of its end.
 #pragma once
-#include "troupe/actors/inline_actor.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
 
 #include <atomic>
 

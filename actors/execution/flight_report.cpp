@@ -1,7 +1,7 @@
-#include "troupe/actors/flight_report.hpp"
+#include "troupe/actors/execution/flight_report.hpp"
 
-#include "troupe/actors/step_waits.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/execution/step_waits.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <cstdio>

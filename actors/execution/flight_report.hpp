@@ -1,6 +1,6 @@
 // What a step waited for and did last, for people who wonder why it did not end.
 #pragma once
-#include "troupe/actors/fwd.hpp"
+#include "troupe/actors/base/fwd.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "troupe/actors/frames.hpp"
+#include "troupe/actors/execution/frames.hpp"
 
-#include "troupe/actors/region.hpp"
+#include "troupe/actors/execution/region.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/types/guarded.hpp"

@@ -2,8 +2,8 @@
 // instances of its own (docs/decisions/051). A frame is owned by the task that its node lies on;
 // other tasks take part in it as guests, told by one tensor_push for each run of a function.
 #pragma once
-#include "troupe/actors/task_program.hpp"
-#include "troupe/actors/turn_times.hpp"
+#include "troupe/actors/execution/task_program.hpp"
+#include "troupe/actors/execution/turn_times.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
 
 #include <map>

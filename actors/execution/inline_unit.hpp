@@ -1,8 +1,8 @@
 // Lets a thread that has brought a message run at once what the message makes ready, where that is
 // brief: to wake another thread would take longer.
 #pragma once
-#include "troupe/actors/caf_internals.hpp"
-#include "troupe/actors/region.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
+#include "troupe/actors/execution/region.hpp"
 
 #include <caf/actor_system.hpp>
 

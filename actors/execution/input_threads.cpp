@@ -1,6 +1,6 @@
-#include "troupe/actors/input_threads.hpp"
+#include "troupe/actors/execution/input_threads.hpp"
 
-#include "troupe/actors/give_way.hpp"
+#include "troupe/actors/base/give_way.hpp"
 #include "troupe/serialization/records/files_for_readers.hpp"
 
 #include <condition_variable>

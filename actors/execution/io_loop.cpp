@@ -1,7 +1,7 @@
-#include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
 
-#include "troupe/actors/brief_look.hpp"
-#include "troupe/actors/outlet.hpp"
+#include "troupe/actors/base/brief_look.hpp"
+#include "troupe/actors/execution/outlet.hpp"
 
 #include <algorithm>
 #include <array>

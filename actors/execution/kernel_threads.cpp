@@ -1,10 +1,10 @@
-#include "troupe/actors/kernel_threads.hpp"
+#include "troupe/actors/execution/kernel_threads.hpp"
 
-#include "troupe/actors/brief_look.hpp"
-#include "troupe/actors/caf_internals.hpp"
-#include "troupe/actors/inline_unit.hpp"
-#include "troupe/actors/region.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/base/brief_look.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
+#include "troupe/actors/execution/inline_unit.hpp"
+#include "troupe/actors/execution/region.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 
 #include <boost/intrusive/list.hpp>
 #include <caf/actor_system.hpp>

@@ -1,7 +1,7 @@
-#include "troupe/actors/launch_thread.hpp"
+#include "troupe/actors/execution/launch_thread.hpp"
 
-#include "troupe/actors/caf_internals.hpp"
-#include "troupe/actors/region.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
+#include "troupe/actors/execution/region.hpp"
 
 #include <caf/actor_system.hpp>
 

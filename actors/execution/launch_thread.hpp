@@ -1,6 +1,6 @@
 // A thread of a device's own, which launches all that the device runs.
 #pragma once
-#include "troupe/actors/region_threads.hpp"
+#include "troupe/actors/execution/region_threads.hpp"
 
 #include <caf/fwd.hpp>
 

@@ -1,8 +1,8 @@
-#include "troupe/actors/long_worker.hpp"
+#include "troupe/actors/execution/long_worker.hpp"
 
-#include "troupe/actors/clerk.hpp"
-#include "troupe/actors/inline_actor.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 

@@ -1,8 +1,8 @@
-#include "troupe/actors/low_priority_threads.hpp"
+#include "troupe/actors/execution/low_priority_threads.hpp"
 
-#include "troupe/actors/caf_internals.hpp"
-#include "troupe/actors/give_way.hpp"
-#include "troupe/actors/region.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
+#include "troupe/actors/base/give_way.hpp"
+#include "troupe/actors/execution/region.hpp"
 
 #include <caf/actor_system.hpp>
 

@@ -1,6 +1,6 @@
 // Threads for steps that prepare what others read: decoding the next batch, say.
 #pragma once
-#include "troupe/actors/region_threads.hpp"
+#include "troupe/actors/execution/region_threads.hpp"
 
 #include <caf/fwd.hpp>
 

@@ -1,4 +1,4 @@
-#include "troupe/actors/outlet.hpp"
+#include "troupe/actors/execution/outlet.hpp"
 
 #include "troupe/runtime/simulation.hpp"
 

@@ -1,7 +1,7 @@
 // Writes what a link has to send to a socket, on whatever thread there is something to send.
 #pragma once
-#include "troupe/actors/byte_stream.hpp"
-#include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/execution/byte_stream.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/serialization/wire/link.hpp"
 
 #include <caf/actor_control_block.hpp>

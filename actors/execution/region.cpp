@@ -1,10 +1,10 @@
-#include "troupe/actors/region.hpp"
+#include "troupe/actors/execution/region.hpp"
 
-#include "troupe/actors/caf_internals.hpp"
-#include "troupe/actors/frames.hpp"
-#include "troupe/actors/kernel_threads.hpp"
-#include "troupe/actors/outlet.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
+#include "troupe/actors/execution/frames.hpp"
+#include "troupe/actors/execution/kernel_threads.hpp"
+#include "troupe/actors/execution/outlet.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 #include "troupe/devices/collective/exchange.hpp"
 #include "troupe/runtime/simulation.hpp"
 

@@ -1,9 +1,9 @@
 // One region of one instance as an actor: counts the tokens it waits for, then runs its code.
 #pragma once
-#include "troupe/actors/caf_internals.hpp"
-#include "troupe/actors/inline_actor.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/run_length.hpp"
+#include "troupe/actors/base/caf_internals.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/execution/run_length.hpp"
 
 #include <boost/intrusive/list_hook.hpp>
 

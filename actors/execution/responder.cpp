@@ -1,10 +1,10 @@
-#include "troupe/actors/responder.hpp"
+#include "troupe/actors/execution/responder.hpp"
 
-#include "troupe/actors/deadlines.hpp"
-#include "troupe/actors/inline_actor.hpp"
-#include "troupe/actors/input_threads.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/deadlines.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/execution/input_threads.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 

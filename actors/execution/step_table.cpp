@@ -1,6 +1,6 @@
-#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/execution/step_table.hpp"
 
-#include "troupe/actors/region.hpp"
+#include "troupe/actors/execution/region.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>

@@ -1,7 +1,7 @@
 // The steps that run on a task, for what reaches them from other tasks: a rendezvous
 // (runtime/cluster/rendezvous.hpp) whose steps are instances.
 #pragma once
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
 
 #include <caf/actor_addr.hpp>

@@ -1,8 +1,8 @@
-#include "troupe/actors/step_waits.hpp"
+#include "troupe/actors/execution/step_waits.hpp"
 
-#include "troupe/actors/frames.hpp"
-#include "troupe/actors/region.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/execution/frames.hpp"
+#include "troupe/actors/execution/region.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 
 #include <algorithm>
 #include <iterator>

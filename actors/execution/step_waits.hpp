@@ -1,7 +1,7 @@
 // What a step waits for on this task, for what and since when: for people who wonder why it does
 // not end.
 #pragma once
-#include "troupe/actors/fwd.hpp"
+#include "troupe/actors/base/fwd.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 
-#include "troupe/actors/frames.hpp"
-#include "troupe/actors/region.hpp"
-#include "troupe/runtime/device/thread_number.hpp"
+#include "troupe/actors/execution/frames.hpp"
+#include "troupe/actors/execution/region.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/runtime/platform/thread_number.hpp"
 
 #include <algorithm>
 #include <thread>

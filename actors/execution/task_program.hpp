@@ -1,10 +1,10 @@
 // The programs of one kind of step on one task, linked with each other, and the instances that run
 // them.
 #pragma once
-#include "troupe/actors/conductor.hpp"
-#include "troupe/actors/kernel_threads.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/region_threads.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/execution/conductor.hpp"
+#include "troupe/actors/execution/kernel_threads.hpp"
+#include "troupe/actors/execution/region_threads.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/insight/flight_recorder.hpp"
@@ -42,8 +42,8 @@ struct collective_seat {
 
 class task_program;
 
-/// A node that runs functions as steps within the step (graph/frame.hpp), or what this task runs of
-/// them for another.
+/// A node that runs functions as steps within the step (functions/frame.hpp), or what this task
+/// runs of them for another.
 struct task_frame {
   uint32_t number = 0;          ///< in the step
   const node* origin = nullptr; ///< the _Frame; of another task's: nothing

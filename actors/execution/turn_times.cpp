@@ -1,6 +1,6 @@
-#include "troupe/actors/turn_times.hpp"
+#include "troupe/actors/execution/turn_times.hpp"
 
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 
 namespace troupe {
 

@@ -1,4 +1,4 @@
-#include "troupe/actors/hosted_accounts.hpp"
+#include "troupe/actors/hosting/hosted_accounts.hpp"
 
 #include <algorithm>
 

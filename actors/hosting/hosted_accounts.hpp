@@ -1,7 +1,7 @@
 // What clients have taken of a task that hosts their sessions, and how much they may.
 #pragma once
-#include "troupe/actors/peer_connection.hpp"
-#include "troupe/runtime/cluster/hosting_limits.hpp"
+#include "troupe/actors/base/peer_connection.hpp"
+#include "troupe/actors/hosting/hosting_limits.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <map>

@@ -1,12 +1,12 @@
 // What a session host keeps of the sessions that it hosts, and of what they are asked for.
 #pragma once
-#include "troupe/actors/deadlines.hpp"
-#include "troupe/actors/hosted_accounts.hpp"
-#include "troupe/actors/session_host.hpp"
-#include "troupe/actors/step_server.hpp"
-#include "troupe/actors/stop_request.hpp"
+#include "troupe/actors/base/deadlines.hpp"
+#include "troupe/actors/base/stop_request.hpp"
+#include "troupe/actors/hosting/hosted_accounts.hpp"
+#include "troupe/actors/hosting/session_host.hpp"
+#include "troupe/actors/task/step_server.hpp"
 #include "troupe/runtime/cluster/turns.hpp"
-#include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/runtime/platform/tsc_clock.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>

@@ -1,11 +1,11 @@
-#include "troupe/actors/published_session.hpp"
+#include "troupe/actors/hosting/published_session.hpp"
 
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/membership.hpp"
-#include "troupe/actors/remote_session.hpp"
-#include "troupe/actors/session_host.hpp"
-#include "troupe/actors/step_server.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/hosting/session_host.hpp"
+#include "troupe/actors/membership/membership.hpp"
+#include "troupe/actors/network/exchange.hpp"
+#include "troupe/actors/session/remote_session.hpp"
+#include "troupe/actors/task/step_server.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>

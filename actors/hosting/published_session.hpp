@@ -1,7 +1,7 @@
 // A session that other CAF nodes use: what session_host and remote_session say to each other, as
 // bytes that CAF carries, in the place of a connection.
 #pragma once
-#include "troupe/runtime/cluster/hosting_limits.hpp"
+#include "troupe/actors/hosting/hosting_limits.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <caf/actor.hpp>

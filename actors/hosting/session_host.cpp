@@ -1,13 +1,13 @@
-#include "troupe/actors/session_host.hpp"
+#include "troupe/actors/hosting/session_host.hpp"
 
-#include "troupe/actors/clerk.hpp"
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/hosted_request.hpp"
-#include "troupe/actors/hosted_step.hpp"
-#include "troupe/actors/prepared_step.hpp"
-#include "troupe/actors/random_id.hpp"
-#include "troupe/actors/system.hpp"
-#include "troupe/serialization/files/statistics.hpp"
+#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/random_id.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/hosting/hosted_request.hpp"
+#include "troupe/actors/session/hosted_step.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
+#include "troupe/serialization/reports/statistics.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
 #include <caf/actor_system.hpp>

@@ -1,10 +1,10 @@
 // Hosts sessions of clients in a task: the master of each is an actor here, and the client sends it
 // one message a step (docs/decisions/069).
 #pragma once
-#include "troupe/actors/membership.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/session.hpp"
-#include "troupe/runtime/cluster/hosting_limits.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/hosting/hosting_limits.hpp"
+#include "troupe/actors/membership/membership.hpp"
+#include "troupe/actors/session/session.hpp"
 #include "troupe/serialization/discovery/cluster_view.hpp"
 
 #include <atomic>

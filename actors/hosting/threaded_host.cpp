@@ -1,8 +1,8 @@
 // The host of a task: it has threads of its own, and sessions on the task's cluster.
-#include "troupe/actors/io_loop.hpp"
-#include "troupe/actors/session_host.hpp"
-#include "troupe/actors/step_server.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
+#include "troupe/actors/hosting/session_host.hpp"
+#include "troupe/actors/task/step_server.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/actor_system.hpp>

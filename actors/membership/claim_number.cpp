@@ -1,10 +1,10 @@
-#include "troupe/actors/claim_number.hpp"
+#include "troupe/actors/membership/claim_number.hpp"
 
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/exchange.hpp"
 #include "troupe/runtime/version.hpp"
 
 #include <caf/event_based_actor.hpp>

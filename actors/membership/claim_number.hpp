@@ -1,6 +1,6 @@
 // A task asks for its number in a cluster that it joins.
 #pragma once
-#include "troupe/actors/membership.hpp"
+#include "troupe/actors/membership/membership.hpp"
 #include "troupe/runtime/cluster/member_list.hpp"
 
 #include <caf/actor_system.hpp>

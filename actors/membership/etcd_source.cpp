@@ -1,10 +1,10 @@
-#include "troupe/actors/etcd_source.hpp"
+#include "troupe/actors/membership/etcd_source.hpp"
 
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/http_client.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/http_client.hpp"
 #include "troupe/runtime/types/guarded.hpp"
+#include "troupe/serialization/config/address_text.hpp"
 #include "troupe/serialization/discovery/etcd_messages.hpp"
-#include "troupe/serialization/files/address_text.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
-#include "troupe/actors/find_cluster.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
 
-#include "troupe/actors/etcd_source.hpp"
+#include "troupe/actors/membership/etcd_source.hpp"
 
 namespace troupe {
 

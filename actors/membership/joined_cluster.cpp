@@ -1,7 +1,7 @@
-#include "troupe/actors/joined_cluster.hpp"
+#include "troupe/actors/membership/joined_cluster.hpp"
 
 #include "troupe/runtime/simulation.hpp"
-#include "troupe/serialization/files/address_text.hpp"
+#include "troupe/serialization/config/address_text.hpp"
 
 #include <caf/send.hpp>
 

@@ -2,8 +2,8 @@
 // (docs/decisions/056): the shell of a coordinator (runtime/cluster/cluster_coordinator.hpp), or of
 // a copy.
 #pragma once
-#include "troupe/actors/join_options.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/membership/join_options.hpp"
 #include "troupe/runtime/cluster/list_gossip.hpp"
 #include "troupe/serialization/discovery/address_source.hpp"
 

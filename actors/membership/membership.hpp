@@ -1,7 +1,7 @@
 // Membership knows who is in the cluster, and how to reach them.
 #pragma once
-#include "troupe/actors/fwd.hpp"
-#include "troupe/actors/join_options.hpp"
+#include "troupe/actors/base/fwd.hpp"
+#include "troupe/actors/membership/join_options.hpp"
 #include "troupe/runtime/cluster/incarnations.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/types/status.hpp"

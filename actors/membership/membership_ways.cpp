@@ -1,11 +1,11 @@
-#include "troupe/actors/membership.hpp"
+#include "troupe/actors/membership/membership.hpp"
 
-#include "troupe/actors/byte_stream.hpp"
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/io_loop.hpp"
-#include "troupe/actors/system.hpp"
-#include "troupe/actors/tls_stream.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/execution/byte_stream.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/exchange.hpp"
+#include "troupe/actors/network/tls_stream.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 

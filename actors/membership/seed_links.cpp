@@ -1,6 +1,6 @@
-#include "troupe/actors/seed_links.hpp"
+#include "troupe/actors/membership/seed_links.hpp"
 
-#include "troupe/actors/random_id.hpp"
+#include "troupe/actors/base/random_id.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <algorithm>

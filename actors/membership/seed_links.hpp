@@ -1,7 +1,7 @@
 // The connections of a membership to the seeds of its cluster, and to its coordinator
 // (docs/decisions/056).
 #pragma once
-#include "troupe/actors/membership.hpp"
+#include "troupe/actors/membership/membership.hpp"
 #include "troupe/runtime/cluster/call_pause.hpp"
 
 #include <caf/actor.hpp>

@@ -1,7 +1,7 @@
-#include "troupe/actors/access_control.hpp"
+#include "troupe/actors/network/access_control.hpp"
 
-#include "troupe/actors/peer_account.hpp"
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/actors/base/peer_account.hpp"
+#include "troupe/serialization/storage/file.hpp"
 #include "troupe/serialization/tls/token.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Who of those that have proven who they are may do what at a task.
 #pragma once
-#include "troupe/runtime/cluster/certificate_name.hpp"
+#include "troupe/serialization/tls/certificate_name.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
 #include <functional>
@@ -16,7 +16,7 @@ struct peer_account;
 /// Any thread may call.
 class access_control {
 public:
-  /// Reads an access list (serialization/files/access.hpp); again when a connection is made and it
+  /// Reads an access list (serialization/config/access.hpp); again when a connection is made and it
   /// has changed. What cannot be read then is told, and what was read before serves on.
   static result<std::shared_ptr<access_control>>
   load(std::string path, std::function<void(const std::string&)> on_warning);

@@ -1,4 +1,4 @@
-#include "troupe/actors/dial.hpp"
+#include "troupe/actors/network/dial.hpp"
 
 #include <algorithm>
 #include <charconv>

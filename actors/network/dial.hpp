@@ -1,6 +1,6 @@
 // Opens a TCP connection without ever waiting longer than allowed.
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // The exchange is the data channel to one peer: a socket around a link (wire/link.hpp).
 #pragma once
-#include "troupe/actors/fwd.hpp"
+#include "troupe/actors/base/fwd.hpp"
 #include "troupe/runtime/cluster/incarnations.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/serialization/wire/messages.hpp"

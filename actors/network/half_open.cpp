@@ -1,8 +1,8 @@
-#include "troupe/actors/half_open.hpp"
+#include "troupe/actors/network/half_open.hpp"
 
-#include "troupe/actors/access_control.hpp"
-#include "troupe/actors/io_loop.hpp"
-#include "troupe/actors/tls_stream.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
+#include "troupe/actors/network/access_control.hpp"
+#include "troupe/actors/network/tls_stream.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/messages.hpp"

@@ -1,7 +1,7 @@
 // Connections that have come, until it is proven who has made them: each costs little and has a
 // bounded time, and there are not more than a bounded number.
 #pragma once
-#include "troupe/actors/byte_stream.hpp"
+#include "troupe/actors/execution/byte_stream.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,6 @@
-#include "troupe/actors/http_client.hpp"
+#include "troupe/actors/network/http_client.hpp"
 
-#include "troupe/actors/dial.hpp"
+#include "troupe/actors/network/dial.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -1,4 +1,4 @@
-#include "troupe/actors/http_server.hpp"
+#include "troupe/actors/network/http_server.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

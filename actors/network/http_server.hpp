@@ -1,7 +1,7 @@
 // A small HTTP server for operators and their tools: one thread of its own, and bounds for all that
 // strangers may do to it.
 #pragma once
-#include "troupe/actors/dial.hpp"
+#include "troupe/actors/network/dial.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <chrono>

@@ -1,6 +1,6 @@
-#include "troupe/actors/link_log.hpp"
+#include "troupe/actors/network/link_log.hpp"
 
-#include "troupe/actors/step_server.hpp"
+#include "troupe/actors/task/step_server.hpp"
 
 namespace troupe {
 

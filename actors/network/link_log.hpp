@@ -1,7 +1,7 @@
 // What the log of a task says of its connections.
 #pragma once
-#include "troupe/actors/fwd.hpp"
-#include "troupe/actors/peer_connection.hpp"
+#include "troupe/actors/base/fwd.hpp"
+#include "troupe/actors/base/peer_connection.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 namespace troupe {

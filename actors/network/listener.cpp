@@ -1,12 +1,12 @@
 // Accepts connections, as many as there may be.
-#include "troupe/actors/byte_stream.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/half_open.hpp"
-#include "troupe/actors/inline_actor.hpp"
-#include "troupe/actors/io_loop.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/rare_warnings.hpp"
-#include "troupe/actors/step_server.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/base/rare_warnings.hpp"
+#include "troupe/actors/execution/byte_stream.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
+#include "troupe/actors/network/exchange.hpp"
+#include "troupe/actors/network/half_open.hpp"
+#include "troupe/actors/task/step_server.hpp"
 
 #include <caf/default_attachable.hpp>
 #include <caf/send.hpp>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t spare_descriptors = 64; // for all else that a process opens
 constexpr int most_at_once = 64;
-constexpr std::chrono::milliseconds longest_handshake{10'000};
+constexpr std::chrono::milliseconds longest_pending_handshake{10'000};
 
 // Descriptors that connections may have.
 size_t allowed_connections() {
@@ -66,7 +66,7 @@ public:
         {.tls = options_.tls,
          .access = options_.access,
          .max = max_half_open(),
-         .patience = std::min(options_.peer_timeout, longest_handshake),
+         .patience = std::min(options_.peer_timeout, longest_pending_handshake),
          .on_ready = [this, keep = handle()](
                          std::unique_ptr<byte_stream> stream) { take_or_drop(std::move(stream)); },
          .on_refused = [server = options_.server, warn = options_.on_warning](

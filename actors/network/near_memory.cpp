@@ -1,6 +1,6 @@
-#include "troupe/actors/near_memory.hpp"
+#include "troupe/actors/network/near_memory.hpp"
 
-#include "troupe/actors/dial.hpp"
+#include "troupe/actors/network/dial.hpp"
 
 #include <cerrno>
 #include <cinttypes>

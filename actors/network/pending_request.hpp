@@ -1,9 +1,9 @@
 // What an actor asks a peer by its exchange, and the answer that comes over the wire.
 #pragma once
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/serialization/files/inspection_json.hpp"
-#include "troupe/serialization/files/statistics.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/serialization/reports/inspection_json.hpp"
+#include "troupe/serialization/reports/statistics.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 

@@ -1,7 +1,7 @@
-#include "troupe/actors/question_to_wire.hpp"
+#include "troupe/actors/network/question_to_wire.hpp"
 
-#include "troupe/actors/inline_actor.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // A run of a step as other processes are asked for it.
 #pragma once
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/messages.hpp"
 
 #include <algorithm>
 

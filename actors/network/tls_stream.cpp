@@ -1,4 +1,4 @@
-#include "troupe/actors/tls_stream.hpp"
+#include "troupe/actors/network/tls_stream.hpp"
 
 #include "troupe/serialization/tls/tls.hpp"
 

@@ -1,7 +1,7 @@
 // A byte stream that is encrypted: TLS over another one.
 #pragma once
-#include "troupe/actors/byte_stream.hpp"
-#include "troupe/actors/dial.hpp"
+#include "troupe/actors/execution/byte_stream.hpp"
+#include "troupe/actors/network/dial.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 
 #include <atomic>

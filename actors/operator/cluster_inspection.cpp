@@ -1,4 +1,4 @@
-#include "troupe/actors/cluster_inspection.hpp"
+#include "troupe/actors/operator/cluster_inspection.hpp"
 
 #include "troupe/runtime/cluster/task_survey.hpp"
 

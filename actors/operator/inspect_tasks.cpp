@@ -1,8 +1,8 @@
-#include "troupe/actors/inspect_tasks.hpp"
+#include "troupe/actors/operator/inspect_tasks.hpp"
 
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/base/system.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/scheduled_actor.hpp>

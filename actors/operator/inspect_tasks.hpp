@@ -1,6 +1,6 @@
 // Asks tasks what there is to see of them, over the connections of a membership.
 #pragma once
-#include "troupe/actors/cluster_inspection.hpp"
+#include "troupe/actors/operator/cluster_inspection.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>

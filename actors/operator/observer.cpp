@@ -1,10 +1,10 @@
-#include "troupe/actors/observer.hpp"
+#include "troupe/actors/operator/observer.hpp"
 
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/actors/inspect_tasks.hpp"
-#include "troupe/actors/membership.hpp"
-#include "troupe/actors/random_id.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/random_id.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/actors/membership/membership.hpp"
+#include "troupe/actors/operator/inspect_tasks.hpp"
 #include "troupe/serialization/discovery/cluster_view.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 

@@ -1,9 +1,9 @@
 // How an operator's tool looks at the tasks of a cluster, without a session. Names no CAF type.
 #pragma once
-#include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/insight/inspection.hpp"
 #include "troupe/runtime/insight/inspection_ref.hpp"
 #include "troupe/serialization/discovery/address_source.hpp"
+#include "troupe/serialization/tls/tls_files.hpp"
 
 #include <chrono>
 #include <memory>

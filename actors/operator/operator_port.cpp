@@ -1,7 +1,7 @@
-#include "troupe/actors/operator_port.hpp"
+#include "troupe/actors/operator/operator_port.hpp"
 
 #include "troupe/runtime/insight/metrics_text.hpp"
-#include "troupe/serialization/files/inspection_json.hpp"
+#include "troupe/serialization/reports/inspection_json.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,8 +1,8 @@
 // What a task tells operators over HTTP: /healthz, /readyz, /metrics, /v1/node/<ref>.
 #pragma once
-#include "troupe/actors/http_server.hpp"
-#include "troupe/actors/inspect_tasks.hpp"
-#include "troupe/actors/task_inspector.hpp"
+#include "troupe/actors/network/http_server.hpp"
+#include "troupe/actors/operator/inspect_tasks.hpp"
+#include "troupe/actors/task/task_inspector.hpp"
 #include "troupe/serialization/discovery/cluster_view.hpp"
 
 namespace troupe {

@@ -1,13 +1,13 @@
 // One process of a cluster: its worker, devices and listening port, from start to stop.
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/hosting/hosting_limits.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/cluster/cluster_coordinator.hpp"
-#include "troupe/runtime/cluster/hosting_limits.hpp"
 #include "troupe/runtime/cluster/succession.hpp"
-#include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/insight/log_event.hpp"
 #include "troupe/serialization/discovery/address_source.hpp"
+#include "troupe/serialization/tls/tls_files.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
-#include "troupe/actors/awaited_tasks.hpp"
+#include "troupe/actors/session/awaited_tasks.hpp"
 
-#include "troupe/actors/master.hpp"
+#include "troupe/actors/session/master.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 #include <algorithm>

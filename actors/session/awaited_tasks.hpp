@@ -1,6 +1,6 @@
 // Steps wait for tasks that the cluster does not have yet, where tasks come and go.
 #pragma once
-#include "troupe/actors/deadlines.hpp"
+#include "troupe/actors/base/deadlines.hpp"
 #include "troupe/runtime/insight/client_wait.hpp"
 #include "troupe/runtime/placement/place.hpp"
 

@@ -4,7 +4,6 @@
 #include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/state_loss.hpp"
 #include "troupe/runtime/cluster/task_survey.hpp"
-#include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/graph/f32_transfer.hpp"
@@ -17,6 +16,7 @@
 #include "troupe/runtime/placement/placement_report.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
 #include "troupe/runtime/state/state_info.hpp"
+#include "troupe/serialization/tls/tls_files.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "troupe/actors/encode_graphs.hpp"
+#include "troupe/actors/session/encode_graphs.hpp"
 
 #include "troupe/serialization/wire/wire.hpp"
 

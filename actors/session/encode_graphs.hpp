@@ -1,6 +1,6 @@
 // Writes what a task is to be registered with as a message to it.
 #pragma once
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/messages.hpp"
 
 namespace troupe {
 

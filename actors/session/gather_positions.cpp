@@ -1,6 +1,6 @@
-#include "troupe/actors/gather_positions.hpp"
+#include "troupe/actors/session/gather_positions.hpp"
 
-#include "troupe/actors/errors.hpp"
+#include "troupe/actors/base/errors.hpp"
 
 #include <memory>
 

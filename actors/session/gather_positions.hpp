@@ -1,6 +1,6 @@
 // Where stateful kernels of a session stand, on all of its tasks.
 #pragma once
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/messages.hpp"
 
 #include <caf/event_based_actor.hpp>
 

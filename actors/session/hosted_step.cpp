@@ -1,4 +1,4 @@
-#include "troupe/actors/hosted_step.hpp"
+#include "troupe/actors/session/hosted_step.hpp"
 
 #include "troupe/runtime/passes/extract.hpp"
 #include "troupe/serialization/wire/payload.hpp"

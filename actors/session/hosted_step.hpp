@@ -1,6 +1,6 @@
 // A kind of step on its way from a client to the task that hosts its session.
 #pragma once
-#include "troupe/actors/session_messages.hpp"
+#include "troupe/actors/base/session_messages.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/wire/hosted_session.hpp"
 

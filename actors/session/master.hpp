@@ -1,7 +1,7 @@
 // The master of one session: prunes, optimizes, places, cuts, registers with workers, and runs
 // steps that take more than this process (white paper 3.1, OSDI 4).
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 
 #include <caf/actor.hpp>

@@ -1,6 +1,6 @@
-#include "troupe/actors/preparation.hpp"
+#include "troupe/actors/session/preparation.hpp"
 
-#include "troupe/actors/encode_graphs.hpp"
+#include "troupe/actors/session/encode_graphs.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 #include "troupe/runtime/placement/frame_choice.hpp"

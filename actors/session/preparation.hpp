@@ -1,8 +1,8 @@
 // Compiles a kind of step for a master, on the thread of its clerk.
 #pragma once
-#include "troupe/actors/client.hpp"
-#include "troupe/actors/prepared_step.hpp"
-#include "troupe/actors/session_messages.hpp"
+#include "troupe/actors/base/session_messages.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
 #include "troupe/runtime/cluster/plan.hpp"
 #include "troupe/runtime/device/stop_signal.hpp"
 #include "troupe/runtime/insight/link_times.hpp"

@@ -1,6 +1,6 @@
-#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
 
-#include "troupe/actors/session_messages.hpp"
+#include "troupe/actors/base/session_messages.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 
 #include <caf/send.hpp>

@@ -1,8 +1,8 @@
 // A kind of step after the master has compiled it: who takes part, and where feeds and fetches go.
 #pragma once
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/step_gate.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/execution/step_gate.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 #include "troupe/runtime/cluster/registration.hpp"
 
 #include <span>

@@ -1,6 +1,6 @@
-#include "troupe/actors/registrar.hpp"
+#include "troupe/actors/session/registrar.hpp"
 
-#include "troupe/actors/errors.hpp"
+#include "troupe/actors/base/errors.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>

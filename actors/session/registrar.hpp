@@ -1,10 +1,10 @@
 // Registers the steps of a session with the tasks that take part: the shell of a registration
 // (runtime/cluster/registration.hpp).
 #pragma once
-#include "troupe/actors/client.hpp"
-#include "troupe/actors/deadlines.hpp"
-#include "troupe/actors/prepared_step.hpp"
-#include "troupe/actors/stop_request.hpp"
+#include "troupe/actors/base/deadlines.hpp"
+#include "troupe/actors/base/stop_request.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
 #include "troupe/runtime/cluster/held_state.hpp"
 #include "troupe/runtime/cluster/unreachable_tasks.hpp"
 #include "troupe/runtime/insight/client_wait.hpp"

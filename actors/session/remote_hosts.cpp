@@ -1,7 +1,7 @@
-#include "troupe/actors/remote_hosts.hpp"
+#include "troupe/actors/session/remote_hosts.hpp"
 
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/random_id.hpp"
+#include "troupe/actors/base/random_id.hpp"
+#include "troupe/actors/network/exchange.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 #include "troupe/runtime/version.hpp"
 

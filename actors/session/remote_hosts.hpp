@@ -1,9 +1,9 @@
 // The hosts of a remote session: how it finds one, asks it, and leaves it.
 #pragma once
-#include "troupe/actors/deadlines.hpp"
-#include "troupe/actors/membership.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/stop_request.hpp"
+#include "troupe/actors/base/deadlines.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/base/stop_request.hpp"
+#include "troupe/actors/membership/membership.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/atom.hpp>

@@ -1,6 +1,6 @@
 // A session whose master is an actor of a task: the client's end of a session_host's session.
 #pragma once
-#include "troupe/actors/session.hpp"
+#include "troupe/actors/session/session.hpp"
 
 namespace troupe {
 

@@ -1,7 +1,7 @@
 // The session actor: the client's face of a master, in whatever actor system it is spawned.
 #pragma once
-#include "troupe/actors/client.hpp"
-#include "troupe/actors/session_messages.hpp"
+#include "troupe/actors/base/session_messages.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/serialization/discovery/address_source.hpp"
 
@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-class step_server;      // actors/step_server.hpp
-struct membership_ways; // actors/membership.hpp
+class step_server;      // actors/task/step_server.hpp
+struct membership_ways; // actors/membership/membership.hpp
 
 /// The task of a local session.
 inline const task_name local_task{"local", 0};

@@ -1,9 +1,9 @@
-#include "troupe/actors/step_runner.hpp"
+#include "troupe/actors/session/step_runner.hpp"
 
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/flight_report.hpp"
-#include "troupe/actors/master.hpp"
-#include "troupe/actors/stop_request.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/stop_request.hpp"
+#include "troupe/actors/execution/flight_report.hpp"
+#include "troupe/actors/session/master.hpp"
 #include "troupe/runtime/cluster/distributed_step.hpp"
 #include "troupe/runtime/simulation.hpp"
 

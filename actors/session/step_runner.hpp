@@ -1,8 +1,8 @@
 // Runs steps that no thread of this process drives: the shell of a distributed step
 // (runtime/cluster/distributed_step.hpp).
 #pragma once
-#include "troupe/actors/deadlines.hpp"
-#include "troupe/actors/registrar.hpp"
+#include "troupe/actors/base/deadlines.hpp"
+#include "troupe/actors/session/registrar.hpp"
 #include "troupe/runtime/cluster/distributed_step.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>

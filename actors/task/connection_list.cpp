@@ -1,4 +1,4 @@
-#include "troupe/actors/connection_list.hpp"
+#include "troupe/actors/task/connection_list.hpp"
 
 namespace troupe {
 

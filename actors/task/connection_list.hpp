@@ -1,6 +1,6 @@
 // The connections of a task whose peers have introduced themselves, and what has gone through them.
 #pragma once
-#include "troupe/actors/peer_connection.hpp"
+#include "troupe/actors/base/peer_connection.hpp"
 
 #include <map>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "troupe/actors/link_numbers.hpp"
+#include "troupe/actors/task/link_numbers.hpp"
 
 #include <caf/send.hpp>
 

@@ -1,6 +1,6 @@
 // How much waits in a connection.
 #pragma once
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/messages.hpp"
 
 namespace troupe {
 

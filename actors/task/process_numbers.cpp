@@ -1,4 +1,4 @@
-#include "troupe/actors/process_numbers.hpp"
+#include "troupe/actors/task/process_numbers.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,6 @@
-#include "troupe/actors/program_compiler.hpp"
+#include "troupe/actors/task/program_compiler.hpp"
 
-#include "troupe/actors/step_server.hpp"
+#include "troupe/actors/task/step_server.hpp"
 #include "troupe/devices/deterministic/deterministic.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/types/guarded.hpp"

@@ -1,8 +1,8 @@
 // Makes the programs of a task from the graphs that are registered with it.
 #pragma once
-#include "troupe/actors/program_store.hpp"
-#include "troupe/actors/region_threads.hpp"
-#include "troupe/actors/resources.hpp"
+#include "troupe/actors/execution/region_threads.hpp"
+#include "troupe/actors/task/program_store.hpp"
+#include "troupe/actors/task/resources.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/program/regions.hpp"
 

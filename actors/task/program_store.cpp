@@ -1,4 +1,4 @@
-#include "troupe/actors/program_store.hpp"
+#include "troupe/actors/task/program_store.hpp"
 
 #include "troupe/runtime/simulation.hpp"
 

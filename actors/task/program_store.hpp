@@ -1,7 +1,7 @@
 // The programs that a task keeps, each for the connection that it came by.
 #pragma once
-#include "troupe/actors/peer_connection.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/base/peer_connection.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 #include "troupe/runtime/program/kernel_states.hpp"
 
 #include <map>

@@ -1,8 +1,8 @@
-#include "troupe/actors/resources.hpp"
+#include "troupe/actors/task/resources.hpp"
 
-#include "troupe/actors/long_worker.hpp"
-#include "troupe/actors/responder.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/execution/long_worker.hpp"
+#include "troupe/actors/execution/responder.hpp"
 
 #include <caf/send.hpp>
 

@@ -1,7 +1,7 @@
 // The named state of a task: variables, queues and whatever else containers hold (white paper 4.7).
 #pragma once
-#include "troupe/actors/input_threads.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/execution/input_threads.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 #include "troupe/runtime/state/variable.hpp"
 
 #include <map>

@@ -1,8 +1,8 @@
-#include "troupe/actors/step_server.hpp"
+#include "troupe/actors/task/step_server.hpp"
 
-#include "troupe/actors/client.hpp"
-#include "troupe/actors/hosted_step.hpp"
-#include "troupe/serialization/files/statistics.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/actors/session/hosted_step.hpp"
+#include "troupe/serialization/reports/statistics.hpp"
 
 #include <caf/send.hpp>
 

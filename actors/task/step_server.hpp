@@ -2,12 +2,12 @@
 // thread may call, so that exchanges do it themselves: nothing of it waits behind kernels, or for
 // an actor that compiles.
 #pragma once
-#include "troupe/actors/background_step.hpp"
-#include "troupe/actors/connection_list.hpp"
-#include "troupe/actors/hosted_session_list.hpp"
-#include "troupe/actors/program_store.hpp"
-#include "troupe/actors/step_table.hpp"
-#include "troupe/actors/unsettled_steps.hpp"
+#include "troupe/actors/execution/background_step.hpp"
+#include "troupe/actors/execution/step_table.hpp"
+#include "troupe/actors/task/connection_list.hpp"
+#include "troupe/actors/task/hosted_session_list.hpp"
+#include "troupe/actors/task/program_store.hpp"
+#include "troupe/actors/task/unsettled_steps.hpp"
 #include "troupe/runtime/cluster/fill_gate.hpp"
 #include "troupe/runtime/insight/event_log.hpp"
 #include "troupe/runtime/insight/step_counts.hpp"

@@ -1,11 +1,11 @@
-#include "troupe/actors/task_inspector.hpp"
+#include "troupe/actors/task/task_inspector.hpp"
 
-#include "troupe/actors/link_numbers.hpp"
-#include "troupe/actors/process_numbers.hpp"
-#include "troupe/actors/resources.hpp"
-#include "troupe/actors/responder.hpp"
-#include "troupe/actors/step_server.hpp"
-#include "troupe/actors/step_waits.hpp"
+#include "troupe/actors/execution/responder.hpp"
+#include "troupe/actors/execution/step_waits.hpp"
+#include "troupe/actors/task/link_numbers.hpp"
+#include "troupe/actors/task/process_numbers.hpp"
+#include "troupe/actors/task/resources.hpp"
+#include "troupe/actors/task/step_server.hpp"
 #include "troupe/runtime/version.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // What there is to see of a task, as a tree and as metrics.
 #pragma once
-#include "troupe/actors/fwd.hpp"
+#include "troupe/actors/base/fwd.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/insight/inspection.hpp"
 #include "troupe/runtime/insight/inspection_ref.hpp"

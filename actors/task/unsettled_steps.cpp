@@ -1,7 +1,7 @@
-#include "troupe/actors/unsettled_steps.hpp"
+#include "troupe/actors/task/unsettled_steps.hpp"
 
-#include "troupe/actors/inline_actor.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 namespace troupe {

@@ -1,8 +1,8 @@
 // Steps whose part on this task has ended well, and was given something that goes back if another
 // part fails: whoever asked for the step says how it has ended, or is gone.
 #pragma once
-#include "troupe/actors/peer_connection.hpp"
-#include "troupe/actors/task_program.hpp"
+#include "troupe/actors/base/peer_connection.hpp"
+#include "troupe/actors/execution/task_program.hpp"
 
 #include <mutex>
 #include <unordered_map>

@@ -1,7 +1,7 @@
 // The worker owns one task: its devices, containers and programs (white paper 3). What belongs to
 // running steps is served beside it: step_server.hpp.
 #pragma once
-#include "troupe/actors/fwd.hpp"
+#include "troupe/actors/base/fwd.hpp"
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -27,10 +27,10 @@ struct worker_options {
   std::shared_ptr<const task_inspector> inspector = {}; ///< none: others can see nothing
   std::function<void()> on_drain = {};                  ///< an operator wants the task to end
   region_options regions = {};                          ///< where programs are cut
-  bool deterministic = false;  ///< all programs, whatever their session wants
-  bool launch_threads = false; ///< each accelerator's regions run on a thread of its own
-  bool own_thread = false;     ///< it does not wait behind kernels
-  size_t kernel_threads = 0;   ///< that run kernels alone; 0: those of the scheduler do
+  bool deterministic = false;           ///< all programs, whatever their session wants
+  bool launch_threads = false;          ///< each accelerator's regions run on a thread of its own
+  bool own_thread = false;              ///< it does not wait behind kernels
+  size_t kernel_threads = 0;            ///< that run kernels alone; 0: those of the scheduler do
   bool kernels_handle_messages = false; ///< kernel_threads::options::handles_messages
 };
 

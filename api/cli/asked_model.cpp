@@ -1,7 +1,7 @@
 #include "troupe/api/cli/asked_model.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/reject.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/saved_model.hpp"
 
 #include <sstream>

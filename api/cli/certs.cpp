@@ -1,7 +1,7 @@
 // troupe certs: a private authority for a cluster, and certificates of its tasks and clients.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 #include "troupe/serialization/storage/file_system.hpp"
 #include "troupe/serialization/tls/certificate_authority.hpp"
 #include "troupe/serialization/tls/private_file.hpp"

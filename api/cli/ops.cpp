@@ -1,7 +1,7 @@
 // troupe ops: the reference of all ops, from their definitions.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/graph/collective.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 

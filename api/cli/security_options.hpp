@@ -1,6 +1,6 @@
 // Options of all subcommands that speak to other processes.
 #pragma once
-#include "troupe/runtime/cluster/tls_files.hpp"
+#include "troupe/serialization/tls/tls_files.hpp"
 
 namespace CLI {
 class App;

@@ -2,7 +2,7 @@
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/security_options.hpp"
-#include "troupe/api/reject.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/types/printable.hpp"
 

@@ -3,8 +3,8 @@
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/safe_output.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
+#include "troupe/api/cli/top/cluster_frame.hpp"
 #include "troupe/api/cli/watching.hpp"
-#include "troupe/runtime/insight/cluster_frame.hpp"
 #include "troupe/runtime/types/printable.hpp"
 
 #include <CLI/CLI.hpp>

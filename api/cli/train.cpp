@@ -4,10 +4,10 @@
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/reject.hpp"
-#include "troupe/api/train/training_run.hpp"
+#include "troupe/api/internal/reject.hpp"
+#include "troupe/api/train/loop/training_run.hpp"
 #include "troupe/runtime/types/printable.hpp"
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
 
 #include <CLI/CLI.hpp>

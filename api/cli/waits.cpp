@@ -1,8 +1,8 @@
 // troupe waits: what the steps of a cluster wait for.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
+#include "troupe/api/cli/top/wait_report.hpp"
 #include "troupe/api/cli/watching.hpp"
-#include "troupe/runtime/insight/wait_report.hpp"
 #include "troupe/runtime/types/printable.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 #include "troupe/api/cli/watching.hpp"
 
-#include "troupe/actors/find_cluster.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/api/error.hpp"
 
 #include <CLI/CLI.hpp>

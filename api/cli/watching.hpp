@@ -1,6 +1,6 @@
 // What `troupe top`, `waits` and `drain` have in common: which cluster, and how it is asked.
 #pragma once
-#include "troupe/actors/observer.hpp"
+#include "troupe/actors/operator/observer.hpp"
 #include "troupe/api/cli/security_options.hpp"
 
 #include <string>

@@ -1,14 +1,14 @@
 // troupe worker: serves as one task of a cluster.
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/actors/task.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/operator/task.hpp"
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/count_of.hpp"
 #include "troupe/api/cli/log_lines.hpp"
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -284,7 +284,7 @@ std::string builders_header(const std::vector<const op_def*>& ops) {
 
 std::string builders_source(const std::vector<const op_def*>& ops) {
   std::ostringstream out;
-  out << "// Generated from the op definitions.\n#include \"troupe/api/ops.hpp\"\n\n"
+  out << "// Generated from the op definitions.\n#include \"troupe/api/generated/ops.hpp\"\n\n"
          "namespace troupe {\n";
   for (auto* op : ops) {
     if (!has_builder(*op))

@@ -1,5 +1,5 @@
 // Writes what follows from the op definitions, in the tree that is given: the C++ builders
-// (api/ops.hpp and .cpp) and the reference (docs/ops.md).
+// (api/generated/ops.hpp and .cpp) and the reference (docs/ops.md).
 //   generate_ops write ROOT
 //   generate_ops check ROOT    fails when a file is not what it should be
 #include "troupe/api/generate/builders.hpp"
@@ -41,8 +41,10 @@ int run(const std::vector<std::string>& arguments) {
   const auto& root = arguments[1];
   int stale = 0;
   for (const auto& file :
-       {generated_file{root + "/api/ops.hpp", troupe::generate::builders_header(ops.ops())},
-        generated_file{root + "/api/ops.cpp", troupe::generate::builders_source(ops.ops())},
+       {generated_file{root + "/api/generated/ops.hpp",
+                       troupe::generate::builders_header(ops.ops())},
+        generated_file{root + "/api/generated/ops.cpp",
+                       troupe::generate::builders_source(ops.ops())},
         generated_file{root + "/docs/ops.md", troupe::generate::reference(ops)}}) {
     if (content_of(file.path) == file.content)
       continue;

@@ -1,5 +1,5 @@
 // Generated from the op definitions.
-#include "troupe/api/ops.hpp"
+#include "troupe/api/generated/ops.hpp"
 
 namespace troupe {
 

@@ -1,7 +1,7 @@
 // What a user's options mean to the actors. Not for users.
 #pragma once
-#include "troupe/actors/client.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/api/session_options.hpp"
 
 #include <source_location>

@@ -1,10 +1,10 @@
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include "troupe/api/error.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/cuda/cuda.hpp"
 #include "troupe/ops/all.hpp"
-#include "troupe/serialization/checkpoint_work.hpp"
+#include "troupe/serialization/tensor_bundle/checkpoint_work.hpp"
 
 namespace troupe {
 

@@ -1,7 +1,7 @@
 // The composition root: puts the ops and devices of this build together.
 #pragma once
+#include "troupe/devices/cpu/swap_space.hpp"
 #include "troupe/runtime/device/device.hpp"
-#include "troupe/runtime/device/swap_space.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <chrono>

@@ -1,6 +1,6 @@
-#include "troupe/api/recovery.hpp"
+#include "troupe/api/internal/recovery.hpp"
 
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/session.hpp"

@@ -20,7 +20,7 @@ public:
 
   /// Whether a run may have to be tried again, or to wait.
   bool is_wanted() const noexcept { return how_.retries > 0 || how_.restore; }
-  /// As in restore_hooks (actors/client.hpp).
+  /// As in restore_hooks (actors/session/client.hpp).
   bool lose(const std::string& task) noexcept;
   bool awaits(const std::string& task);
   bool restores_here() const noexcept;

@@ -1,8 +1,8 @@
 #include "troupe/api/layers/embedding.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/layers/partitioned.hpp"
-#include "troupe/api/reject.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "troupe/api/layers/labels.hpp"
 
-#include "troupe/api/ops.hpp"
+#include "troupe/api/generated/ops.hpp"
 
 namespace troupe {
 namespace {

@@ -1,8 +1,8 @@
 #include "troupe/api/layers/losses.hpp"
 
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/layers/labels.hpp"
 #include "troupe/api/operators.hpp"
-#include "troupe/api/reject.hpp"
 
 namespace troupe {
 

@@ -1,8 +1,8 @@
 #include "troupe/api/layers/metrics.hpp"
 
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/layers/labels.hpp"
 #include "troupe/api/operators.hpp"
-#include "troupe/api/reject.hpp"
 
 #include <algorithm>
 

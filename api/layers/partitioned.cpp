@@ -1,7 +1,7 @@
 #include "troupe/api/layers/partitioned.hpp"
 
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/operators.hpp"
-#include "troupe/api/reject.hpp"
 
 #include <algorithm>
 #include <charconv>

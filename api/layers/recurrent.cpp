@@ -1,8 +1,8 @@
 #include "troupe/api/layers/recurrent.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/operators.hpp"
-#include "troupe/api/reject.hpp"
 
 namespace troupe {
 namespace {

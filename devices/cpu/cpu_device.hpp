@@ -1,7 +1,7 @@
 // The device that is always there: the machine's processor cores.
 #pragma once
+#include "troupe/devices/cpu/swap_space.hpp"
 #include "troupe/runtime/device/device.hpp"
-#include "troupe/runtime/device/swap_space.hpp"
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-#include "troupe/runtime/device/swap_space.hpp"
+#include "troupe/devices/cpu/swap_space.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

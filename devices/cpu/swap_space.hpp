@@ -1,6 +1,6 @@
 // Memory on a disk, for tensors that are not read for long: what loops keep for their gradients.
 #pragma once
-#include "troupe/runtime/device/swap_space_options.hpp"
+#include "troupe/devices/cpu/swap_space_options.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
 
 #include <memory>

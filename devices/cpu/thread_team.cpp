@@ -1,7 +1,7 @@
 #include "troupe/devices/cpu/thread_team.hpp"
 
 #include "troupe/devices/deterministic/deterministic.hpp"
-#include "troupe/runtime/device/flush_subnormals.hpp"
+#include "troupe/runtime/platform/flush_subnormals.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Nodes that run functions: calls, branches and loops (white paper, 4.4).
+#include "troupe/runtime/autodiff/function_gradient.hpp"
 #include "troupe/runtime/graph/function.hpp"
-#include "troupe/runtime/graph/function_gradient.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::functions_op {

@@ -1,5 +1,5 @@
 // Checkpoints in TensorFlow's formats, in files of the task that a node is on. The ops have no
-// kernels: a thread of its own does their work (serialization/checkpoint_work.hpp).
+// kernels: a thread of its own does their work (serialization/tensor_bundle/checkpoint_work.hpp).
 #include "troupe/runtime/graph/infer.hpp"
 
 #include <algorithm>

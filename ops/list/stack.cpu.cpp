@@ -1,5 +1,5 @@
+#include "troupe/devices/cpu/swap_space.hpp"
 #include "troupe/ops/list/shared/step_objects.cpu.hpp"
-#include "troupe/runtime/device/swap_space.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe::ops::stack_cpu {

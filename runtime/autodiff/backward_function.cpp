@@ -1,7 +1,7 @@
-#include "troupe/runtime/graph/function_gradient.hpp"
+#include "troupe/runtime/autodiff/function_gradient.hpp"
 
+#include "troupe/runtime/autodiff/run_again.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
-#include "troupe/runtime/graph/run_again.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,8 +1,8 @@
-#include "troupe/runtime/graph/function_gradient.hpp"
+#include "troupe/runtime/autodiff/function_gradient.hpp"
 
-#include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/autodiff/tuple.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
-#include "troupe/runtime/graph/tuple.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // Gradients of nodes that run functions. A function whose gradient is taken becomes two: one that
 // saves what the way back needs beside its results, and one that goes back.
 #pragma once
+#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/autodiff/gradient_options.hpp"
 #include "troupe/runtime/graph/function.hpp"
-#include "troupe/runtime/graph/gradient.hpp"
-#include "troupe/runtime/graph/gradient_options.hpp"
 
 namespace troupe {
 

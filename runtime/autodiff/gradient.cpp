@@ -1,9 +1,9 @@
-#include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/autodiff/gradient.hpp"
 
-#include "troupe/runtime/graph/backward_paths.hpp"
-#include "troupe/runtime/graph/function_gradient.hpp"
-#include "troupe/runtime/graph/gradient_options.hpp"
-#include "troupe/runtime/graph/recompute.hpp"
+#include "troupe/runtime/autodiff/backward_paths.hpp"
+#include "troupe/runtime/autodiff/function_gradient.hpp"
+#include "troupe/runtime/autodiff/gradient_options.hpp"
+#include "troupe/runtime/autodiff/recompute.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 
 #include <algorithm>

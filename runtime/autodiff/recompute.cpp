@@ -1,4 +1,4 @@
-#include "troupe/runtime/graph/recompute.hpp"
+#include "troupe/runtime/autodiff/recompute.hpp"
 
 #include "troupe/runtime/graph/accesses.hpp"
 

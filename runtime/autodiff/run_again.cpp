@@ -1,4 +1,4 @@
-#include "troupe/runtime/graph/run_again.hpp"
+#include "troupe/runtime/autodiff/run_again.hpp"
 
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"

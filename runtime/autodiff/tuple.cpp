@@ -1,4 +1,4 @@
-#include "troupe/runtime/graph/tuple.hpp"
+#include "troupe/runtime/autodiff/tuple.hpp"
 
 #include "troupe/runtime/graph/internal_ops.hpp"
 

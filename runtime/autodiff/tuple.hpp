@@ -5,7 +5,7 @@
 namespace troupe {
 
 /// Adds a node that makes one value of several. With `swap`, large ones go to files
-/// (runtime/device/swap_space.hpp).
+/// (devices/cpu/swap_space.hpp).
 result<edge> add_tuple(graph& to, const std::vector<edge>& of, bool swap = false);
 
 /// Adds one that gives the components, which are like these edges of another graph.

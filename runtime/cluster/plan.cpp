@@ -1,7 +1,7 @@
 #include "troupe/runtime/cluster/plan.hpp"
 
 #include "troupe/runtime/device/preferred_device.hpp"
-#include "troupe/runtime/graph/frame.hpp"
+#include "troupe/runtime/functions/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/frames.hpp"

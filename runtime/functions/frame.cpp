@@ -1,4 +1,4 @@
-#include "troupe/runtime/graph/frame.hpp"
+#include "troupe/runtime/functions/frame.hpp"
 
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/function.hpp"

@@ -1,4 +1,4 @@
-#include "troupe/runtime/graph/nest.hpp"
+#include "troupe/runtime/functions/nest.hpp"
 
 #include <algorithm>
 

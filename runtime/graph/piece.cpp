@@ -9,7 +9,7 @@
 namespace troupe::internal_ops {
 namespace {
 
-constexpr std::string_view no_gradient = "it is part of a partition, not of a user's graph";
+constexpr std::string_view no_piece_gradient = "it is part of a partition, not of a user's graph";
 
 constexpr dtype_set reduced_types =
     one_of(dtype::f16, dtype::bf16, dtype::f32, dtype::f64, dtype::i32, dtype::i64);
@@ -106,7 +106,7 @@ extern constexpr op_def pieces{
               {"shares", attr_kind::integers, true}, // of the first axis, cut into equal parts
               {"tells_dims", at_least{0}}},
     .infer = infer_pieces,
-    .no_gradient = no_gradient,
+    .no_gradient = no_piece_gradient,
 };
 
 extern constexpr op_def reduce_pieces{
@@ -123,7 +123,7 @@ extern constexpr op_def reduce_pieces{
               {"tasks", attr_kind::texts}},
     .effects = effect::forwardable,
     .infer = infer_reduce_pieces,
-    .no_gradient = no_gradient,
+    .no_gradient = no_piece_gradient,
 };
 
 extern constexpr op_def join_pieces{
@@ -138,7 +138,7 @@ extern constexpr op_def join_pieces{
               {"like_count", at_least{0}},
               {"shape", attr_kind::shape, true}},
     .infer = infer_join_pieces,
-    .no_gradient = no_gradient,
+    .no_gradient = no_piece_gradient,
 };
 
 extern constexpr op_def join_rows{
@@ -152,7 +152,7 @@ extern constexpr op_def join_rows{
               {"tasks", attr_kind::texts},
               {"shape", attr_kind::shape, true}},
     .infer = infer_join_rows,
-    .no_gradient = no_gradient,
+    .no_gradient = no_piece_gradient,
 };
 
 } // namespace troupe::internal_ops

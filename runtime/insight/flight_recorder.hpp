@@ -1,7 +1,7 @@
 // The last things that a task did, for when a step of it does not end well.
 #pragma once
-#include "troupe/runtime/device/thread_number.hpp"
-#include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/runtime/platform/thread_number.hpp"
+#include "troupe/runtime/platform/tsc_clock.hpp"
 
 #include <array>
 #include <atomic>

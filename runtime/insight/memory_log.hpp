@@ -1,8 +1,8 @@
 // Notes down how much of a device's memory is in use while a step runs.
 #pragma once
 #include "troupe/runtime/device/memory_usage_source.hpp"
-#include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
+#include "troupe/runtime/platform/tsc_clock.hpp"
 
 #include <algorithm>
 #include <atomic>

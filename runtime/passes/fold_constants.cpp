@@ -1,8 +1,8 @@
-#include "troupe/runtime/device/flush_subnormals.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/passes/rewriter.hpp"
+#include "troupe/runtime/platform/flush_subnormals.hpp"
 
 #include <algorithm>
 

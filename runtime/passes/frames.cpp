@@ -1,8 +1,8 @@
 #include "troupe/runtime/passes/frames.hpp"
 
 #include "troupe/runtime/device/preferred_device.hpp"
+#include "troupe/runtime/functions/frame.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
-#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/transfer_attr.hpp"

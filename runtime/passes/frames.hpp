@@ -1,4 +1,4 @@
-// Makes graphs of the functions that run as frames (graph/frame.hpp), each a step's of its own.
+// Makes graphs of the functions that run as frames (functions/frame.hpp), each a step's of its own.
 #pragma once
 #include "troupe/runtime/passes/extract.hpp"
 #include "troupe/runtime/placement/partition.hpp"
@@ -24,7 +24,7 @@ struct frame_places {
 /// Makes the graph of one of the functions of a node: of a branch; or of a loop, where the first is
 /// the condition for the first turn, and the second the body with the condition for the next. A
 /// _FrameArgument stands for each value that it is given, and then for each variable of its order
-/// (graph/frame.hpp). A _FrameResult stands for each output that it computes, but not for those
+/// (functions/frame.hpp). A _FrameResult stands for each output that it computes, but not for those
 /// that no turn changes, nor in a first condition, then for each variable of its order, and last,
 /// in a loop, for the condition.
 result<step_graph> frame_graph(const node& of, size_t function, const frame_places& places);

@@ -1,7 +1,7 @@
 #include "troupe/runtime/placement/partition.hpp"
 
+#include "troupe/runtime/functions/frame.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
-#include "troupe/runtime/graph/frame.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"

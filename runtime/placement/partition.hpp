@@ -14,8 +14,8 @@ namespace troupe {
 struct partition {
   device_name device;
   std::unique_ptr<graph> nodes;
-  /// Of a function that runs as a frame (graph/frame.hpp): the number of its _Frame, and which of
-  /// its functions it is. 0: of the step itself.
+  /// Of a function that runs as a frame (functions/frame.hpp): the number of its _Frame, and which
+  /// of its functions it is. 0: of the step itself.
   uint32_t frame = 0, function = 0;
   std::string of_node = {}; ///< that the frame is for, as errors call it
 };

@@ -1,6 +1,6 @@
 // Counts who uses a thing, without a line of memory that all of them write to.
 #pragma once
-#include "troupe/runtime/device/thread_number.hpp"
+#include "troupe/runtime/platform/thread_number.hpp"
 
 #include <array>
 #include <atomic>

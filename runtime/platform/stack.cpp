@@ -1,4 +1,4 @@
-#include "troupe/runtime/device/stack.hpp"
+#include "troupe/runtime/platform/stack.hpp"
 
 #include <cstdint>
 

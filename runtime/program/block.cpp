@@ -1,8 +1,8 @@
 #include "troupe/runtime/program/block.hpp"
 
-#include "troupe/runtime/device/stack.hpp"
-#include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/platform/stack.hpp"
+#include "troupe/runtime/platform/tsc_clock.hpp"
 #include "troupe/runtime/program/fused_loop.hpp"
 #include "troupe/runtime/program/numerics_watch.hpp"
 

@@ -1,10 +1,10 @@
 #include "troupe/runtime/program/instance.hpp"
 
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/flush_subnormals.hpp"
 #include "troupe/runtime/device/pending_inputs.hpp"
 #include "troupe/runtime/device/upload.hpp"
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/platform/flush_subnormals.hpp"
 #include "troupe/runtime/program/replay.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
 

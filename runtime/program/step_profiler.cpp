@@ -1,8 +1,8 @@
 #include "troupe/runtime/program/step_profiler.hpp"
 
-#include "troupe/runtime/device/thread_number.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/platform/thread_number.hpp"
 #include "troupe/runtime/program/check_numerics.hpp"
 #include "troupe/runtime/program/collective.hpp"
 

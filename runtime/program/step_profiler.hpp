@@ -1,9 +1,9 @@
 // What an instance notes down while a step runs that somebody wants to know more about.
 #pragma once
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/tsc_clock.hpp"
 #include "troupe/runtime/insight/profile_options.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
+#include "troupe/runtime/platform/tsc_clock.hpp"
 #include "troupe/runtime/program/numerics_watch.hpp"
 #include "troupe/runtime/program/program.hpp"
 

@@ -1,6 +1,6 @@
 // Measures how a responder is used: how much it holds, and how long its requests wait.
 #pragma once
-#include "troupe/runtime/device/tsc_clock.hpp"
+#include "troupe/runtime/platform/tsc_clock.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
-#include "troupe/serialization/files/npy.hpp"
+#include "troupe/serialization/arrays/npy.hpp"
 
-#include "troupe/serialization/files/npy_header.hpp"
+#include "troupe/serialization/arrays/npy_header.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/npy_header.hpp"
+#include "troupe/serialization/arrays/npy_header.hpp"
 
 #include <charconv>
 #include <cstring>

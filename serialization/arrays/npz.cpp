@@ -1,7 +1,7 @@
-#include "troupe/serialization/files/npz.hpp"
+#include "troupe/serialization/arrays/npz.hpp"
 
-#include "troupe/serialization/files/npy.hpp"
-#include "troupe/serialization/files/npy_header.hpp"
+#include "troupe/serialization/arrays/npy.hpp"
+#include "troupe/serialization/arrays/npy_header.hpp"
 
 #include <algorithm>
 

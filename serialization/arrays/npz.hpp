@@ -1,7 +1,7 @@
 // Several arrays in one file, as NumPy saves them (.npz): a zip archive of .npy files.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
-#include "troupe/serialization/files/zip.hpp"
+#include "troupe/serialization/arrays/zip.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/zip.hpp"
+#include "troupe/serialization/arrays/zip.hpp"
 
 #include <zlib.h>
 

@@ -1,8 +1,8 @@
 #include "troupe/serialization/checkpoint/manifest.hpp"
 
-#include "troupe/serialization/files/strict_json.hpp"
 #include "troupe/serialization/storage/checksum.hpp"
 #include "troupe/serialization/storage/slices.hpp"
+#include "troupe/serialization/storage/strict_json.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "troupe/serialization/checkpoint/safetensors.hpp"
 #include "troupe/serialization/checkpoint/safetensors_types.hpp"
-#include "troupe/serialization/files/strict_json.hpp"
+#include "troupe/serialization/storage/strict_json.hpp"
 
 #include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
 

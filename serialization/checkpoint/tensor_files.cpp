@@ -1,8 +1,8 @@
 #include "troupe/serialization/checkpoint/tensor_files.hpp"
 
+#include "troupe/serialization/arrays/npz.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_state.hpp"
-#include "troupe/serialization/files/npz.hpp"
 #include "troupe/serialization/tensor_bundle/no_such_tensor.hpp"
 #include "troupe/serialization/tensor_bundle/slice_file.hpp"
 

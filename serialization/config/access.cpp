@@ -1,6 +1,6 @@
-#include "troupe/serialization/files/access.hpp"
+#include "troupe/serialization/config/access.hpp"
 
-#include "troupe/serialization/files/strict_json.hpp"
+#include "troupe/serialization/storage/strict_json.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // Which clients may do what at a task, and how much of it.
 #pragma once
-#include "troupe/runtime/cluster/certificate_name.hpp"
 #include "troupe/runtime/types/status.hpp"
+#include "troupe/serialization/tls/certificate_name.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 
-#include "troupe/serialization/files/address_text.hpp"
-#include "troupe/serialization/files/strict_json.hpp"
+#include "troupe/serialization/config/address_text.hpp"
+#include "troupe/serialization/storage/strict_json.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #include "troupe/serialization/discovery/address_source.hpp"
 
+#include "troupe/serialization/config/address_text.hpp"
 #include "troupe/serialization/discovery/sources.hpp"
-#include "troupe/serialization/files/address_text.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // Where the addresses of a cluster's tasks come from: a text, a file, the environment, a service.
 #pragma once
 #include "troupe/runtime/cluster/member_list.hpp"
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 
 #include <chrono>
 #include <functional>

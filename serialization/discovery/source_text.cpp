@@ -1,6 +1,6 @@
 #include "troupe/serialization/discovery/source_text.hpp"
 
-#include "troupe/serialization/files/address_text.hpp"
+#include "troupe/serialization/config/address_text.hpp"
 
 #include <algorithm>
 #include <charconv>

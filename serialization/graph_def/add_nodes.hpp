@@ -1,6 +1,6 @@
 // The nodes of a GraphDef without calls, on their way into a graph.
 #pragma once
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/graph_def/graph_def.pb.h"
 #include "troupe/serialization/graph_def/read_function.hpp"
 

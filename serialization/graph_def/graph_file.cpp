@@ -1,7 +1,7 @@
 #include "troupe/serialization/graph_def/graph_file.hpp"
 
-#include "troupe/serialization/files/file_kind.hpp"
 #include "troupe/serialization/graph_def/text_format.hpp"
+#include "troupe/serialization/storage/file_kind.hpp"
 
 #include <algorithm>
 #include <climits>

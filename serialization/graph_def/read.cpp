@@ -1,7 +1,7 @@
 // Reads graphs that others wrote: nothing in them is believed.
-#include "troupe/serialization/graph_def.hpp"
 #include "troupe/serialization/graph_def/add_nodes.hpp"
 #include "troupe/serialization/graph_def/check_ops.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/graph_def/graph_file.hpp"
 #include "troupe/serialization/graph_def/inline_calls.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"

@@ -1,7 +1,7 @@
 // Functions that nodes of a GraphDef run: the bodies of branches and loops.
 #pragma once
 #include "troupe/runtime/graph/function.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/graph_def/graph_def.pb.h"
 #include "troupe/serialization/graph_def/raise_control_flow.hpp"
 

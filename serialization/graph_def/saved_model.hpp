@@ -6,7 +6,7 @@
 //     FOLDER/variables/variables.*   a checkpoint of TensorFlow; of version 1, variables/variables
 //     FOLDER/assets/                 files that the graph reads
 #pragma once
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/storage/file_system.hpp"
 
 #include <map>

@@ -1,10 +1,10 @@
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/graph_def/graph_file.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
+#include "troupe/serialization/graph_def/saved_model.hpp"
 #include "troupe/serialization/graph_def/saved_model.pb.h"
 #include "troupe/serialization/graph_def/text_format.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
-#include "troupe/serialization/saved_model.hpp"
 
 #include <algorithm>
 #include <climits>

@@ -1,7 +1,7 @@
 #include "troupe/runtime/graph/registry.hpp"
+#include "troupe/serialization/graph_def/saved_model.hpp"
 #include "troupe/serialization/graph_def/saved_model.pb.h"
 #include "troupe/serialization/graph_def/values.hpp"
-#include "troupe/serialization/saved_model.hpp"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>

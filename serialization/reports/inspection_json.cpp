@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/inspection_json.hpp"
+#include "troupe/serialization/reports/inspection_json.hpp"
 
 #include "troupe/runtime/types/printable.hpp"
 

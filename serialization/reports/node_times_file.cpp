@@ -1,6 +1,6 @@
-#include "troupe/serialization/files/node_times_file.hpp"
+#include "troupe/serialization/reports/node_times_file.hpp"
 
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/statistics.hpp"
+#include "troupe/serialization/reports/statistics.hpp"
 
 #include "troupe/serialization/wire/capnp_text.hpp"
 #include "troupe/serialization/wire/payload.hpp"

@@ -1,6 +1,6 @@
-#include "troupe/serialization/files/trace.hpp"
+#include "troupe/serialization/reports/trace.hpp"
 
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 #include <nlohmann/json.hpp>
 

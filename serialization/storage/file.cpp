@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/file_kind.hpp"
+#include "troupe/serialization/storage/file_kind.hpp"
 
 #include <algorithm>
 

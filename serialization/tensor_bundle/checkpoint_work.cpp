@@ -1,4 +1,4 @@
-#include "troupe/serialization/checkpoint_work.hpp"
+#include "troupe/serialization/tensor_bundle/checkpoint_work.hpp"
 
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/registry.hpp"

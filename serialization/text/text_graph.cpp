@@ -1,7 +1,7 @@
 #include "troupe/serialization/text/text_graph.hpp"
 
+#include "troupe/runtime/functions/nest.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
-#include "troupe/runtime/graph/nest.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/serialization/text/close_to.hpp"

@@ -1,6 +1,6 @@
 // A private authority: makes certificates for the processes of a cluster.
 #pragma once
-#include "troupe/runtime/cluster/certificate_name.hpp"
+#include "troupe/serialization/tls/certificate_name.hpp"
 
 #include <chrono>
 #include <memory>

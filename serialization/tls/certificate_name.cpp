@@ -1,4 +1,4 @@
-#include "troupe/runtime/cluster/certificate_name.hpp"
+#include "troupe/serialization/tls/certificate_name.hpp"
 
 #include <algorithm>
 #include <charconv>

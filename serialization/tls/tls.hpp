@@ -1,8 +1,8 @@
 // TLS 1.3 between two processes that both show a certificate, without the connection: bytes in and
 // out. docs/security.md says who is believed.
 #pragma once
-#include "troupe/runtime/cluster/certificate_name.hpp"
-#include "troupe/runtime/cluster/tls_files.hpp"
+#include "troupe/serialization/tls/certificate_name.hpp"
+#include "troupe/serialization/tls/tls_files.hpp"
 
 #include <chrono>
 #include <cstddef>

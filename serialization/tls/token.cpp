@@ -1,6 +1,6 @@
 #include "troupe/serialization/tls/token.hpp"
 
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 #include <openssl/evp.h>
 #include <openssl/rand.h>

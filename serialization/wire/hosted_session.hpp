@@ -40,7 +40,7 @@ struct session_prepare {
   uint32_t feeds = 0; ///< of the signature; those that the graph does not need are fed with nothing
   bool low_priority = false, explain = false;
   std::vector<node_time> costs = {}; ///< that the client has measured: names, devices, means
-  bool retried = false;              ///< as in prepare_request (actors/session_messages.hpp)
+  bool retried = false;              ///< as in prepare_request (actors/base/session_messages.hpp)
 };
 
 /// Run one step. Answered by session_ran.
@@ -49,7 +49,7 @@ struct session_run {
   std::vector<tensor> feeds = {};
   bool times = false; ///< the answer brings statistics
   bool check_numerics = false;
-  uint64_t fill = 0;    ///< as in step_request (actors/session_messages.hpp)
+  uint64_t fill = 0;    ///< as in step_request (actors/base/session_messages.hpp)
   uint64_t knows = 0;   ///< the last of the losses that the client has been told of, and seen to
   bool retried = false; ///< as in step_request
 };
@@ -81,7 +81,7 @@ struct session_positions {
   std::vector<std::string> tasks = {}; ///< of these; none: of all that take part in steps
 };
 
-/// As end_fill (actors/session_messages.hpp). Answered by nothing, or an error.
+/// As end_fill (actors/base/session_messages.hpp). Answered by nothing, or an error.
 struct session_fill_end {
   uint64_t fill = 0;
   bool done = false;

@@ -306,7 +306,7 @@ struct InspectRequest {
 struct InspectReply {
   request @0 :UInt64;
   outcome @1 :Status;
-  tree @2 :Tensor;             # u8: JSON (serialization/files/inspection_json.hpp)
+  tree @2 :Tensor;             # u8: JSON (serialization/reports/inspection_json.hpp)
 }
 
 # ---- clusters that tasks join

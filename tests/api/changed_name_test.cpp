@@ -3,7 +3,7 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/replaced_functions.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/find_cluster.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::test::changed_name_test {

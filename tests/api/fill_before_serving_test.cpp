@@ -1,6 +1,6 @@
 // Tasks that serve nothing of what they hold before a session has filled it.
-#include "tests/api/adder.hpp"
-#include "tests/api/regression.hpp"
+#include "tests/api/train/loop/adder.hpp"
+#include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"

@@ -2,7 +2,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "tests/support/pass_case.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::test::noinline_test {

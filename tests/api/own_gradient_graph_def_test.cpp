@@ -1,7 +1,7 @@
 // Gradients that functions have of their own, in GraphDefs.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::test::own_gradient_graph_def_test {

@@ -1,7 +1,7 @@
 // Variables by handles do what variables by references do, and can be written for TensorFlow 2.
 #include "tests/support/catch.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/api/internal/library.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/troupe.hpp"
 
 #include <functional>

@@ -1,7 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/troupe.hpp"
 
 #include <array>

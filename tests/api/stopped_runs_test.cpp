@@ -3,7 +3,7 @@
 #include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/recovery.hpp"
+#include "troupe/api/internal/recovery.hpp"
 #include "troupe/troupe.hpp"
 
 #include <atomic>

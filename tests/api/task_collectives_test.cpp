@@ -2,7 +2,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/troupe.hpp"
 

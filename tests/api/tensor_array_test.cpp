@@ -4,7 +4,7 @@
 #include "tests/support/failure_of.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 #include "troupe/troupe.hpp"
 

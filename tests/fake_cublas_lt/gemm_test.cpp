@@ -1,7 +1,7 @@
 // What is asked of cuBLASLt, on a simulated GPU, of a library that only pretends to be it.
 #include "troupe/devices/gpu/cuda/gemm.hpp"
 
-#include "tests/devices/simulated_gpu.hpp"
+#include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/fake_cublas_lt/fake_cublas_lt.hpp"
 #include "tests/support/watchdog.hpp"
 

@@ -9,7 +9,7 @@
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/devices/gpu/cuda/convolve.hpp"
 #include "troupe/ops/all.hpp"
 

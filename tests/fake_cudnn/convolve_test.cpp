@@ -1,7 +1,7 @@
 // What is asked of cuDNN, on a simulated GPU, of a library that only pretends.
 #include "troupe/devices/gpu/cuda/convolve.hpp"
 
-#include "tests/devices/simulated_gpu.hpp"
+#include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/fake_cudnn/fake_cudnn.hpp"
 #include "tests/support/watchdog.hpp"
 

@@ -1,5 +1,5 @@
 // Access lists.
-#include "troupe/serialization/files/access.hpp"
+#include "troupe/serialization/config/access.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // Names of certificates: what is taken is written in one way only.
-#include "troupe/runtime/cluster/certificate_name.hpp"
+#include "troupe/serialization/tls/certificate_name.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

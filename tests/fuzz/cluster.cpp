@@ -1,5 +1,5 @@
 // Cluster specs: what is taken comes back as it was.
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

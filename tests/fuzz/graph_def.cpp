@@ -1,5 +1,5 @@
 // Binary GraphDefs: what read_graph_def() takes can be written and read again.
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace troupe::fuzz::graph_def {

@@ -1,6 +1,6 @@
 // GraphDefs as text: what read_graph_def_text() takes can be written and read again.
 #include "tests/fuzz/fuzz.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 
 namespace troupe::fuzz::graph_def_text {
 

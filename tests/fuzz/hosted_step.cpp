@@ -1,6 +1,6 @@
 // Steps that clients have hosted: what from_wire() takes can be planned, whatever graph it has. The
 // checksum is made right first, or nothing would get past it.
-#include "troupe/actors/hosted_step.hpp"
+#include "troupe/actors/session/hosted_step.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 #include "troupe/runtime/cluster/plan.hpp"

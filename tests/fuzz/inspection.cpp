@@ -1,5 +1,5 @@
 // Inspections as JSON, which other tasks send: what is taken comes back as it was.
-#include "troupe/serialization/files/inspection_json.hpp"
+#include "troupe/serialization/reports/inspection_json.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // Node times: what is taken comes back as it was.
-#include "troupe/serialization/files/node_times_file.hpp"
+#include "troupe/serialization/reports/node_times_file.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

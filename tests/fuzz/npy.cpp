@@ -1,5 +1,5 @@
 // Arrays of NumPy: what read_npy() takes can be written and read again.
-#include "troupe/serialization/files/npy.hpp"
+#include "troupe/serialization/arrays/npy.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace troupe::fuzz::npy {

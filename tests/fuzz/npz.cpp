@@ -1,6 +1,6 @@
 // .npz files: arrays that can be read can be written and read again. A wrong checksum is found only
 // behind everything else.
-#include "troupe/serialization/files/npz.hpp"
+#include "troupe/serialization/arrays/npz.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/simulated_disk.hpp"
 

@@ -1,6 +1,6 @@
 // SavedModels: any bytes, with and without a checkpoint beside them. What can be listed and read is
 // read; what can be read can be written.
-#include "troupe/serialization/saved_model.hpp"
+#include "troupe/serialization/graph_def/saved_model.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/simulated_disk.hpp"
 

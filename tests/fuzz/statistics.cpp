@@ -1,8 +1,8 @@
 // A task's statistics: what read_statistics() takes can be written again, and drawn.
-#include "troupe/serialization/files/statistics.hpp"
+#include "troupe/serialization/reports/statistics.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
-#include "troupe/serialization/files/trace.hpp"
+#include "troupe/serialization/reports/trace.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
 namespace troupe::fuzz::statistics {

@@ -1,14 +1,14 @@
 // Sequences of valid messages to a worker, in any order and with any numbers: two bytes each, what
 // and of what. Whatever comes, the worker lives on, answers what asks for an answer, and keeps
 // nothing in the end.
-#include "troupe/actors/worker.hpp"
+#include "troupe/actors/task/worker.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/actor_world.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/step_server.hpp"
-#include "troupe/actors/system.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/task/step_server.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/placement/partition.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "tests/support/data_folder.hpp"
 #include "tests/support/text_case.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <algorithm>
 #include <filesystem>

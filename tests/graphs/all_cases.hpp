@@ -1,6 +1,6 @@
 // The text graphs of this folder, and the ops' examples.
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 
 #include <string>
 #include <vector>

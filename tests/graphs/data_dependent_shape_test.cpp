@@ -5,7 +5,7 @@
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 

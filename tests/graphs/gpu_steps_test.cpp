@@ -6,10 +6,10 @@
 #include "tests/support/real_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/autodiff/gradient_options.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/device/swapping.hpp"
-#include "troupe/runtime/graph/gradient.hpp"
-#include "troupe/runtime/graph/gradient_options.hpp"
 
 #include <atomic>
 #include <cmath>

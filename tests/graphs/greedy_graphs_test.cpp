@@ -4,7 +4,7 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <random>
 #include <set>

@@ -6,8 +6,8 @@
 #include "tests/support/text_case.hpp"
 #include "tests/support/unzip.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/api/internal/library.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
 namespace troupe::test::tensorflow_test {

@@ -1,7 +1,7 @@
 // Loops and branches that a text graph writes in place: which nodes they become, and what is said
 // where they are wrong. tests/graphs/blocks.txt runs them.
 #include "tests/support/catch.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
 

@@ -2,7 +2,7 @@
 #include "tests/ops/every_op.hpp"
 
 #include "tests/support/catch.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
 #include "troupe/serialization/wire/wire.hpp"

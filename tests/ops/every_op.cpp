@@ -4,7 +4,7 @@
 #include "tests/support/wanted_ops.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/ops/all.hpp"
-#include "troupe/serialization/checkpoint_work.hpp"
+#include "troupe/serialization/tensor_bundle/checkpoint_work.hpp"
 
 #include <algorithm>
 

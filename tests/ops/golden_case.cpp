@@ -3,7 +3,7 @@
 #include "tests/support/data_folder.hpp"
 #include "tests/support/unzip.hpp"
 #include "tests/support/wanted_ops.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
 #include <algorithm>

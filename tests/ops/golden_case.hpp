@@ -1,6 +1,6 @@
 // The stored cases of tests/ops/goldens: what an independent implementation computes.
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 
 #include <string>
 #include <vector>

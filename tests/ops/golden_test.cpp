@@ -6,7 +6,7 @@
 #include "tests/support/real_gpus.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/wanted_ops.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/devices/gpu/core/kernel_selection.hpp"
 
 #include <map>

@@ -2,7 +2,7 @@
 // must not be what it still reads as the other. Passes make such nodes of equal expressions.
 #include "tests/ops/every_op.hpp"
 #include "tests/support/catch.hpp"
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 

@@ -1,6 +1,6 @@
 // Every gradient agrees with central differences.
 #include "tests/ops/every_op.hpp"
-#include "troupe/runtime/graph/gradient.hpp"
+#include "troupe/runtime/autodiff/gradient.hpp"
 
 #include "tests/support/catch.hpp"
 

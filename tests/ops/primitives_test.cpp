@@ -1,6 +1,6 @@
 // What kernels of GPUs are made of does what its header says, on simulated ones. Many kernels use
 // sorts, scans along rows and reductions (many_elements_test.cpp); the others are called here.
-#include "tests/devices/simulated_gpu.hpp"
+#include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 
 #include <numeric>

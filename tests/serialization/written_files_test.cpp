@@ -2,10 +2,10 @@
 // formats they are: not run by itself.
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
+#include "troupe/serialization/arrays/npz.hpp"
 #include "troupe/serialization/checkpoint/manifest.hpp"
 #include "troupe/serialization/events/event_file.hpp"
-#include "troupe/serialization/files/file.hpp"
-#include "troupe/serialization/files/npz.hpp"
+#include "troupe/serialization/storage/file.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #include "tests/simulate/client_host.hpp"
 
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/session.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/session/session.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>

@@ -4,7 +4,7 @@
 #include "tests/simulate/random_program.hpp"
 #include "tests/simulate/step_texts.hpp"
 #include "tests/simulate/task_host.hpp"
-#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
 
 namespace troupe::simulate {
 

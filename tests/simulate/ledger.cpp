@@ -1,7 +1,7 @@
 #include "tests/simulate/ledger.hpp"
 
 #include "tests/simulate/device.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 

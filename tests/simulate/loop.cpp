@@ -1,6 +1,6 @@
 #include "tests/simulate/loop.hpp"
 
-#include "troupe/actors/outlet.hpp"
+#include "troupe/actors/execution/outlet.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // sockets.
 #pragma once
 #include "tests/simulate/dice.hpp"
-#include "troupe/actors/io_loop.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
 
 #include <deque>
 #include <map>

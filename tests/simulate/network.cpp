@@ -1,6 +1,6 @@
 #include "tests/simulate/network.hpp"
 
-#include "troupe/actors/dial.hpp"
+#include "troupe/actors/network/dial.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>

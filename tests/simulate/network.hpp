@@ -2,9 +2,9 @@
 #pragma once
 #include "tests/simulate/core.hpp"
 #include "tests/simulate/process.hpp"
-#include "troupe/actors/byte_stream.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/membership.hpp"
+#include "troupe/actors/execution/byte_stream.hpp"
+#include "troupe/actors/membership/membership.hpp"
+#include "troupe/actors/network/exchange.hpp"
 
 #include <deque>
 #include <map>

@@ -3,7 +3,7 @@
 #include "tests/simulate/layout.hpp"
 #include "tests/simulate/ledger.hpp"
 #include "tests/support/text_case.hpp"
-#include "troupe/actors/session_messages.hpp"
+#include "troupe/actors/base/session_messages.hpp"
 
 namespace troupe::simulate {
 

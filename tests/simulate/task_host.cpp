@@ -1,12 +1,12 @@
 #include "tests/simulate/task_host.hpp"
 
 #include "tests/simulate/ledger.hpp"
-#include "troupe/actors/claim_number.hpp"
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/random_id.hpp"
-#include "troupe/actors/system.hpp"
-#include "troupe/actors/worker.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/base/random_id.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/membership/claim_number.hpp"
+#include "troupe/actors/task/worker.hpp"
 #include "troupe/runtime/version.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -40,7 +40,7 @@ struct listener_state {
   std::set<caf::actor_addr> exchanges;
 };
 
-// As what accepts at a socket (actors/listener.cpp).
+// As what accepts at a socket (actors/network/listener.cpp).
 caf::behavior listener_behavior(caf::stateful_actor<listener_state>* self, network* in, process* at,
                                 const std::shared_ptr<exchange_options>& options) {
   self->set_default_handler(caf::drop);

@@ -3,8 +3,8 @@
 #include "tests/simulate/device.hpp"
 #include "tests/simulate/ledger.hpp"
 #include "tests/simulate/network.hpp"
-#include "troupe/actors/step_server.hpp"
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/actors/task/step_server.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 
 namespace troupe::simulate {
 

@@ -1,6 +1,6 @@
 #include "tests/simulate/world.hpp"
 
-#include "troupe/actors/random_id.hpp"
+#include "troupe/actors/base/random_id.hpp"
 
 #include <algorithm>
 

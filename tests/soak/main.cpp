@@ -4,7 +4,7 @@
 // Each client thread adds 1 to a variable of its own on a parameter server, by way of a worker. An
 // addition that was acknowledged happened once, one that failed at most once.
 #include "tests/support/processes.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/troupe.hpp"
 
 #include <CLI/CLI.hpp>

@@ -2,7 +2,7 @@
 // chooses.
 #pragma once
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/errors.hpp"
+#include "troupe/actors/base/errors.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>

@@ -1,8 +1,8 @@
 // Authorities and certificates for tests, as files in a folder that goes with them.
 #pragma once
 #include "tests/support/temporary_folder.hpp"
-#include "troupe/runtime/cluster/tls_files.hpp"
 #include "troupe/serialization/tls/certificate_authority.hpp"
+#include "troupe/serialization/tls/tls_files.hpp"
 
 namespace troupe::test {
 

@@ -1,6 +1,6 @@
 // Drafts of checkpoints, whose names end with a random number.
 #pragma once
-#include "troupe/actors/random_id.hpp"
+#include "troupe/actors/base/random_id.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <algorithm>

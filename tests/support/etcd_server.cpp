@@ -2,8 +2,8 @@
 
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/http_client.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/http_client.hpp"
 #include "troupe/serialization/discovery/etcd_messages.hpp"
 
 #include <csignal>

@@ -2,7 +2,7 @@
 #pragma once
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/messages.hpp"
 
 #include <caf/event_based_actor.hpp>
 

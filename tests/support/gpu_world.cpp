@@ -2,7 +2,7 @@
 
 #include "tests/support/simulated_gpus.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 
 #include <future>

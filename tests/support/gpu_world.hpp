@@ -1,6 +1,6 @@
 // Where a test runs that is written once for simulated GPUs and for real ones.
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/devices/gpu/core/memory_options.hpp"
 
 #include <functional>

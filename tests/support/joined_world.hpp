@@ -2,7 +2,7 @@
 #pragma once
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
-#include "troupe/actors/joined_cluster.hpp"
+#include "troupe/actors/membership/joined_cluster.hpp"
 
 #include <list>
 

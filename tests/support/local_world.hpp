@@ -2,9 +2,9 @@
 #pragma once
 #include "tests/support/actor_world.hpp"
 #include "tests/support/text_case.hpp"
-#include "troupe/actors/prepared_step.hpp"
-#include "troupe/actors/session.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
+#include "troupe/actors/session/session.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <stdexcept>
 

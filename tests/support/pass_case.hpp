@@ -1,7 +1,7 @@
 // A text graph whose first run is closed, for tests of passes.
 #pragma once
 #include "tests/support/text_case.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 
 namespace troupe::test {

@@ -3,7 +3,7 @@
 #include "tests/support/paths.hpp"
 #include "tests/support/watchdog.hpp"
 
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <atomic>
 #include <csignal>

@@ -1,9 +1,9 @@
 // Clusters on loopback for tests: tasks in this process, or as processes that can be killed.
 #pragma once
-#include "troupe/actors/client.hpp"
-#include "troupe/actors/task.hpp"
+#include "troupe/actors/operator/task.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 #include "troupe/serialization/discovery/address_source.hpp"
-#include "troupe/serialization/files/cluster.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,8 +1,8 @@
 // Sessions of this process with several processors.
 #pragma once
 #include "tests/support/catch.hpp"
-#include "troupe/actors/client.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 
 namespace troupe::test {

@@ -2,7 +2,7 @@
 #pragma once
 #include "tests/support/catch.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/cuda/cuda.hpp"
 

@@ -4,7 +4,7 @@
 #include "tests/support/certificates.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <algorithm>
 #include <mutex>

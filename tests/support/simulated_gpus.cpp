@@ -5,7 +5,7 @@
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/core/make_device.hpp"
 #include "troupe/ops/all.hpp"
-#include "troupe/serialization/checkpoint_work.hpp"
+#include "troupe/serialization/tensor_bundle/checkpoint_work.hpp"
 
 #include <stdexcept>
 

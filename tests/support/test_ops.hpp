@@ -1,8 +1,8 @@
 // A small world for tests of the runtime alone: ops, kernels and a device that stand for the real
 // ones.
 #pragma once
+#include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/device/device.hpp"
-#include "troupe/runtime/graph/gradient.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/graph/registry.hpp"

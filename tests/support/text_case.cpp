@@ -1,7 +1,7 @@
 #include "tests/support/text_case.hpp"
 
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 

@@ -1,6 +1,6 @@
 // A text graph with what is needed to run it in a session.
 #pragma once
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
 

@@ -1,4 +1,4 @@
-#include "troupe/runtime/insight/cluster_frame.hpp"
+#include "troupe/api/cli/top/cluster_frame.hpp"
 
 #include "troupe/runtime/insight/inspection_ref.hpp"
 #include "troupe/runtime/types/printable.hpp"

@@ -1,6 +1,6 @@
 // What `troupe top` shows: a cluster at a glance, from two inspections of it.
 #pragma once
-#include "troupe/runtime/insight/wait_report.hpp"
+#include "troupe/api/cli/top/wait_report.hpp"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "troupe/runtime/insight/wait_report.hpp"
+#include "troupe/api/cli/top/wait_report.hpp"
 
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/types/printable.hpp"

@@ -1,6 +1,6 @@
-#include "troupe/api/train/kept_state.hpp"
+#include "troupe/api/train/checkpoint/kept_state.hpp"
 
-#include "troupe/api/ops.hpp"
+#include "troupe/api/generated/ops.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 
 #include <algorithm>

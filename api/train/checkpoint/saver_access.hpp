@@ -1,6 +1,6 @@
 // The part of a saver that training_run and replicas use, and its other callers do not.
 #pragma once
-#include "troupe/api/train/saver.hpp"
+#include "troupe/api/train/checkpoint/saver.hpp"
 #include "troupe/serialization/storage/folder_lock.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
-#include "troupe/api/train/task_saving.hpp"
+#include "troupe/api/train/checkpoint/task_saving.hpp"
 
-#include "troupe/api/ops.hpp"
+#include "troupe/api/generated/ops.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/serialization/storage/checksum.hpp"
 

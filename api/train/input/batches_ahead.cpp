@@ -1,4 +1,4 @@
-#include "troupe/api/train/batches_ahead.hpp"
+#include "troupe/api/train/input/batches_ahead.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>

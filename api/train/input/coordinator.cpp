@@ -1,9 +1,9 @@
-#include "troupe/api/train/coordinator.hpp"
+#include "troupe/api/train/input/coordinator.hpp"
 
-#include "troupe/api/durations.hpp"
-#include "troupe/api/ops.hpp"
-#include "troupe/api/reject.hpp"
-#include "troupe/api/train/training_values.hpp"
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/durations.hpp"
+#include "troupe/api/internal/reject.hpp"
+#include "troupe/api/train/loop/training_values.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
-#include "troupe/api/train/input_pipeline.hpp"
+#include "troupe/api/train/input/input_pipeline.hpp"
 
-#include "troupe/api/ops.hpp"
-#include "troupe/api/reject.hpp"
-#include "troupe/api/train/input_elements.hpp"
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/reject.hpp"
+#include "troupe/api/train/input/input_elements.hpp"
 
 #include <algorithm>
 

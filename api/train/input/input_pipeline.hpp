@@ -1,8 +1,8 @@
 // Batches that queues collect beside the training steps: the input of OSDI 3.2 and the white
 // paper's 4.5 and 4.6.
 #pragma once
-#include "troupe/api/train/coordinator.hpp"
-#include "troupe/api/train/input_statistics.hpp"
+#include "troupe/api/train/input/coordinator.hpp"
+#include "troupe/api/train/input/input_statistics.hpp"
 
 #include <optional>
 #include <string_view>

@@ -1,10 +1,10 @@
 // The stages of an input_pipeline beside its batches: records of files, buckets, prefetched
 // batches, and what is measured of all.
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/operators.hpp"
-#include "troupe/api/ops.hpp"
-#include "troupe/api/reject.hpp"
-#include "troupe/api/train/input_elements.hpp"
-#include "troupe/api/train/input_pipeline.hpp"
+#include "troupe/api/train/input/input_elements.hpp"
+#include "troupe/api/train/input/input_pipeline.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "troupe/api/train/input_statistics.hpp"
+#include "troupe/api/train/input/input_statistics.hpp"
 
 #include "troupe/runtime/types/status.hpp"
 

@@ -1,7 +1,7 @@
-#include "troupe/api/train/living_tasks.hpp"
+#include "troupe/api/train/loop/living_tasks.hpp"
 
+#include "troupe/api/generated/ops.hpp"
 #include "troupe/api/graph_builder.hpp"
-#include "troupe/api/ops.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-#include "troupe/api/train/replica_copies.hpp"
+#include "troupe/api/train/loop/replica_copies.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/reject.hpp"
-#include "troupe/api/train/learning_rate.hpp"
-#include "troupe/api/train/saver_access.hpp"
+#include "troupe/api/internal/reject.hpp"
+#include "troupe/api/train/checkpoint/saver_access.hpp"
+#include "troupe/api/train/optimizers/learning_rate.hpp"
 
 #include <algorithm>
 

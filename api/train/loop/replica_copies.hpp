@@ -1,7 +1,7 @@
 // The graph of replicas that keep copies of the variables (replica_mode::all_reduce).
 #pragma once
-#include "troupe/api/train/data_parallel.hpp"
-#include "troupe/api/train/replicas.hpp"
+#include "troupe/api/train/loop/replicas.hpp"
+#include "troupe/api/train/optimizers/data_parallel.hpp"
 
 #include <map>
 #include <memory>

@@ -2,8 +2,8 @@
 // dead or slow fails only itself (white paper 7 and Figure 7; OSDI 4.4 and Figure 4).
 #pragma once
 #include "troupe/api/device_functions.hpp"
-#include "troupe/api/train/optimizer.hpp"
-#include "troupe/api/train/training_run.hpp"
+#include "troupe/api/train/loop/training_run.hpp"
+#include "troupe/api/train/optimizers/optimizer.hpp"
 
 #include <functional>
 #include <memory>
@@ -113,7 +113,7 @@ struct replicas_options {
   std::string checkpoints = {};
   /// Without keep_best; with all_reduce without all_state.
   saver_options keep = detail::default_value<saver_options>();
-  bool resume = true;      ///< begins with the newest checkpoint, if there is one
+  bool resume = true; ///< begins with the newest checkpoint, if there is one
   /// Goes on with a checkpoint that does not fit the graph in all, as training_options::partial.
   bool partial = false;
   int64_t checkpoint_steps = 0;  ///< at each multiple of it, or soon after; 0: does not count

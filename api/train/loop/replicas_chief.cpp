@@ -1,5 +1,5 @@
 // The chief: makes variables hold, takes the steps of sync, and writes checkpoints.
-#include "troupe/api/train/replicas_loop.hpp"
+#include "troupe/api/train/loop/replicas_loop.hpp"
 
 #include <algorithm>
 #include <cmath>

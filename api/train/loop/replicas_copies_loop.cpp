@@ -1,4 +1,4 @@
-#include "troupe/api/train/replicas_copies_loop.hpp"
+#include "troupe/api/train/loop/replicas_copies_loop.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // One run of replicas that keep copies of the variables: each step is one among all that are there.
 // A thread beside it looks who comes (back).
 #pragma once
-#include "troupe/api/train/batches_ahead.hpp"
-#include "troupe/api/train/living_tasks.hpp"
-#include "troupe/api/train/replica_copies.hpp"
-#include "troupe/api/train/replicas_state.hpp"
-#include "troupe/api/train/training_values.hpp"
+#include "troupe/api/train/input/batches_ahead.hpp"
+#include "troupe/api/train/loop/living_tasks.hpp"
+#include "troupe/api/train/loop/replica_copies.hpp"
+#include "troupe/api/train/loop/replicas_state.hpp"
+#include "troupe/api/train/loop/training_values.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "troupe/api/train/replicas_loop.hpp"
+#include "troupe/api/train/loop/replicas_loop.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // One run of replicas: a thread for each, which waits for its steps, and the caller's as the chief.
 // Where replicas follow the tasks of a job, one more looks which there are.
 #pragma once
-#include "troupe/api/train/first_fill.hpp"
-#include "troupe/api/train/replicas_state.hpp"
-#include "troupe/api/train/training_values.hpp"
+#include "troupe/api/train/loop/first_fill.hpp"
+#include "troupe/api/train/loop/replicas_state.hpp"
+#include "troupe/api/train/loop/training_values.hpp"
 
 #include <atomic>
 #include <chrono>

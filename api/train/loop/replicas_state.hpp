@@ -1,8 +1,8 @@
 // What replicas keep: their graphs, and what one run of them shares with its threads.
 #pragma once
-#include "troupe/api/train/replica_copies.hpp"
-#include "troupe/api/train/replicas.hpp"
-#include "troupe/api/train/saver_access.hpp"
+#include "troupe/api/train/checkpoint/saver_access.hpp"
+#include "troupe/api/train/loop/replica_copies.hpp"
+#include "troupe/api/train/loop/replicas.hpp"
 
 #include <condition_variable>
 #include <map>

@@ -1,9 +1,9 @@
-#include "troupe/api/train/summaries.hpp"
+#include "troupe/api/train/loop/summaries.hpp"
 
-#include "troupe/api/ops.hpp"
-#include "troupe/api/reject.hpp"
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/serialization/events/event_file.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/storage/folder_lock.hpp"
 
 #include <atomic>

@@ -1,7 +1,7 @@
-#include "troupe/api/train/training_loop.hpp"
+#include "troupe/api/train/loop/training_loop.hpp"
 
-#include "troupe/api/train/first_fill.hpp"
-#include "troupe/api/train/saver_access.hpp"
+#include "troupe/api/train/checkpoint/saver_access.hpp"
+#include "troupe/api/train/loop/first_fill.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>

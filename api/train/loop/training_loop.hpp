@@ -1,7 +1,7 @@
 // What a training run keeps, and the loop of one run() of it.
 #pragma once
-#include "troupe/api/train/training_run.hpp"
-#include "troupe/api/train/training_values.hpp"
+#include "troupe/api/train/loop/training_run.hpp"
+#include "troupe/api/train/loop/training_values.hpp"
 
 #include <condition_variable>
 #include <mutex>

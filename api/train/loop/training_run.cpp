@@ -1,9 +1,9 @@
-#include "troupe/api/train/training_run.hpp"
+#include "troupe/api/train/loop/training_run.hpp"
 
-#include "troupe/api/ops.hpp"
-#include "troupe/api/reject.hpp"
-#include "troupe/api/train/training_loop.hpp"
-#include "troupe/api/train/training_values.hpp"
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/reject.hpp"
+#include "troupe/api/train/loop/training_loop.hpp"
+#include "troupe/api/train/loop/training_values.hpp"
 
 namespace troupe {
 namespace {

@@ -1,9 +1,9 @@
 // Training from its first step to its last: begins or goes on where it was, saves, tells how it
 // goes, survives tasks that are lost, and stops (white paper 3.3, 4.7; OSDI 4.3).
 #pragma once
-#include "troupe/api/train/input_pipeline.hpp"
-#include "troupe/api/train/saver.hpp"
-#include "troupe/api/train/summaries.hpp"
+#include "troupe/api/train/checkpoint/saver.hpp"
+#include "troupe/api/train/input/input_pipeline.hpp"
+#include "troupe/api/train/loop/summaries.hpp"
 
 #include <chrono>
 #include <functional>

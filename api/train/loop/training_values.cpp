@@ -1,4 +1,4 @@
-#include "troupe/api/train/training_values.hpp"
+#include "troupe/api/train/loop/training_values.hpp"
 
 #include "troupe/serialization/events/event_file.hpp"
 

@@ -1,7 +1,7 @@
 // What a training run reads in errors, losses, summaries and checkpoints.
 #pragma once
 #include "troupe/api/error.hpp"
-#include "troupe/api/train/saver.hpp"
+#include "troupe/api/train/checkpoint/saver.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "troupe/api/train/clipping.hpp"
+#include "troupe/api/train/optimizers/clipping.hpp"
 
 #include "troupe/api/operators.hpp"
 

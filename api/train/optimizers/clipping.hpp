@@ -1,6 +1,6 @@
 // Keeping gradients small. The norm is Euclidean.
 #pragma once
-#include "troupe/api/train/optimizer.hpp"
+#include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
 
 namespace troupe {

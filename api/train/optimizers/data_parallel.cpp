@@ -1,9 +1,9 @@
-#include "troupe/api/train/data_parallel.hpp"
+#include "troupe/api/train/optimizers/data_parallel.hpp"
 
 #include "troupe/api/collectives.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/ops.hpp"
-#include "troupe/api/reject.hpp"
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/collective.hpp"
 

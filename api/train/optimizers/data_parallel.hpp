@@ -1,7 +1,7 @@
 // Synchronous data-parallel training: each device has a copy of the model and learns from its part
 // of the batch; the mean of all gradients moves all copies alike (OSDI paper 4.4).
 #pragma once
-#include "troupe/api/train/optimizer.hpp"
+#include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
-#include "troupe/api/train/indexed_slices.hpp"
+#include "troupe/api/train/optimizers/indexed_slices.hpp"
 
-#include "troupe/api/ops.hpp"
+#include "troupe/api/generated/ops.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "troupe/api/train/lbfgs.hpp"
+#include "troupe/api/train/optimizers/lbfgs.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/operators.hpp"
-#include "troupe/api/reject.hpp"
 
 #include <cmath>
 #include <limits>

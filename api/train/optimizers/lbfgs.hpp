@@ -1,7 +1,7 @@
 // L-BFGS (Liu and Nocedal 1989): for losses that are the same in every step, over a whole data set.
 #pragma once
 #include "troupe/api/session.hpp"
-#include "troupe/api/train/optimizer.hpp"
+#include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
 
 namespace troupe {

@@ -1,4 +1,4 @@
-#include "troupe/api/train/learning_rate.hpp"
+#include "troupe/api/train/optimizers/learning_rate.hpp"
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/operators.hpp"

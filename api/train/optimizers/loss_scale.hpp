@@ -1,7 +1,7 @@
 // Loss scaling: gradients that f16 would round to zero are computed of a larger loss instead, and
 // divided by as much before they are applied (Micikevicius et al. 2018).
 #pragma once
-#include "troupe/api/train/optimizer.hpp"
+#include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
 
 namespace troupe {

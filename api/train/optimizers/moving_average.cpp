@@ -1,8 +1,8 @@
-#include "troupe/api/train/moving_average.hpp"
+#include "troupe/api/train/optimizers/moving_average.hpp"
 
 #include "troupe/api/error.hpp"
+#include "troupe/api/internal/reject.hpp"
 #include "troupe/api/operators.hpp"
-#include "troupe/api/reject.hpp"
 
 namespace troupe {
 namespace {

@@ -1,8 +1,8 @@
-#include "troupe/api/train/optimizer.hpp"
+#include "troupe/api/train/optimizers/optimizer.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/ops.hpp"
-#include "troupe/api/reject.hpp"
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/reject.hpp"
 
 #include <algorithm>
 

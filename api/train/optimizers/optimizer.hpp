@@ -13,10 +13,10 @@ struct variable_gradient {
   edge gradient;
 };
 
-/// Each kind (api/train/optimizers.hpp) says how one variable follows its gradient, and keeps what
-/// it remembers of a variable in further variables, its *slots*, which live where the variable
-/// does, are initialized like it, and are called "<variable>/<slot>". Two losses that one optimizer
-/// minimizes share the slots of their variables.
+/// Each kind (api/train/optimizers/optimizers.hpp) says how one variable follows its gradient, and
+/// keeps what it remembers of a variable in further variables, its *slots*, which live where the
+/// variable does, are initialized like it, and are called "<variable>/<slot>". Two losses that one
+/// optimizer minimizes share the slots of their variables.
 class TROUPE_API optimizer {
 public:
   using location = std::source_location;

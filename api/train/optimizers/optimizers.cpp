@@ -1,8 +1,8 @@
-#include "troupe/api/train/optimizers.hpp"
+#include "troupe/api/train/optimizers/optimizers.hpp"
 
 #include "troupe/api/error.hpp"
-#include "troupe/api/ops.hpp"
-#include "troupe/api/train/indexed_slices.hpp"
+#include "troupe/api/generated/ops.hpp"
+#include "troupe/api/train/optimizers/indexed_slices.hpp"
 
 namespace troupe {
 

@@ -1,11 +1,11 @@
 // The optimizers. Rates and other numbers may be edges to scalars instead, to change over time
-// (api/train/learning_rate.hpp).
+// (api/train/optimizers/learning_rate.hpp).
 //
-// Of a gradient of rows (api/train/indexed_slices.hpp) all of them but adam compute and change only
-// these rows, of the variable and of its slots: a row that a step does not gather rests, and what
-// is remembered of it neither decays nor moves it, as in TensorFlow.
+// Of a gradient of rows (api/train/optimizers/indexed_slices.hpp) all of them but adam compute and
+// change only these rows, of the variable and of its slots: a row that a step does not gather
+// rests, and what is remembered of it neither decays nor moves it, as in TensorFlow.
 #pragma once
-#include "troupe/api/train/optimizer.hpp"
+#include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
 
 #include <array>

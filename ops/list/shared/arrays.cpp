@@ -1,7 +1,7 @@
 #include "troupe/ops/list/shared/arrays.hpp"
 
 #include "troupe/ops/list/shared/axes.hpp"
-#include "troupe/runtime/graph/function_gradient.hpp"
+#include "troupe/runtime/autodiff/function_gradient.hpp"
 
 namespace troupe::ops {
 namespace {

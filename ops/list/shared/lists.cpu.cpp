@@ -1,7 +1,7 @@
 #include "troupe/ops/list/shared/lists.cpu.hpp"
 
+#include "troupe/devices/cpu/swap_space.hpp"
 #include "troupe/ops/kernel/copy.hpp"
-#include "troupe/runtime/device/swap_space.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/slices.hpp"
 

@@ -1,4 +1,4 @@
-#include "troupe/actors/deadlines.hpp"
+#include "troupe/actors/base/deadlines.hpp"
 
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"

@@ -1,8 +1,8 @@
-#include "troupe/actors/supervisor.hpp"
+#include "troupe/actors/base/supervisor.hpp"
 
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/system.hpp"
 
 namespace troupe::test::supervisor_test {
 

@@ -5,7 +5,7 @@
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 

@@ -1,8 +1,8 @@
 // Nodes whose work takes long: a thread of its own does it (runtime/graph/long_work.hpp).
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/client.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/ops/all.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/serialization/text/text_graph.hpp"

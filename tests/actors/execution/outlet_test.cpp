@@ -1,6 +1,6 @@
-#include "troupe/actors/outlet.hpp"
+#include "troupe/actors/execution/outlet.hpp"
 
-#include "tests/serialization/link_pair.hpp"
+#include "tests/serialization/wire/link_pair.hpp"
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "troupe/actors/run_length.hpp"
+#include "troupe/actors/execution/run_length.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "troupe/actors/step_gate.hpp"
+#include "troupe/actors/execution/step_gate.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,9 +1,9 @@
-#include "troupe/actors/step_table.hpp"
+#include "troupe/actors/execution/step_table.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/local_world.hpp"
-#include "troupe/actors/inline_actor.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
 
 #include <atomic>
 #include <thread>

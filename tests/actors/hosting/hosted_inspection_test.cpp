@@ -3,8 +3,8 @@
 #include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/runtime/insight/cluster_frame.hpp"
-#include "troupe/serialization/files/inspection_json.hpp"
+#include "troupe/api/cli/top/cluster_frame.hpp"
+#include "troupe/serialization/reports/inspection_json.hpp"
 #include "troupe/troupe.hpp"
 
 #include <future>

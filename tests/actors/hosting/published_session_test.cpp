@@ -1,6 +1,6 @@
 // A session that other CAF nodes use: here, another actor system, and all that passes between them
 // goes through CAF's serializer, as it does between processes.
-#include "troupe/actors/published_session.hpp"
+#include "troupe/actors/hosting/published_session.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/text_case.hpp"

@@ -1,15 +1,15 @@
 // What a task does for the clients whose sessions it hosts, and what it refuses.
-#include "troupe/actors/session_host.hpp"
+#include "troupe/actors/hosting/session_host.hpp"
 
 #include "tests/support/secure_cluster.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/hosted_step.hpp"
-#include "troupe/actors/io_loop.hpp"
-#include "troupe/actors/random_id.hpp"
-#include "troupe/actors/step_server.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/random_id.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/exchange.hpp"
+#include "troupe/actors/session/hosted_step.hpp"
+#include "troupe/actors/task/step_server.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 

@@ -1,16 +1,16 @@
 // Tasks whose addresses become known, change and go while a membership and a master run.
-#include "troupe/actors/membership.hpp"
+#include "troupe/actors/membership/membership.hpp"
 
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/text_case.hpp"
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/exchange.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <fstream>
 #include <thread>

@@ -5,11 +5,11 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/etcd_source.hpp"
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/actors/http_client.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/membership/etcd_source.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/http_client.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/serialization/discovery/etcd_messages.hpp"
 
 #include <future>

@@ -1,12 +1,12 @@
 // Tasks that join a cluster by the address of another, on loopback.
-#include "troupe/actors/task.hpp"
+#include "troupe/actors/operator/task.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <future>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "troupe/actors/member_log.hpp"
+#include "troupe/actors/membership/member_log.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,10 +1,10 @@
-#include "troupe/actors/membership.hpp"
+#include "troupe/actors/membership/membership.hpp"
 
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/exchange.hpp"
 
 namespace troupe::test::membership_test {
 

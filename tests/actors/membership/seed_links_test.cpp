@@ -1,11 +1,11 @@
 // How often a membership calls addresses of seeds where nobody is.
-#include "troupe/actors/seed_links.hpp"
+#include "troupe/actors/membership/seed_links.hpp"
 
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/messages.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/exchange.hpp"
 
 #include <caf/event_based_actor.hpp>
 

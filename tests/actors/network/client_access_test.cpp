@@ -1,10 +1,10 @@
 // What clients may do at a task, and how much of it.
-#include "tests/serialization/example_messages.hpp"
+#include "tests/serialization/wire/example_messages.hpp"
 #include "tests/support/secure_cluster.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/access_control.hpp"
-#include "troupe/actors/observer.hpp"
-#include "troupe/actors/peer_account.hpp"
+#include "troupe/actors/base/peer_account.hpp"
+#include "troupe/actors/network/access_control.hpp"
+#include "troupe/actors/operator/observer.hpp"
 #include "troupe/serialization/tls/token.hpp"
 
 #include <atomic>

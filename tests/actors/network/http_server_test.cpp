@@ -1,4 +1,4 @@
-#include "troupe/actors/http_server.hpp"
+#include "troupe/actors/network/http_server.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/http_client.hpp"

@@ -2,9 +2,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_socket.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/io_loop.hpp"
-#include "troupe/actors/system.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/execution/io_loop.hpp"
+#include "troupe/actors/network/exchange.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>

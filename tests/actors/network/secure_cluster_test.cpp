@@ -3,8 +3,8 @@
 #include "tests/support/plain_socket.hpp"
 #include "tests/support/secure_cluster.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/dial.hpp"
-#include "troupe/actors/tls_stream.hpp"
+#include "troupe/actors/network/dial.hpp"
+#include "troupe/actors/network/tls_stream.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 #include "troupe/serialization/wire/link.hpp"
 

@@ -1,13 +1,13 @@
-#include "troupe/actors/observer.hpp"
+#include "troupe/actors/operator/observer.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/runtime/insight/wait_report.hpp"
-#include "troupe/serialization/files/inspection_json.hpp"
+#include "troupe/api/cli/top/wait_report.hpp"
+#include "troupe/api/internal/library.hpp"
+#include "troupe/serialization/reports/inspection_json.hpp"
 #include "troupe/troupe.hpp"
 
 #include <future>

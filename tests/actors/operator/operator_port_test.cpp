@@ -3,10 +3,10 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/insight/inspection_ref.hpp"
-#include "troupe/serialization/files/inspection_json.hpp"
+#include "troupe/serialization/reports/inspection_json.hpp"
 #include "troupe/troupe.hpp"
 
 #include <future>

@@ -4,8 +4,8 @@
 #include "tests/support/text_case.hpp"
 #include "tests/support/trace_rules.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/flight_report.hpp"
-#include "troupe/serialization/files/trace.hpp"
+#include "troupe/actors/execution/flight_report.hpp"
+#include "troupe/serialization/reports/trace.hpp"
 
 #include <regex>
 

@@ -6,7 +6,7 @@
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/serialization/files/trace.hpp"
+#include "troupe/serialization/reports/trace.hpp"
 
 #include <array>
 #include <cmath>

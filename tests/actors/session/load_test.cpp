@@ -3,11 +3,11 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/errors.hpp"
-#include "troupe/actors/prepared_step.hpp"
-#include "troupe/actors/session.hpp"
-#include "troupe/actors/system.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/base/errors.hpp"
+#include "troupe/actors/base/system.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
+#include "troupe/actors/session/session.hpp"
+#include "troupe/api/internal/library.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/scoped_actor.hpp>

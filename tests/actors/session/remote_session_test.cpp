@@ -1,16 +1,16 @@
 // A session whose master is elsewhere, and what its hosts say to it, in an order that a test
 // chooses.
-#include "troupe/actors/remote_session.hpp"
+#include "troupe/actors/session/remote_session.hpp"
 
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/secure_cluster.hpp"
 #include "tests/support/text_case.hpp"
-#include "troupe/actors/client.hpp"
-#include "troupe/actors/exchange.hpp"
-#include "troupe/actors/membership.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/membership/membership.hpp"
+#include "troupe/actors/network/exchange.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
 
 #include <deque>
 #include <set>

@@ -2,9 +2,9 @@
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text_case.hpp"
-#include "troupe/actors/master.hpp"
-#include "troupe/actors/messages.hpp"
-#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/session/master.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
 
 #include <malloc.h>
 

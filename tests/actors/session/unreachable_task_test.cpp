@@ -3,8 +3,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_worker.hpp"
 #include "tests/support/text_case.hpp"
-#include "troupe/actors/master.hpp"
-#include "troupe/actors/prepared_step.hpp"
+#include "troupe/actors/session/master.hpp"
+#include "troupe/actors/session/prepared_step.hpp"
 
 namespace troupe::test::unreachable_task_test {
 

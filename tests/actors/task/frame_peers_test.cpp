@@ -1,6 +1,6 @@
 // What peers say of frames: registrations, and the turns of loops that they begin.
 #include "tests/support/worker_world.hpp"
-#include "troupe/actors/frames.hpp"
+#include "troupe/actors/execution/frames.hpp"
 
 namespace troupe::test::frame_peers_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "troupe/actors/worker.hpp"
+#include "troupe/actors/task/worker.hpp"
 
 #include "tests/support/worker_world.hpp"
 

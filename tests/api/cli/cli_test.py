@@ -21,7 +21,7 @@ import urllib.request
 import zipfile
 
 TROUPE, FOLDER = sys.argv[1], sys.argv[2]
-TENSORFLOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "graphs", "tensorflow")
+TENSORFLOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "graphs", "tensorflow")
 os.makedirs(FOLDER, exist_ok=True)
 
 
@@ -358,7 +358,7 @@ fetch labels
 
     def test_a_saved_model_lists_its_signatures_and_runs_them(self):
         model = os.path.join(FOLDER, "saved", "model")
-        archive = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "graphs", "tensorflow",
+        archive = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "graphs", "tensorflow",
                                "saved_first_version.zip")
         with zipfile.ZipFile(archive) as files:
             files.extractall(os.path.join(FOLDER, "saved"))

@@ -1,7 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/recovery.hpp"
+#include "troupe/api/internal/recovery.hpp"
 #include "troupe/troupe.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Variables that are no part of the model: the counters of metrics.
-#include "tests/api/regression.hpp"
+#include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,8 +1,8 @@
 // A variable in slices is one variable: its value, lookups of its rows, and their gradients.
 #include "tests/support/catch.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/api/train/indexed_slices.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/api/internal/library.hpp"
+#include "troupe/api/train/optimizers/indexed_slices.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/troupe.hpp"
 
 #include <numeric>

@@ -1,7 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
-#include "troupe/runtime/graph/gradient.hpp"
-#include "troupe/runtime/graph/gradient_options.hpp"
+#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/autodiff/gradient_options.hpp"
 
 #include <random>
 

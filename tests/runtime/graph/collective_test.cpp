@@ -3,7 +3,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/devices/collective/exchange.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 

@@ -1,4 +1,4 @@
-#include "troupe/runtime/device/sharded_refcount.hpp"
+#include "troupe/runtime/platform/sharded_refcount.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,6 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/test_ops.hpp"
-#include "troupe/runtime/device/thread_number.hpp"
+#include "troupe/runtime/platform/thread_number.hpp"
 #include "troupe/runtime/program/instance.hpp"
 
 #include <cmath>

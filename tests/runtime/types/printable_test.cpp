@@ -2,11 +2,11 @@
 #include "troupe/runtime/types/printable.hpp"
 
 #include "tests/support/catch.hpp"
+#include "troupe/api/cli/top/cluster_frame.hpp"
+#include "troupe/api/cli/top/wait_report.hpp"
 #include "troupe/runtime/graph/graph.hpp"
-#include "troupe/runtime/insight/cluster_frame.hpp"
 #include "troupe/runtime/insight/log_event.hpp"
 #include "troupe/runtime/insight/metrics_text.hpp"
-#include "troupe/runtime/insight/wait_report.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/npy.hpp"
+#include "troupe/serialization/arrays/npy.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"

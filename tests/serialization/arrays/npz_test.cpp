@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/npz.hpp"
+#include "troupe/serialization/arrays/npz.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/damage.hpp"

@@ -4,7 +4,7 @@
 #include "tests/support/damage.hpp"
 #include "tests/support/data_folder.hpp"
 #include "troupe/runtime/types/printable.hpp"
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 #include <algorithm>
 #include <numeric>

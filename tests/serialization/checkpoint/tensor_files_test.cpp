@@ -3,8 +3,8 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_disk.hpp"
+#include "troupe/serialization/arrays/npz.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
-#include "troupe/serialization/files/npz.hpp"
 #include "troupe/serialization/tensor_bundle/slice_file.hpp"
 
 namespace troupe::test::tensor_files_test {

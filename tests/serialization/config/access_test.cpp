@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/access.hpp"
+#include "troupe/serialization/config/access.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,5 +1,5 @@
 #include "tests/support/catch.hpp"
-#include "troupe/serialization/files/cluster.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 
 #include <unistd.h>
 

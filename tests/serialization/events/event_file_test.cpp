@@ -3,7 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
 #include "tests/support/simulated_disk.hpp"
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/pass_case.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 

@@ -2,9 +2,9 @@
 // executor does: tokens that are dead or not, in frames and iterations.
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/client.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/api/internal/library.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 
 #include <map>
 #include <optional>

@@ -1,10 +1,10 @@
 // TensorFlow 1's Switch, Merge and frames become branches and loops.
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/client.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/session/client.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/graph/function.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 
 namespace troupe::test::first_control_flow_test {
 namespace {

@@ -2,8 +2,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/evaluate.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/library.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/api/internal/library.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 
 namespace troupe::test::graph_def_functions_test {
 namespace {

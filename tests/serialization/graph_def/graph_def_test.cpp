@@ -1,4 +1,4 @@
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"

@@ -3,7 +3,7 @@
 
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
-#include "troupe/serialization/graph_def.hpp"
+#include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/text/text_graph.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 

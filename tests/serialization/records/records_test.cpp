@@ -2,11 +2,11 @@
 #include "tests/support/damage.hpp"
 #include "tests/support/data_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "troupe/serialization/files/file.hpp"
 #include "troupe/serialization/records/files_for_readers.hpp"
 #include "troupe/serialization/records/fixed_records.hpp"
 #include "troupe/serialization/records/text_records.hpp"
 #include "troupe/serialization/records/tfrecord.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 #include <algorithm>
 #include <functional>

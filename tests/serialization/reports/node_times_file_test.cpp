@@ -1,4 +1,4 @@
-#include "troupe/serialization/files/node_times_file.hpp"
+#include "troupe/serialization/reports/node_times_file.hpp"
 
 #include "tests/support/catch.hpp"
 

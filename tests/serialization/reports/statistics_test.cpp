@@ -1,5 +1,5 @@
 #include "tests/support/catch.hpp"
-#include "troupe/serialization/files/statistics.hpp"
+#include "troupe/serialization/reports/statistics.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
 #include <limits>

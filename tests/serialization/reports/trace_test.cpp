@@ -1,6 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/trace_rules.hpp"
-#include "troupe/serialization/files/trace.hpp"
+#include "troupe/serialization/reports/trace.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 #include "troupe/serialization/storage/file_system.hpp"
 
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "tests/serialization/example_messages.hpp"
+#include "tests/serialization/wire/example_messages.hpp"
 
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/payload.hpp"

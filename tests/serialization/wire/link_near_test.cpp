@@ -1,6 +1,6 @@
 // Payloads that are read where they lie, by a process of the same machine.
 #include "tests/serialization/small_ops.hpp"
-#include "tests/serialization/task_end.hpp"
+#include "tests/serialization/wire/task_end.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 
 namespace troupe::test::link_near_test {

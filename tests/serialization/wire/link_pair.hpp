@@ -1,6 +1,6 @@
 // Two links joined by a lossless pipe, whose portions the test chooses.
 #pragma once
-#include "tests/serialization/example_messages.hpp"
+#include "tests/serialization/wire/example_messages.hpp"
 #include "troupe/serialization/wire/link.hpp"
 
 #include <random>

@@ -1,6 +1,6 @@
 // Random traffic in random portions, and what happens when bytes are damaged, cut or invented.
-#include "tests/serialization/link_pair.hpp"
 #include "tests/serialization/small_ops.hpp"
+#include "tests/serialization/wire/link_pair.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/serialization/wire/frame.hpp"

@@ -1,5 +1,5 @@
-#include "tests/serialization/link_pair.hpp"
 #include "tests/serialization/small_ops.hpp"
+#include "tests/serialization/wire/link_pair.hpp"
 #include "tests/support/catch.hpp"
 #include "troupe/serialization/storage/checksum.hpp"
 #include "troupe/serialization/wire/build_identity.hpp"

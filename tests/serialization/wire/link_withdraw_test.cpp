@@ -1,6 +1,6 @@
 // Payloads that are pulled when they are due, and those that are not wanted any more.
 #include "tests/serialization/small_ops.hpp"
-#include "tests/serialization/task_end.hpp"
+#include "tests/serialization/wire/task_end.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 
 #include <map>

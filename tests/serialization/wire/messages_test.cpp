@@ -1,5 +1,5 @@
-#include "tests/serialization/example_messages.hpp"
 #include "tests/serialization/small_ops.hpp"
+#include "tests/serialization/wire/example_messages.hpp"
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
 #include "troupe/serialization/wire/payload.hpp"

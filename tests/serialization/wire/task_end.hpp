@@ -1,7 +1,7 @@
 // A link of a task, as link_pair.hpp's, which says which steps' tensors it wants and may read
 // another's memory.
 #pragma once
-#include "tests/serialization/link_pair.hpp"
+#include "tests/serialization/wire/link_pair.hpp"
 #include "tests/support/catch.hpp"
 
 #include <cstring>

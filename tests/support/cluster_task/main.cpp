@@ -4,9 +4,9 @@
 // the queue 'begun' on task 0 an element, and waits for one of the queue 'q' there; its task 1
 // takes an element of 'q', puts it into 'begun' on task 1, and waits there in the same step for
 // what does not come.
-#include "troupe/actors/find_cluster.hpp"
-#include "troupe/actors/task.hpp"
-#include "troupe/api/library.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/actors/operator/task.hpp"
+#include "troupe/api/internal/library.hpp"
 #include "troupe/troupe.hpp"
 
 #include <csignal>

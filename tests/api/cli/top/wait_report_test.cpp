@@ -1,7 +1,7 @@
-#include "troupe/runtime/insight/wait_report.hpp"
+#include "troupe/api/cli/top/wait_report.hpp"
 
 #include "tests/support/catch.hpp"
-#include "troupe/runtime/insight/cluster_frame.hpp"
+#include "troupe/api/cli/top/cluster_frame.hpp"
 
 namespace troupe::test::wait_report_test {
 

@@ -1,5 +1,5 @@
 // Checkpoints with what queues hold: training goes on in the middle of its data.
-#include "tests/api/adder.hpp"
+#include "tests/api/train/loop/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/relay.hpp"

@@ -1,8 +1,8 @@
 // Variables take the values that others have saved.
-#include "tests/api/adder.hpp"
+#include "tests/api/train/loop/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "troupe/serialization/files/npz.hpp"
+#include "troupe/serialization/arrays/npz.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 #include "troupe/troupe.hpp"
 

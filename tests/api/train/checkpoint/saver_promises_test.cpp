@@ -1,5 +1,5 @@
 // The promises of saver.hpp, sentence by sentence, where other tests do not show it.
-#include "tests/api/adder.hpp"
+#include "tests/api/train/loop/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/drafts.hpp"
 #include "tests/support/temporary_folder.hpp"

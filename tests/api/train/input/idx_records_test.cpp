@@ -2,7 +2,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::test::idx_records_test {

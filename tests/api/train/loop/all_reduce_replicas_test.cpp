@@ -1,11 +1,11 @@
 // Replicas that each have a copy of the variables, and add up their gradients among themselves.
-#include "tests/api/regression.hpp"
-#include "tests/api/replica_run.hpp"
+#include "tests/api/train/loop/regression.hpp"
+#include "tests/api/train/loop/replica_run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/find_cluster.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
 
 #include <condition_variable>
 #include <csignal>

@@ -1,9 +1,9 @@
 // Replicas that follow the tasks of a cluster as they join and leave.
-#include "tests/api/regression.hpp"
+#include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/find_cluster.hpp"
+#include "troupe/actors/membership/find_cluster.hpp"
 
 #include <atomic>
 #include <future>

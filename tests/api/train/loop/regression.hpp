@@ -1,6 +1,6 @@
 // A linear model with one solution, for tests of training with several replicas.
 #pragma once
-#include "tests/api/adder.hpp"
+#include "tests/api/train/loop/adder.hpp"
 #include "troupe/troupe.hpp"
 
 #include <algorithm>

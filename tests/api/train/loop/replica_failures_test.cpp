@@ -1,5 +1,5 @@
 // What replicas make of checkpoints that fail, of tasks that come late, and of what is left to do.
-#include "tests/api/regression.hpp"
+#include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"

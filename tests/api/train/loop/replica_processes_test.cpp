@@ -1,6 +1,6 @@
 // Replicas on processes that are killed, stopped and restarted.
-#include "tests/api/regression.hpp"
-#include "tests/api/replica_run.hpp"
+#include "tests/api/train/loop/regression.hpp"
+#include "tests/api/train/loop/replica_run.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 // The promises of replicas.hpp on losses and checkpoints, in each mode.
-#include "tests/api/regression.hpp"
+#include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"

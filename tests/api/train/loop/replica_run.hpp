@@ -1,6 +1,6 @@
 // A run of replicas beside a test.
 #pragma once
-#include "tests/api/regression.hpp"
+#include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Replicas that train one model together, in one process.
-#include "tests/api/regression.hpp"
+#include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/relay.hpp"

@@ -1,4 +1,4 @@
-#include "troupe/api/train/summaries.hpp"
+#include "troupe/api/train/loop/summaries.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 // What a training run saves, and how it goes on, when something fails at an awkward moment.
-#include "tests/api/adder.hpp"
+#include "tests/api/train/loop/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/drafts.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,6 +1,6 @@
-#include "troupe/api/train/training_run.hpp"
+#include "troupe/api/train/loop/training_run.hpp"
 
-#include "tests/api/adder.hpp"
+#include "tests/api/train/loop/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"

@@ -1,10 +1,10 @@
 // Two that write to one folder: checkpoints and events.
-#include "tests/api/regression.hpp"
+#include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
-#include "troupe/serialization/files/file.hpp"
+#include "troupe/serialization/storage/file.hpp"
 
 #include <atomic>
 #include <csignal>

@@ -2,7 +2,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/actors/client.hpp"
+#include "troupe/actors/session/client.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/troupe.hpp"
 

@@ -1,6 +1,6 @@
 // Gradients of rows stay gradients of rows.
 #include "tests/support/catch.hpp"
-#include "troupe/api/train/indexed_slices.hpp"
+#include "troupe/api/train/optimizers/indexed_slices.hpp"
 #include "troupe/troupe.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Which algorithm is taken, told by trials whose times the test makes up.
 #include "troupe/devices/gpu/core/autotuner.hpp"
 
-#include "tests/devices/simulated_gpu.hpp"
+#include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/devices/gpu/core/time_launches.hpp"
 

@@ -1,7 +1,7 @@
 // The rules of a GPU's device, on a driver that runs streams as threads and dawdles at random.
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 
-#include "tests/devices/simulated_gpu.hpp"
+#include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/devices/gpu/core/block_cache.hpp"
 

@@ -1,7 +1,7 @@
 // Launches that are noted down and repeated, and the memory that is theirs.
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
-#include "tests/devices/simulated_gpu.hpp"
+#include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
 
 #include <atomic>

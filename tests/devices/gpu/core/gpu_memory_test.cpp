@@ -1,5 +1,5 @@
 // Where a GPU's tensors get their memory: as it is needed, from a reserve, and from the host's.
-#include "tests/devices/simulated_gpu.hpp"
+#include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/devices/gpu/core/reservation.hpp"
 #include "troupe/runtime/device/swapping.hpp"

@@ -1,7 +1,7 @@
 // Layers that kernels and libraries both compute, on a simulated GPU.
 #include "troupe/devices/gpu/core/kernel_selection.hpp"
 
-#include "tests/devices/simulated_gpu.hpp"
+#include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/devices/gpu/core/read_word.hpp"
 
