@@ -1,6 +1,7 @@
 # troupe_component(name
 #   SOURCES ...        compiled to objects, many to a unit where they are not generated
 #   EACH n             so many sources in a unit
+#   ACROSS             units join sources of several folders
 #   PRECOMPILE ...     headers that are compiled once for all units
 #   LIBRARIES ...      linked; only the component's own sources include them
 #   HEADER_ONLY ...    header-only libraries that only the component's own sources include
@@ -8,12 +9,16 @@
 #
 # Makes the objects troupe_<name>: a part of the library, and of the programs that test its inside.
 function(troupe_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EACH" "SOURCES;PRECOMPILE;LIBRARIES;HEADER_ONLY;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ACROSS" "EACH" "SOURCES;PRECOMPILE;LIBRARIES;HEADER_ONLY;OPTIONS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "troupe_component(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(arg_EACH)
-    troupe_join_sources(arg_SOURCES EXTENSION .cpp EACH ${arg_EACH} SOURCES ${arg_SOURCES})
+    set(across "")
+    if(arg_ACROSS)
+      set(across ACROSS ${name})
+    endif()
+    troupe_join_sources(arg_SOURCES EXTENSION .cpp EACH ${arg_EACH} ${across} SOURCES ${arg_SOURCES})
   endif()
   set(target troupe_${name})
   add_library(${target} OBJECT ${arg_SOURCES})

@@ -2,11 +2,12 @@
 
 # Joins sources, so many in a unit of the build folder, and yields the units in the variable named: most of what it takes
 # to compile a small source are headers. Only sources of one folder and one kind (.cpp, .cpu.cpp, .cuda.cu ...) are
-# joined. Units name no absolute path, so that a compiler cache knows them in every checkout. Generated sources stay as
-# they are. With -DTROUPE_UNITY=OFF every source is compiled for itself.
-#   troupe_join_sources(VARIABLE [EXTENSION .cpp] [EACH n] SOURCES...)
+# joined; with ACROSS, those of all folders, in units of that name. Units name no absolute path, so that a compiler cache
+# knows them in every checkout. Generated sources stay as they are. With -DTROUPE_UNITY=OFF every source is compiled for
+# itself.
+#   troupe_join_sources(VARIABLE [EXTENSION .cpp] [EACH n] [ACROSS name] SOURCES...)
 function(troupe_join_sources variable)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXTENSION;EACH;NAME" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXTENSION;EACH;ACROSS" "SOURCES")
   set(${variable} ${arg_SOURCES} PARENT_SCOPE)
   if(NOT TROUPE_UNITY)
     return()
@@ -23,6 +24,9 @@ function(troupe_join_sources variable)
     cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
     cmake_path(GET path PARENT_PATH folder)
     string(REGEX REPLACE "/shared$" "" folder "${folder}")
+    if(arg_ACROSS)
+      set(folder "${arg_ACROSS}")
+    endif()
     cmake_path(GET path EXTENSION kind)
     string(MAKE_C_IDENTIFIER "${folder}${kind}" group)
     list(APPEND groups ${group})
@@ -38,7 +42,7 @@ function(troupe_join_sources variable)
       math(EXPR length "${batch} * ${count} / ${batches} - ${begin}")
       list(SUBLIST sources_of_${group} ${begin} ${length} lines)
       list(JOIN lines "" text)
-      set(output "${CMAKE_CURRENT_BINARY_DIR}/joined/${arg_NAME}${group}_${batch}${arg_EXTENSION}")
+      set(output "${CMAKE_CURRENT_BINARY_DIR}/joined/${group}_${batch}${arg_EXTENSION}")
       file(CONFIGURE OUTPUT "${output}" CONTENT "${text}" @ONLY)
       list(APPEND joined "${output}")
     endforeach()

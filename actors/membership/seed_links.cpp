@@ -13,7 +13,8 @@ constexpr std::chrono::milliseconds longest_call{1'000};
 // A coordinator that has just started waits two seconds for those who know the list (`settle`): who
 // hears no coordinator calls in time for that, and so does the one that decides in its place. All
 // others have nothing to tell.
-constexpr std::chrono::milliseconds longest_pause{1'000}, longest_pause_of_followers{8'000};
+constexpr std::chrono::milliseconds longest_call_pause{1'000},
+    longest_call_pause_of_followers{8'000};
 
 } // namespace
 
@@ -55,7 +56,7 @@ void seed_links::wait(size_t which) {
   auto& one = links_[which];
   auto spent =
       std::chrono::duration_cast<std::chrono::milliseconds>(self_->clock().now() - one.called);
-  auto longest = by_.follows() ? longest_pause_of_followers : longest_pause;
+  auto longest = by_.follows() ? longest_call_pause_of_followers : longest_call_pause;
   one.calling = one.waiting = true;
   self_->delayed_send(self_, one.pause.next(spent, longest, random_id()),
                       call_seed{which, ++one.calls});
