@@ -1,14 +1,16 @@
 // What an actor has to do at given times, by its system's clock, with one timer for all of it.
 #pragma once
-#include "troupe/actors/session/client.hpp"
+#include "troupe/runtime/types/step_clock.hpp"
 
 #include <caf/atom.hpp>
 #include <caf/local_actor.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace troupe {
 

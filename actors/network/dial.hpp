@@ -1,10 +1,12 @@
 // Opens a TCP connection without ever waiting longer than allowed.
 #pragma once
-#include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/types/status.hpp"
+#include "troupe/runtime/types/step_clock.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace troupe {

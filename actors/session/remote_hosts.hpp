@@ -4,6 +4,7 @@
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/base/stop_request.hpp"
 #include "troupe/actors/membership/membership.hpp"
+#include "troupe/actors/session/client.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/atom.hpp>

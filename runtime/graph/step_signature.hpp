@@ -1,14 +1,11 @@
 // What a kind of step is given and must deliver.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
+#include "troupe/runtime/types/step_clock.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace troupe {
-
-/// What the deadlines of steps are on.
-using step_clock = std::chrono::steady_clock;
 
 struct step_signature {
   std::vector<edge> feeds = {};
