@@ -1,7 +1,7 @@
 #include "troupe/actors/execution/background_step.hpp"
 
+#include "troupe/actors/base/step_errors.hpp"
 #include "troupe/actors/execution/inline_unit.hpp"
-#include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <optional>

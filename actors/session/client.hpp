@@ -1,6 +1,7 @@
 // How a plain thread drives a session: the blocking face of the session, master and worker actors.
 // Knows no CAF type, so that `api/` can stand on it.
 #pragma once
+#include "troupe/actors/base/step_errors.hpp"
 #include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/state_loss.hpp"
 #include "troupe/runtime/cluster/task_survey.hpp"
@@ -96,17 +97,6 @@ struct run_insight {
   bool check_numerics = false; ///< fail at the first node that makes a NaN or an infinity
   std::stop_token stop = {};   ///< asked to, it ends with `cancelled` soon
 };
-
-/// The error of a run whose stop token was asked.
-inline status stopped_by_caller() {
-  return failure(error_kind::cancelled, "the run was stopped, as its caller wanted");
-}
-
-/// The error of a run whose deadline had passed before it began.
-inline status not_begun_in_time() {
-  return failure(error_kind::deadline_exceeded,
-                 "the deadline had passed before the step began: nothing of it has run");
-}
 
 /// A kind of step, compiled once by prepare() and run many times.
 class prepared_step;

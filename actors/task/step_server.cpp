@@ -1,6 +1,6 @@
 #include "troupe/actors/task/step_server.hpp"
 
-#include "troupe/actors/session/client.hpp"
+#include "troupe/actors/base/step_errors.hpp"
 #include "troupe/actors/session/hosted_step.hpp"
 #include "troupe/serialization/reports/statistics.hpp"
 

@@ -1,0 +1,18 @@
+// Errors of steps that end before they have run, as several actors report them.
+#pragma once
+#include "troupe/runtime/types/status.hpp"
+
+namespace troupe {
+
+/// The error of a run whose stop token was asked.
+inline status stopped_by_caller() {
+  return failure(error_kind::cancelled, "the run was stopped, as its caller wanted");
+}
+
+/// The error of a run whose deadline had passed before it began.
+inline status not_begun_in_time() {
+  return failure(error_kind::deadline_exceeded,
+                 "the deadline had passed before the step began: nothing of it has run");
+}
+
+} // namespace troupe
