@@ -7,6 +7,7 @@
 #include "troupe/actors/hosting/hosted_request.hpp"
 #include "troupe/actors/session/hosted_step.hpp"
 #include "troupe/actors/session/prepared_step.hpp"
+#include "troupe/runtime/types/held_bytes.hpp"
 #include "troupe/serialization/reports/statistics.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 
@@ -191,7 +192,7 @@ void prepare(host_self self, const request_ptr& request, session_prepare& what, 
   auto& of = *session.of;
   if (of.programs >= of.limits.programs)
     return request->answer(of.too_many(of.programs, "kinds of steps", "prepare", self->state.task));
-  auto bytes = bytes_in(what);
+  auto bytes = held_bytes(what);
   if (auto may = of.may_hold(bytes, self->state.task); !may)
     return request->answer(std::move(may));
   request->hold(bytes);
@@ -296,7 +297,7 @@ void run(host_self self, const request_ptr& request, session_run& what, deadline
                                    " on ", self->state.task));
   uint64_t bytes = 0;
   for (const auto& one : what.feeds)
-    bytes += bytes_in(one);
+    bytes += held_bytes(one);
   if (auto may = session.of->may_hold(bytes, self->state.task); !may)
     return request->refuse(std::move(may));
   request->hold(bytes);

@@ -1,6 +1,7 @@
 #include "troupe/actors/session/hosted_step.hpp"
 
 #include "troupe/runtime/passes/extract.hpp"
+#include "troupe/runtime/types/held_bytes.hpp"
 #include "troupe/serialization/wire/payload.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 
@@ -120,16 +121,8 @@ result<prepare_request> from_wire(const session_prepare& what, const registry& o
   return made;
 }
 
-uint64_t bytes_in(const tensor& value) {
-  auto bytes = static_cast<uint64_t>(value.bytes());
-  if (value.type() == dtype::string)
-    for (int64_t i = 0; i < value.elements(); ++i)
-      bytes += value.data<std::string>()[i].size();
-  return bytes;
-}
-
-uint64_t bytes_in(const session_prepare& what) {
-  auto bytes = bytes_in(what.graph) + what.feeds * sizeof(step_interface::fed);
+uint64_t held_bytes(const session_prepare& what) {
+  auto bytes = held_bytes(what.graph) + what.feeds * sizeof(step_interface::fed);
   for (const auto& one : what.targets)
     bytes += sizeof one + one.size();
   for (const auto& one : what.costs)

@@ -14,8 +14,7 @@ std::vector<bool> needed_feeds(const prepare_request& what);
 result<prepare_request> from_wire(const session_prepare& what, const registry& ops,
                                   step_clock::time_point deadline);
 
-/// What counts as a client's bytes: of strings, also what they hold.
-uint64_t bytes_in(const tensor& value);
-uint64_t bytes_in(const session_prepare& what);
+/// The bytes that count as the client's while its step is prepared.
+uint64_t held_bytes(const session_prepare& what);
 
 } // namespace troupe

@@ -1,7 +1,7 @@
 #include "troupe/actors/task/step_server.hpp"
 
 #include "troupe/actors/base/step_errors.hpp"
-#include "troupe/actors/session/hosted_step.hpp"
+#include "troupe/runtime/types/held_bytes.hpp"
 #include "troupe/serialization/reports/statistics.hpp"
 
 #include <caf/send.hpp>
@@ -108,7 +108,7 @@ void step_server::serve_run(run_step&& what, const connection_ptr& owner, const 
                       : step_clock::time_point::max();
   uint64_t fed = 0;
   for (const auto& one : what.feeds)
-    fed += bytes_in(one.value);
+    fed += held_bytes(one.value);
   begin({what.handle,
          what.step,
          deadline,
