@@ -3,7 +3,7 @@
 #include "troupe/api/generated/ops.hpp"
 #include "troupe/api/internal/durations.hpp"
 #include "troupe/api/internal/reject.hpp"
-#include "troupe/api/train/loop/training_values.hpp"
+#include "troupe/api/internal/retries.hpp"
 
 #include <algorithm>
 #include <atomic>

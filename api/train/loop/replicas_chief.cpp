@@ -1,4 +1,5 @@
 // The chief: makes variables hold, takes the steps of sync, and writes checkpoints.
+#include "troupe/api/internal/retries.hpp"
 #include "troupe/api/train/loop/replicas_loop.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // The set of those that take part in the steps of replicas with copies: how it is formed, and who
 // is looked for that is not in it.
 #include "troupe/api/generated/ops.hpp"
+#include "troupe/api/internal/retries.hpp"
 #include "troupe/api/train/loop/replicas_copies_loop.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 

@@ -1,5 +1,6 @@
 // Replicas begin; where they follow the tasks of a job, they begin with those that join the
 // cluster, and end with those that leave it.
+#include "troupe/api/internal/retries.hpp"
 #include "troupe/api/train/loop/replicas_loop.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 

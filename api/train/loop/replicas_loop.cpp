@@ -1,5 +1,7 @@
 #include "troupe/api/train/loop/replicas_loop.hpp"
 
+#include "troupe/api/internal/retries.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <thread>

@@ -1,5 +1,6 @@
 #include "troupe/api/train/loop/training_loop.hpp"
 
+#include "troupe/api/internal/retries.hpp"
 #include "troupe/api/train/checkpoint/saver_access.hpp"
 #include "troupe/api/train/loop/first_fill.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
