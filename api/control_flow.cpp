@@ -2,8 +2,8 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
-#include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/functions/nest.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Edges as values in formulas, for gradients: each operator adds a node to the graph of its
 // operands.
 #pragma once
-#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 
 namespace troupe::ops {
 

@@ -1,6 +1,6 @@
 // Sums, differences and products.
 #include "troupe/ops/define/build.hpp"
-#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/simplify.hpp"
 

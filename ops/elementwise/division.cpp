@@ -1,6 +1,6 @@
 // Quotients; kinds of division differ in how they round and in what they make of zero.
 #include "troupe/ops/define/build.hpp"
-#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/simplify.hpp"
 

@@ -1,5 +1,5 @@
 // Rounding to whole numbers.
-#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::rounding_op {

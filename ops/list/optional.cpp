@@ -1,5 +1,5 @@
 // Values that may not be there: what branches of TensorFlow's functions keep for their gradients.
-#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::optional_op {

@@ -14,10 +14,9 @@
 namespace troupe {
 namespace {
 
-edge filled_like(edge like, double value) {
-  return like.node->graph().add_or_note({.op = value == 0 ? "ZerosLike" : "OnesLike",
-                                         .inputs = {like},
-                                         .device = like.node->device()});
+edge ones_like(edge like) {
+  return like.node->graph().add_or_note(
+      {.op = "OnesLike", .inputs = {like}, .device = like.node->device()});
 }
 
 // Of a graph, or of the function that is being built within it.
@@ -61,7 +60,7 @@ public:
     backward_paths between{ys, xs, stopped_};
     const auto& weights = options_.weights;
     for (size_t i = 0; i < ys.size(); ++i)
-      partials_[{ys[i].node, ys[i].index}].push_back(weights.empty() ? filled_like(ys[i], 1)
+      partials_[{ys[i].node, ys[i].index}].push_back(weights.empty() ? ones_like(ys[i])
                                                                      : weights[i]);
     // Later nodes first: every partial gradient of an output exists before its node is reached.
     std::vector<node*> order;
@@ -176,30 +175,6 @@ result<std::vector<edge>> differentiate(graph& in, const std::vector<edge>& ys,
                                         function_gradients& functions,
                                         const std::function<result<node*>(node&)>& reached) {
   return differentiator{in, ys, options, functions, reached}.run(ys, xs);
-}
-
-edge gradient_context::output_gradient(int i) {
-  auto& given = output_gradients_[place(i, "output", output_gradients_.size())];
-  if (!given)
-    given = filled_like(output(i), 0);
-  return given;
-}
-
-edge gradient_context::op(std::string type, std::vector<edge> inputs, attr_map attrs, int output) {
-  auto made = node_.graph().add_or_note(
-      {.op = std::move(type), .inputs = std::move(inputs), .attrs = std::move(attrs)});
-  return made ? edge{made.node, output} : edge{};
-}
-
-edge gradient_context::constant(tensor value) {
-  auto type = value.type();
-  return node_.graph().add_or_note(
-      {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}});
-}
-
-edges gradient_context::fail(std::string_view why) {
-  node_.graph().note(failure(error_kind::unimplemented, why));
-  return edges(node_.inputs().size());
 }
 
 result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,

@@ -1,6 +1,6 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
 
-#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "troupe/serialization/graph_def/graph_def.hpp"
 
-#include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/device/preferred_device.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/transfer_attr.hpp"
 #include "troupe/serialization/graph_def/function_library.hpp"

@@ -1,7 +1,7 @@
 // What collective ops have in common (docs/decisions/020).
 #pragma once
-#include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/graph/collective.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops {

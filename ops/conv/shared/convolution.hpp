@@ -5,7 +5,7 @@
 // of one is two others.
 #pragma once
 #include "troupe/ops/define/windows.hpp"
-#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops {

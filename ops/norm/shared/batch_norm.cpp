@@ -2,6 +2,7 @@
 
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/data_format.hpp"
+#include "troupe/runtime/autodiff/gradient.hpp"
 
 namespace troupe::ops {
 namespace {

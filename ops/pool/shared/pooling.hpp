@@ -1,7 +1,7 @@
 // What the definitions of poolings share.
 #pragma once
 #include "troupe/ops/define/windows.hpp"
-#include "troupe/runtime/autodiff/gradient.hpp"
+#include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops {
