@@ -2,6 +2,7 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/functions/nest.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
 

@@ -1,6 +1,7 @@
 #include "troupe/runtime/autodiff/function_gradient.hpp"
 
 #include "troupe/runtime/autodiff/run_again.hpp"
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/autodiff/tuple.hpp"
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/autodiff/gradient_options.hpp"
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/function.hpp"
 
 namespace troupe {

@@ -1,5 +1,6 @@
 #include "troupe/runtime/autodiff/run_again.hpp"
 
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 

@@ -1,7 +1,7 @@
 // Makes branches and loops of functions that were built one after the other in the same graph: what
 // one of them takes from outside, all of them take.
 #pragma once
-#include "troupe/runtime/graph/function.hpp"
+#include "troupe/runtime/functions/function_body.hpp"
 
 namespace troupe {
 

@@ -1,4 +1,5 @@
 // What is the same in all turns of a loop is computed before it (docs/decisions/062).
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"

@@ -1,6 +1,7 @@
 #include "troupe/serialization/graph_def/add_nodes.hpp"
 
 #include "troupe/runtime/device/preferred_device.hpp"
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/registry.hpp"

@@ -1,5 +1,6 @@
 #include "troupe/serialization/graph_def/read_function.hpp"
 
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/serialization/graph_def/add_nodes.hpp"
 #include "troupe/serialization/graph_def/function_library.hpp"

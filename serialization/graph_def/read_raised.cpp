@@ -1,5 +1,6 @@
 #include "troupe/serialization/graph_def/read_raised.hpp"
 
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/graph_def/input_name.hpp"
 

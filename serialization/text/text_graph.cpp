@@ -1,5 +1,6 @@
 #include "troupe/serialization/text/text_graph.hpp"
 
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/functions/nest.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/registry.hpp"
