@@ -4,6 +4,7 @@
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/hosting/hosting_limits.hpp"
 #include "troupe/actors/membership/membership.hpp"
+#include "troupe/actors/network/session_request_handler.hpp"
 #include "troupe/actors/session/session.hpp"
 #include "troupe/serialization/discovery/cluster_view.hpp"
 
@@ -33,14 +34,10 @@ caf::actor spawn_session_host(caf::actor_system& system,
                               std::shared_ptr<std::atomic<size_t>> in_flight);
 
 /// Any thread may call. Takes threads from the first session on.
-class session_host {
+class session_host : public session_request_handler {
 public:
   static std::shared_ptr<session_host> make(hosting_options options);
-  virtual ~session_host() = default;
 
-  /// Serves a session_request, which `what.from` gets a session_reply for. What a connection has
-  /// here goes with its exchange.
-  virtual void serve(incoming what) = 0;
   /// Steps and other requests that are not answered yet.
   virtual size_t in_flight() const = 0;
   /// Ends all sessions, and serves no more. Called before the owner of the exchanges goes.

@@ -18,7 +18,7 @@ namespace troupe {
 class access_control;
 class byte_stream;
 class io_loop;
-class session_host;
+class session_request_handler;
 class tls_identity;
 
 struct exchange_options {
@@ -35,7 +35,8 @@ struct exchange_options {
   std::shared_ptr<incarnations> known = {};    ///< refuses tasks that have been replaced
   std::shared_ptr<tls_identity> tls = {};      ///< of a listener: who calls has to speak TLS
   std::shared_ptr<access_control> access = {}; ///< what clients may do; none: all
-  std::shared_ptr<session_host> host = {};     ///< of a listener: serves sessions of clients
+  /// Of a listener: serves sessions of clients.
+  std::shared_ptr<session_request_handler> host = {};
   /// Of a listener: told on any thread who was not let in or has broken a rule, now and then.
   std::function<void(const std::string&)> on_warning = {};
 };

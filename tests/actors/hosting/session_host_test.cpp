@@ -13,6 +13,7 @@
 #include "troupe/runtime/passes/extract.hpp"
 #include "troupe/serialization/wire/wire.hpp"
 
+#include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
@@ -28,7 +29,6 @@ using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 
 namespace {
-
 const text_case small{small_text};
 const text_case waits{"q = FIFOQueue component_types=[i32] shapes=[[]] shared_name=\"rows\"\n"
                       "x = QueueDequeue(q) component_types=[i32]\nfetch x"};
