@@ -1,6 +1,7 @@
 #include "troupe/api/session.hpp"
 
 #include "troupe/actors/membership/find_cluster.hpp"
+#include "troupe/actors/operator/local_operator_port.hpp"
 #include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/internal/client_options.hpp"
 #include "troupe/api/internal/durations.hpp"
@@ -128,6 +129,7 @@ client_options to_client(const session_options& from, std::source_location where
   to.on_warning = from.on_warning;
   to.http = from.http;
   to.http_anywhere = from.http_anywhere;
+  to.open_port = open_local_port;
   return to;
 }
 

@@ -31,7 +31,9 @@
 
 namespace troupe {
 
-struct cluster_access; // serialization/discovery/address_source.hpp
+struct address;          // actors/network/dial.hpp
+struct cluster_access;   // serialization/discovery/address_source.hpp
+struct local_task_parts; // actors/session/session.hpp
 
 /// Makes the devices of a task when it starts; given by the composition root.
 using device_maker = std::function<result<std::vector<std::shared_ptr<device>>>()>;
@@ -66,6 +68,16 @@ struct restore_hooks {
   std::function<void(const std::string& task)> unfilled = {};
 };
 
+/// A port that serves operators.
+struct opened_port {
+  uint16_t port = 0;
+  std::shared_ptr<void> serving; ///< it is closed with the last copy
+};
+
+/// Opens the port at which operators ask about the task of a local session.
+using port_opener =
+    std::function<result<opened_port>(const address& at, const local_task_parts& of)>;
+
 struct client_options {
   const registry* ops = nullptr;   ///< must outlive the client
   device_maker make_devices;       ///< of the local task; its processor computes while compiling
@@ -88,6 +100,7 @@ struct client_options {
   /// Of the local task: "host:port" where operators ask over HTTP; empty: nowhere.
   std::string http = {};
   bool http_anywhere = false; ///< also beyond loopback
+  port_opener open_port = {}; ///< of `http`; needed where that is given
 };
 
 /// What a run shall tell or watch for, beside giving its fetches.

@@ -7,15 +7,12 @@
 #include "troupe/actors/base/system.hpp"
 #include "troupe/actors/membership/membership.hpp"
 #include "troupe/actors/network/dial.hpp"
-#include "troupe/actors/operator/operator_port.hpp"
 #include "troupe/actors/session/awaited_tasks.hpp"
 #include "troupe/actors/session/master.hpp"
 #include "troupe/actors/session/prepared_step.hpp"
 #include "troupe/actors/task/resources.hpp"
 #include "troupe/actors/task/step_server.hpp"
-#include "troupe/actors/task/task_inspector.hpp"
 #include "troupe/actors/task/worker.hpp"
-#include "troupe/serialization/discovery/cluster_view.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 
 #include <caf/actor_system.hpp>
@@ -118,32 +115,6 @@ result<address> port_address(const client_options& options) {
   return at;
 }
 
-// The local task alone is asked.
-result<std::shared_ptr<operator_port>> open_port(const address& at, const worker_options& of,
-                                                 const caf::actor& worker) {
-  auto view = std::make_shared<cluster_view>(task_addresses{});
-  task_addresses known;
-  known.tasks.emplace(local_task, "");
-  view->set(std::move(known));
-  operator_port::parts made;
-  made.self = local_task;
-  made.cluster = view;
-  made.inspector = std::make_shared<task_inspector>(task_inspector::parts{.address = {},
-                                                                          .server = of.server,
-                                                                          .state = of.state,
-                                                                          .devices = of.devices,
-                                                                          .cluster = view});
-  made.ask_others = [](const tasks_question&, const std::function<void(task_inspections)>& then) {
-    then({});
-  };
-  made.why_not_ready = [] { return std::string{}; };
-  made.knock = [to = worker](std::function<void()> answer) {
-    caf::anon_send(to, knock{std::move(answer)});
-  };
-  TROUPE_ASSIGN(auto opened, operator_port::open(at, std::move(made)));
-  return std::shared_ptr<operator_port>{std::move(opened)};
-}
-
 } // namespace
 
 result<caf::actor> spawn_local_session(caf::actor_system& system, const client_options& options,
@@ -152,6 +123,8 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
     return invalid("a local session needs ops and devices");
   std::optional<address> serves_at;
   if (!options.http.empty()) {
+    if (!options.open_port)
+      return invalid("a local session that serves http needs open_port");
     TROUPE_ASSIGN(serves_at, port_address(options));
   }
   TROUPE_ASSIGN(auto made, options.make_devices());
@@ -182,15 +155,21 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
   auto owned = {master_actor, worker_actor};
   if (!serves_at)
     return spawn_session_face(system, master_actor, owned);
-  auto opened = open_port(*serves_at, worker, worker_actor);
+  local_task_parts parts{.server = worker.server,
+                         .state = worker.state,
+                         .devices = worker.devices,
+                         .knock = [worker_actor](std::function<void()> answer) {
+                           caf::anon_send(worker_actor, knock{std::move(answer)});
+                         }};
+  auto opened = options.open_port(*serves_at, parts);
   if (!opened) {
     for (const auto& each : owned)
       caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
     return opened.status();
   }
   if (port)
-    *port = {(*opened)->port(), session, worker.server};
-  return spawn_session_face(system, master_actor, owned, *opened);
+    *port = {opened->port, session, worker.server};
+  return spawn_session_face(system, master_actor, owned, opened->serving);
 }
 
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,

@@ -7,15 +7,27 @@
 
 #include <caf/actor.hpp>
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 namespace troupe {
 
+class resources;        // actors/task/resources.hpp
 class step_server;      // actors/task/step_server.hpp
 struct membership_ways; // actors/membership/membership.hpp
 
 /// The task of a local session.
 inline const task_name local_task{"local", 0};
+
+/// The parts of a local session's task that its port for operators shows.
+struct local_task_parts {
+  std::shared_ptr<step_server> server;
+  std::shared_ptr<resources> state;
+  std::vector<std::shared_ptr<device>> devices;
+  /// Has the worker call that function, on any thread.
+  std::function<void(std::function<void()>)> knock;
+};
 
 /// What a local session serves for operators.
 struct local_port {
