@@ -1,4 +1,4 @@
-// The copies that a device makes beside its line of launches.
+// The streams on which a device copies in parallel with its stream of launches.
 #pragma once
 #include <cstdint>
 

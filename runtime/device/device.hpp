@@ -1,4 +1,4 @@
-// What the runtime asks of a device; `devices/` implements it.
+// The interface of a device to the runtime; `devices/` implements it.
 #pragma once
 #include "troupe/runtime/device/stop_signal.hpp"
 #include "troupe/runtime/types/tensor.hpp"
@@ -10,55 +10,56 @@ namespace troupe {
 
 enum class device_kind : uint8_t { cpu, gpu };
 
-/// The name used in device strings: "cpu", "gpu".
+/// Returns the name used in device strings: "cpu", "gpu".
 std::string_view to_string(device_kind kind) noexcept;
 
-/// Names one piece of a loop: calls `body(context, begin, end)`.
+/// The body of a parallel loop, type-erased: `call(context, begin, end)` runs one range.
 struct range_body {
   void (*call)(void* context, int64_t begin, int64_t end);
   void* context;
 };
 
-/// What an allocator has given out, in bytes.
+/// The state of an allocator, in bytes.
 struct memory_statistics {
   size_t in_use = 0;
-  size_t peak = 0;   ///< the most ever in use at once
-  size_t cached = 0; ///< given back by tensors, kept for the next ones
+  size_t peak = 0;   ///< the largest value of in_use so far
+  size_t cached = 0; ///< freed by tensors and kept for later allocations
   uint64_t allocations = 0;
-  size_t swapped = 0; ///< in files (swap_space.hpp); none of it is in use
+  size_t swapped = 0; ///< in files (swap_space.hpp), not counted by in_use
 };
 
 class accelerator;
 class pending_inputs;
 class swap_space;
 
-/// Runs kernels and owns memory. All functions may be called from any thread.
+/// A device that runs kernels and owns memory. Any thread may call any function.
 class device {
 public:
   virtual ~device() = default;
   virtual device_kind kind() const noexcept = 0;
   virtual int ordinal() const noexcept = 0; ///< 0 for /device:cpu:0
-  /// Itself, where kernels only launch what then runs in memory of its own (accelerator.hpp).
+  /// Returns this device if its kernels launch asynchronous work (accelerator.hpp).
   virtual accelerator* as_accelerator() noexcept { return nullptr; }
-  /// Itself, where kernels may begin before their inputs are there (pending_inputs.hpp).
+  /// Returns this device if its kernels may start before their inputs are ready
+  /// (pending_inputs.hpp).
   virtual pending_inputs* as_pending_inputs() noexcept { return nullptr; }
-  /// Whether results have the same bits for any number of threads.
+  /// Returns whether results are bitwise equal for any number of threads.
   virtual bool deterministic() const noexcept { return false; }
-  /// How many threads one node may keep busy, the one that runs it counted.
+  /// Returns the largest number of threads that one node may use, including its own.
   virtual int threads() const noexcept { return 1; }
-  virtual std::string description() const = 0; ///< for people: model, cores, memory
+  virtual std::string description() const = 0; ///< for display: model, cores, memory
   virtual size_t memory_limit() const noexcept = 0;
   virtual allocator& memory() noexcept = 0;
   virtual memory_statistics statistics() const { return {}; }
-  /// Where tensors go that are not read for long; null where there is none.
+  /// Returns the space for tensors that are not read for a long time; null if there is none.
   virtual swap_space* swap() noexcept { return nullptr; }
-  /// Returns cached memory to the system, such as after an unusually large step.
+  /// Returns cached memory to the system, for instance after an unusually large step.
   virtual void release_cached_memory() noexcept {}
 
-  /// Calls the body for disjoint ranges that cover [0, items), on the calling thread and perhaps
-  /// others, and returns when all are done. `nanoseconds_per_item` is an estimate of the cost. With
-  /// a stop signal, ranges take about half a millisecond by the estimate, and those that have not
-  /// begun when it is due are left out: what the loop computes is then of no use.
+  /// Calls the body for disjoint ranges that cover [0, items), on the calling thread and perhaps on
+  /// others, and returns when all calls have returned. `nanoseconds_per_item` is an estimate of the
+  /// cost. With a stop signal, a range takes about half a millisecond by this estimate, and ranges
+  /// that have not started when the signal is due are skipped: the result is then incomplete.
   virtual void parallel_ranges(int64_t items, double nanoseconds_per_item, range_body body,
                                stop_signal* stop) = 0;
 

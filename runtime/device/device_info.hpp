@@ -1,4 +1,4 @@
-// What people and peers are told of a device.
+// The description of a device for display and for peers.
 #pragma once
 #include <cstdint>
 #include <string>

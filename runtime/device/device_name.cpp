@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-result<int> number(std::string_view digits, std::string_view text) {
+result<int> parse_number(std::string_view digits, std::string_view text) {
   int value = -1;
   auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (problem != std::errc{} || end != digits.data() + digits.size() || value < 0)
@@ -16,12 +16,12 @@ result<int> number(std::string_view digits, std::string_view text) {
   return value;
 }
 
-std::string lower(std::string_view text) {
-  std::string out{text};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
+std::string to_lower(std::string_view text) {
+  std::string lowered{text};
+  for (auto& letter : lowered)
+    if (letter >= 'A' && letter <= 'Z')
+      letter = static_cast<char>(letter - 'A' + 'a');
+  return lowered;
 }
 
 } // namespace
@@ -36,29 +36,29 @@ std::ostream& operator<<(std::ostream& out, const task_name& task) {
 
 result<device_name> device_name::parse(std::string_view text) {
   device_name name;
-  auto rest = text;
-  while (!rest.empty()) {
-    if (rest.front() != '/')
+  auto unread = text;
+  while (!unread.empty()) {
+    if (unread.front() != '/')
       return invalid("device '", text, "' must consist of parts such as /job:ps, /task:0, /cpu:0");
-    rest.remove_prefix(1);
-    auto part = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(part.size());
+    unread.remove_prefix(1);
+    auto part = unread.substr(0, unread.find('/'));
+    unread.remove_prefix(part.size());
     auto is_preferred = part.ends_with('?'); // see preferred_device.hpp
     if (is_preferred)
       part.remove_suffix(1);
     auto colon = part.find(':');
     if (colon == part.npos)
       return invalid("device '", text, "': '/", part, "' lacks a ':'");
-    auto key = lower(part.substr(0, colon));
+    auto key = to_lower(part.substr(0, colon));
     auto value = part.substr(colon + 1);
     if (key == "device") {
       auto second = value.find(':');
       if (second == value.npos)
         return invalid("device '", text, "': write /device:cpu:0");
-      key = lower(value.substr(0, second));
+      key = to_lower(value.substr(0, second));
       value.remove_prefix(second + 1);
       if (is_preferred && key != "cpu" && key != "gpu")
-        continue; // a kind that other systems have: any device will do
+        continue; // a device kind of another system: any device is acceptable
       if (key != "cpu" && key != "gpu")
         return invalid("device '", text, "': there is no kind of device '", key,
                        "', only cpu and gpu");
@@ -68,15 +68,15 @@ result<device_name> device_name::parse(std::string_view text) {
         return invalid("device '", text, "': the job has no name");
       name.job = value;
     } else if (key == "task") {
-      TROUPE_ASSIGN(name.task, number(value, text));
+      TROUPE_ASSIGN(name.task, parse_number(value, text));
     } else if (key == "replica") {
-      TROUPE_ASSIGN(auto replica, number(value, text));
+      TROUPE_ASSIGN(auto replica, parse_number(value, text));
       if (replica != 0)
         return invalid("device '", text, "': there is only replica 0");
     } else if (key == "cpu" || key == "gpu") {
       name.kind = key;
       if (value != "*") {
-        TROUPE_ASSIGN(name.ordinal, number(value, text));
+        TROUPE_ASSIGN(name.ordinal, parse_number(value, text));
       }
     } else {
       return invalid("device '", text, "': the part '/", part,
@@ -86,9 +86,9 @@ result<device_name> device_name::parse(std::string_view text) {
   return name;
 }
 
-bool device_name::matches(const device_name& whole) const noexcept {
-  return (job.empty() || job == whole.job) && (task < 0 || task == whole.task) &&
-         (kind.empty() || kind == whole.kind) && (ordinal < 0 || ordinal == whole.ordinal);
+bool device_name::matches(const device_name& complete) const noexcept {
+  return (job.empty() || job == complete.job) && (task < 0 || task == complete.task) &&
+         (kind.empty() || kind == complete.kind) && (ordinal < 0 || ordinal == complete.ordinal);
 }
 
 std::string to_string(const device_name& name) {

@@ -1,4 +1,4 @@
-// Names of devices, whole or in part: "/job:worker/task:1/device:cpu:0", "/job:ps", "/cpu:0".
+// Complete and partial names of devices: "/job:worker/task:1/device:cpu:0", "/job:ps", "/cpu:0".
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// One process of a cluster.
+/// A process of a cluster.
 struct task_name {
   std::string job;
   int task = 0;
@@ -20,19 +20,19 @@ struct task_name {
 TROUPE_API std::string to_string(const task_name& task);
 TROUPE_API std::ostream& operator<<(std::ostream& out, const task_name& task);
 
-/// What is empty or negative is left open.
+/// A device, or a set of devices: an empty or negative field matches any value.
 struct TROUPE_API device_name {
   std::string job;
   int task = -1;
   std::string kind; ///< "cpu", "gpu"
   int ordinal = -1;
 
-  /// Reads parts in any order: /job:J /task:N (or /replica, which must be 0) /device:K:N /cpu:N
+  /// Parses parts in any order: /job:J /task:N (or /replica, which must be 0) /device:K:N /cpu:N
   /// /gpu:N.
   static result<device_name> parse(std::string_view text);
 
   bool whole() const noexcept { return !job.empty() && task >= 0 && !kind.empty() && ordinal >= 0; }
-  bool matches(const device_name& whole) const noexcept; ///< says whether no part contradicts
+  bool matches(const device_name& complete) const noexcept; ///< whether no part contradicts
   task_name on_task() const { return {job, task}; }
   auto operator<=>(const device_name&) const = default;
 };
@@ -40,7 +40,7 @@ struct TROUPE_API device_name {
 TROUPE_API std::string to_string(const device_name& name);
 TROUPE_API std::ostream& operator<<(std::ostream& out, const device_name& name);
 
-/// Joins two partial names; fails where they contradict each other.
+/// Combines two partial names. Fails if they contradict each other.
 TROUPE_API result<device_name> merge(const device_name& a, const device_name& b);
 
 } // namespace troupe

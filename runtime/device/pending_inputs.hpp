@@ -1,15 +1,15 @@
-// Tensors that come to a device beside its line of launches.
+// Tensors that arrive at a device asynchronously to its stream of launches.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
 namespace troupe {
 
-/// What a device may offer beside `accelerator` (accelerator.hpp).
+/// An optional interface of a device, beside `accelerator` (accelerator.hpp).
 class pending_inputs {
 public:
-  /// What is launched from now on runs after what brings the tensor: a copy from the host
-  /// (swapping.hpp), or an exchange (collective.hpp). Nothing happens where nothing brings it.
-  /// Launches and returns.
+  /// Orders all later launches after the operation that writes the tensor: a copy from the host
+  /// (swapping.hpp) or a collective (collective.hpp). Does nothing if no operation writes it.
+  /// Returns without blocking.
   virtual status wait_for(const tensor& pending) = 0;
 
 protected:

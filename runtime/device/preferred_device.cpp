@@ -20,11 +20,11 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 
 bool is_marked(std::string_view part) { return part.ends_with(mark); }
 
-// Whether the part is one of a task's name. Keys may be written in capitals.
+// Returns whether the part belongs to a task's name. Keys may be in upper case.
 bool names_task(std::string_view part) {
   std::string key;
-  for (char c : part.substr(0, part.find(':')))
-    key += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char letter : part.substr(0, part.find(':')))
+    key += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
   return key == "/job" || key == "/task" || key == "/replica";
 }
 
@@ -39,11 +39,11 @@ std::string preferred_device(std::string_view text) {
     return std::string{text};
   if (name->job != "localhost" || name->task > 0)
     return marked;
-  std::string beside;
+  std::string without_task;
   for (auto part : parts_of(marked))
     if (!names_task(part))
-      beside += part;
-  return beside;
+      without_task += part;
+  return without_task;
 }
 
 std::string plain_device(std::string_view text) {

@@ -1,4 +1,4 @@
-// Tells everything that works for a step when to leave off.
+// Notifies all work of a step that it must stop.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -6,9 +6,9 @@
 
 namespace troupe {
 
-/// Raised when a step has failed or was cancelled, and due when its time is over as well. Once
-/// due() was true, raised() is true for the thread that asked and for those that it tells
-/// something. Any thread may call, except for arm().
+/// raised() becomes true when a step fails or is cancelled; due() also when its deadline passes.
+/// Once due() has returned true, raised() is true for the calling thread and all threads
+/// synchronized with it. Any thread may call any function except arm().
 class stop_signal {
 public:
   using clock = std::chrono::steady_clock;
@@ -16,39 +16,39 @@ public:
   stop_signal() noexcept = default;
   explicit stop_signal(clock::time_point deadline) noexcept : deadline_(deadline) {}
 
-  /// Makes it ready for another step, while nothing works for the one before.
+  /// Resets the signal for another step. No work of the previous step may be running.
   void arm(clock::time_point deadline = clock::time_point::max()) noexcept {
     deadline_ = deadline;
-    state_.store(calm, std::memory_order_relaxed);
+    state_.store(not_raised, std::memory_order_relaxed);
   }
 
   clock::time_point deadline() const noexcept { return deadline_; }
 
-  void raise() noexcept { leave_calm(raised_by_someone); }
+  void raise() noexcept { set_raised(raised_by_call); }
 
-  /// Costs a load: for between instructions.
-  bool raised() const noexcept { return state_.load(std::memory_order_relaxed) != calm; }
-  /// Looks at the clock, which costs some 30 ns: for between pieces of a long loop.
+  /// Costs one load: for checks between instructions.
+  bool raised() const noexcept { return state_.load(std::memory_order_relaxed) != not_raised; }
+  /// Reads the clock, which costs about 30 ns: for checks between chunks of a long loop.
   bool due() noexcept {
     if (raised())
       return true;
     if (deadline_ == clock::time_point::max() || clock::now() < deadline_)
       return false;
-    leave_calm(raised_by_clock);
+    set_raised(raised_by_clock);
     return true;
   }
-  /// Says that the time was over before anybody raised it.
+  /// Returns whether the deadline passed before the signal was raised.
   bool late() const noexcept { return state_.load(std::memory_order_relaxed) == raised_by_clock; }
 
 private:
-  enum state : uint8_t { calm, raised_by_someone, raised_by_clock };
+  enum state : uint8_t { not_raised, raised_by_call, raised_by_clock };
 
-  void leave_calm(state to) noexcept {
-    auto before = calm;
-    state_.compare_exchange_strong(before, to, std::memory_order_relaxed);
+  void set_raised(state next) noexcept {
+    auto expected = not_raised;
+    state_.compare_exchange_strong(expected, next, std::memory_order_relaxed);
   }
 
-  std::atomic<state> state_{calm};
+  std::atomic<state> state_{not_raised};
   clock::time_point deadline_ = clock::time_point::max();
 };
 

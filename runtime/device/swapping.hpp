@@ -1,27 +1,27 @@
-// Lets tensors of a GPU spend a while in the host's memory (white paper 2015, 9.2).
+// Moves tensors of a GPU to host memory and back (white paper 2015, 9.2).
 #pragma once
 #include "troupe/runtime/device/pending_inputs.hpp"
 
 namespace troupe {
 
-/// Bytes.
+/// Counts in bytes.
 struct swap_statistics {
-  uint64_t out = 0, in = 0; ///< copied so far
-  uint64_t held = 0;        ///< that lie in the host's memory now
+  uint64_t out = 0, in = 0; ///< copied since the start
+  uint64_t held = 0;        ///< currently in host memory
 };
 
-/// What a device offers beside `accelerator` (accelerator.hpp), for the ops _SwapOut, _SwapIn and
-/// _Swapped. Copies run beside what else is launched; all functions launch and return.
+/// An optional interface of a device, beside `accelerator` (accelerator.hpp), for the ops _SwapOut,
+/// _SwapIn and _Swapped. Copies run in parallel with other launched work. No function blocks.
 class swapping : public pending_inputs {
 public:
-  /// Launches a copy to pinned memory of the host. What it returns stands for the copy and is of
-  /// use for swap_in() only. The tensor may be let go of: whoever gets its memory next is launched
-  /// behind the copy. Where others hold the tensor, so that this would free nothing, or where there
-  /// is no pinned memory, it stays where it is and is returned.
+  /// Launches a copy to pinned host memory and returns a tensor that stands for the copy, valid
+  /// only as an argument of swap_in(). `from` may be released at once: launches that reuse its
+  /// memory run after the copy. Returns `from` itself if the tensor is shared, so that the copy
+  /// would free nothing, or if there is no pinned memory.
   virtual result<tensor> swap_out(const tensor& from) = 0;
 
-  /// Takes memory and launches the copy back, behind what was launched before. Nobody may use the
-  /// tensor before wait_for().
+  /// Allocates memory and launches the copy back, after all work launched before. The tensor must
+  /// not be used before wait_for().
   virtual result<tensor> swap_in(const tensor& saved, allocator& memory) = 0;
 
   virtual swap_statistics swaps() const = 0;

@@ -1,4 +1,4 @@
-// Takes what lies in the host's memory to a device's.
+// Copies tensors from host memory to the memory of a device.
 #pragma once
 #include "troupe/runtime/device/accelerator.hpp"
 
@@ -6,29 +6,29 @@
 
 namespace troupe {
 
-/// A constant's copy on the device, which all steps of a program share. Any thread may use it.
+/// A constant's copy on the device, shared by all steps of a program. Any thread may use it.
 class kept_upload {
 public:
-  result<tensor> get(accelerator& to, const tensor& from) {
+  result<tensor> get(accelerator& target, const tensor& source) {
     std::lock_guard guard{mutex_};
-    if (there_.empty() || from_.raw() != from.raw()) {
-      TROUPE_ASSIGN(there_, to.upload(from));
-      from_ = from; // so that nothing else can lie at its address
+    if (uploaded_.empty() || source_.raw() != source.raw()) {
+      TROUPE_ASSIGN(uploaded_, target.upload(source));
+      source_ = source; // keeps its address from being reused
     }
-    return there_;
+    return uploaded_;
   }
 
 private:
   std::mutex mutex_;
-  tensor from_, there_;
+  tensor source_, uploaded_;
 };
 
-/// Returns the tensor on the device; the same one if it lies there already. With `kept`, what was
-/// uploaded before.
-inline result<tensor> upload(accelerator& to, const tensor& from, kept_upload* kept) {
-  if (!from.on_host())
-    return from;
-  return kept ? kept->get(to, from) : to.upload(from);
+/// Returns the tensor on the device; the same tensor if it is there already. With `kept`, returns
+/// the copy of an earlier call.
+inline result<tensor> upload(accelerator& target, const tensor& source, kept_upload* kept) {
+  if (!source.on_host())
+    return source;
+  return kept ? kept->get(target, source) : target.upload(source);
 }
 
 } // namespace troupe

@@ -22,22 +22,21 @@ std::string_view to_string(attr_kind kind) noexcept {
 namespace detail {
 
 void throw_wide_attr(uint64_t value) {
-  throw error{invalid("an attribute holds whole numbers of up to 2^63 - 1, got ", value)};
+  throw error{invalid("an integer attribute is at most 2^63 - 1, got ", value)};
 }
 
-void throw_bad_attr(std::string_view name, const attr_value* held, attr_kind asked) {
-  if (!held)
+void throw_bad_attr(std::string_view name, const attr_value* actual, attr_kind requested) {
+  if (!actual)
     throw error{failure(error_kind::not_found, "there is no attribute '", name, "'")};
-  throw error{invalid("the attribute '", name, "' is a ", to_string(held->kind()), ", no ",
-                      to_string(asked))};
+  throw error{invalid("the attribute '", name, "' is a ", to_string(actual->kind()), ", not a ",
+                      to_string(requested))};
 }
 
 } // namespace detail
 
 bool attr_value::operator==(const attr_value& other) const noexcept {
-  if (auto* mine = get_if<troupe::tensor>(), *theirs = other.get_if<troupe::tensor>();
-      mine && theirs)
-    return identical(*mine, *theirs);
+  if (auto* left = get_if<troupe::tensor>(), *right = other.get_if<troupe::tensor>(); left && right)
+    return identical(*left, *right);
   if (kind() != other.kind() || kind() == attr_kind::tensor)
     return false;
   return std::visit(
@@ -56,30 +55,30 @@ std::ostream& operator<<(std::ostream& out, const function_value& value) {
 }
 
 std::ostream& operator<<(std::ostream& out, const attr_value& value) {
-  auto print_one = [&](const auto& one) {
-    using T = std::decay_t<decltype(one)>;
+  auto print_item = [&](const auto& item) {
+    using T = std::decay_t<decltype(item)>;
     if constexpr (std::is_same_v<T, bool>)
-      out << (one ? "true" : "false");
+      out << (item ? "true" : "false");
     else if constexpr (std::is_same_v<T, std::string>)
-      out << in_quotes(one);
+      out << in_quotes(item);
     else
-      out << one;
+      out << item;
   };
   std::visit(
-      [&](const auto& held) {
-        if constexpr (requires { held.begin(); }) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::string>) {
-            print_one(held);
+      [&](const auto& content) {
+        if constexpr (requires { content.begin(); }) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(content)>, std::string>) {
+            print_item(content);
           } else {
             out << '[';
-            for (size_t i = 0; i < held.size(); ++i) {
+            for (size_t i = 0; i < content.size(); ++i) {
               out << (i ? ", " : "");
-              print_one(held[i]);
+              print_item(content[i]);
             }
             out << ']';
           }
         } else {
-          print_one(held);
+          print_item(content);
         }
       },
       value.get());

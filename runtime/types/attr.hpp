@@ -1,4 +1,4 @@
-// The named constants that parametrize a node, such as transpose_a of a MatMul.
+// Attributes: the named constants that parametrize a node, such as transpose_a of MatMul.
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/shape.hpp"
@@ -14,7 +14,7 @@ namespace troupe {
 
 class function;
 
-// GCC's -Wshadow takes the enumerator `integers` for a shadow of the set of types of that name.
+// GCC's -Wshadow reports that the enumerator `integers` shadows the dtype_set of that name.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 enum class attr_kind : uint8_t {
@@ -39,8 +39,8 @@ TROUPE_API std::string_view to_string(attr_kind kind) noexcept;
 
 class attr_value;
 
-/// A function (graph/function.hpp) that a node runs. Without a body it is the one of that name
-/// whose body the node is a part of, perhaps of a part: so a function calls itself.
+/// A function (graph/function.hpp) that a node runs. A node of a function's body, however deeply
+/// nested, may name that function without giving its body: this is a recursive call.
 struct function_value {
   std::string name;
   std::shared_ptr<const function> body = {};
@@ -52,11 +52,11 @@ TROUPE_API std::ostream& operator<<(std::ostream& out, const function_value& val
 
 namespace detail {
 [[noreturn]] TROUPE_API void throw_wide_attr(uint64_t value);
-[[noreturn]] TROUPE_API void throw_bad_attr(std::string_view name, const attr_value* held,
-                                            attr_kind asked);
+[[noreturn]] TROUPE_API void throw_bad_attr(std::string_view name, const attr_value* actual,
+                                            attr_kind requested);
 } // namespace detail
 
-/// One of the kinds of attr_kind, in that order.
+/// A value of one of the kinds of attr_kind. `content` lists the types in the same order.
 class TROUPE_API attr_value {
 public:
   using content =
@@ -66,9 +66,9 @@ public:
                    std::vector<function_value>>;
 
   attr_value() : content_(false) {}
-  template <std::same_as<bool> T> // a template, so that no pointer becomes a truth value
+  template <std::same_as<bool> T> // a template, so that no pointer converts to bool
   attr_value(T value) : content_(value) {}
-  /// Throws troupe::error for a number that has no place in 64 bits with a sign.
+  /// Throws troupe::error for a number that does not fit into a signed 64-bit integer.
   template <std::integral T>
   requires(!std::same_as<T, bool>) attr_value(T value) : content_(static_cast<int64_t>(value)) {
     if (!std::in_range<int64_t>(value))
@@ -92,14 +92,14 @@ public:
   attr_value(std::vector<function_value> value) : content_(std::move(value)) {}
 
   attr_kind kind() const noexcept { return static_cast<attr_kind>(content_.index()); }
-  /// Returns nullptr when the value is of another kind.
+  /// Returns nullptr if the value is of another kind.
   template <class T>
   const T* get_if() const noexcept {
     return std::get_if<T>(&content_);
   }
   const content& get() const noexcept { return content_; }
 
-  /// Compares contents; tensors by type, shape and bytes.
+  /// Compares contents. Tensors are compared by type, shape and bytes.
   bool operator==(const attr_value& other) const noexcept;
 
 private:
@@ -111,7 +111,7 @@ TROUPE_API std::ostream& operator<<(std::ostream& out, const attr_value& value);
 using attr_map = std::map<std::string, attr_value, std::less<>>;
 
 namespace detail {
-// The kind of each type of attr_value::content.
+// Returns the attr_kind of a type of attr_value::content.
 template <class T, size_t I = 0>
 constexpr attr_kind attr_kind_of() {
   if constexpr (std::is_same_v<T, std::variant_alternative_t<I, attr_value::content>>)
@@ -121,14 +121,14 @@ constexpr attr_kind attr_kind_of() {
 }
 } // namespace detail
 
-/// Returns the attribute's value. Throws troupe::error where there is none of that name and kind;
-/// adding a node to a graph checks that it has those of its op.
+/// Returns the value of an attribute. Throws troupe::error if there is no attribute of that name
+/// and kind. Adding a node to a graph checks that it has the attributes of its op.
 template <class T>
 const T& attr(const attr_map& attrs, std::string_view name) {
-  auto place = attrs.find(name);
-  auto* value = place == attrs.end() ? nullptr : place->second.get_if<T>();
+  auto found_attr = attrs.find(name);
+  auto* value = found_attr == attrs.end() ? nullptr : found_attr->second.get_if<T>();
   if (!value) [[unlikely]]
-    detail::throw_bad_attr(name, place == attrs.end() ? nullptr : &place->second,
+    detail::throw_bad_attr(name, found_attr == attrs.end() ? nullptr : &found_attr->second,
                            detail::attr_kind_of<T>());
   return *value;
 }

@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-/// float for the 16-bit floating types, which are only stored; otherwise the element's own type.
+/// The arithmetic type of an element type: float for the 16-bit floating types, otherwise itself.
 template <class T>
 using compute_type =
     std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;

@@ -94,11 +94,11 @@ std::optional<dtype> dtype_from(std::string_view name) noexcept {
 }
 
 std::ostream& operator<<(std::ostream& out, dtype_set types) {
-  const char* between = "";
+  const char* separator = "";
   for (int i = 1; i < dtype_count; ++i)
     if (types.contains(static_cast<dtype>(i))) {
-      out << between << static_cast<dtype>(i);
-      between = ", ";
+      out << separator << static_cast<dtype>(i);
+      separator = ", ";
     }
   return out;
 }

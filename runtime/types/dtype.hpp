@@ -40,7 +40,7 @@ enum class dtype : uint8_t {
 
 inline constexpr int dtype_count = 18;
 
-/// IEEE 754 half precision, stored; arithmetic goes through float.
+/// An IEEE 754 half-precision number. Arithmetic is done in float.
 struct TROUPE_API float16 {
   uint16_t bits = 0;
   float16() = default;
@@ -49,7 +49,7 @@ struct TROUPE_API float16 {
   friend bool operator==(float16 a, float16 b) noexcept { return float(a) == float(b); }
 };
 
-/// The upper half of a float, stored, rounded to nearest even; arithmetic goes through float.
+/// The upper half of a float, rounded to nearest even. Arithmetic is done in float.
 struct TROUPE_API bfloat16 {
   uint16_t bits = 0;
   bfloat16() = default;
@@ -58,14 +58,14 @@ struct TROUPE_API bfloat16 {
   friend bool operator==(bfloat16 a, bfloat16 b) noexcept { return float(a) == float(b); }
 };
 
-/// Bytes of one element; for `string` and `variant` the size of the object in memory.
+/// Returns the bytes of one element; for `string` and `variant`, the size of the C++ object.
 TROUPE_API size_t size_of(dtype type) noexcept;
 
 /// Returns the short name: "f32", "bool", "string".
 TROUPE_API std::string_view to_string(dtype type) noexcept;
 TROUPE_API std::ostream& operator<<(std::ostream& out, dtype type);
 
-/// Reads a short name; nothing for an unknown one.
+/// Parses a short name. Returns nullopt for an unknown name.
 TROUPE_API std::optional<dtype> dtype_from(std::string_view name) noexcept;
 
 /// A set of types, as in `one_of(dtype::f32, dtype::f64)`.
@@ -79,9 +79,9 @@ public:
   constexpr bool contains(dtype type) const { return bits_ >> static_cast<uint8_t>(type) & 1u; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr dtype_set operator|(dtype_set other) const {
-    dtype_set both;
-    both.bits_ = bits_ | other.bits_;
-    return both;
+    dtype_set joined;
+    joined.bits_ = bits_ | other.bits_;
+    return joined;
   }
   constexpr bool operator==(const dtype_set&) const = default;
 
@@ -105,7 +105,7 @@ inline constexpr dtype_set real_numbers = floating | integers;
 inline constexpr dtype_set numbers = real_numbers | complex_types;
 inline constexpr dtype_set index_types{dtype::i32, dtype::i64};
 inline constexpr dtype_set any_type = numbers | dtype_set{dtype::boolean, dtype::string};
-/// What ops can take that only hand it on.
+/// Types accepted by ops that pass values through without computing on them.
 inline constexpr dtype_set any_value = any_type | dtype_set{dtype::variant};
 
 /// The dtype of a C++ element type: `dtype_of<float> == dtype::f32`.

@@ -4,15 +4,15 @@
 
 namespace troupe {
 
-status explain_exception(std::string_view doing) {
+status explain_exception(std::string_view activity) {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return failure(error_kind::resource_exhausted, "out of memory while ", doing);
-  } catch (const std::exception& what) {
-    return failure(error_kind::internal, doing, " threw an exception: ", what.what());
+    return failure(error_kind::resource_exhausted, "out of memory while ", activity);
+  } catch (const std::exception& exception) {
+    return failure(error_kind::internal, activity, " threw an exception: ", exception.what());
   } catch (...) {
-    return failure(error_kind::internal, doing, " threw an exception of unknown type");
+    return failure(error_kind::internal, activity, " threw an exception of unknown type");
   }
 }
 

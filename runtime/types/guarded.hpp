@@ -1,4 +1,4 @@
-// Where exceptions of others become errors.
+// Converts exceptions of plug-ins and libraries into errors.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -7,24 +7,25 @@
 
 namespace troupe {
 
-/// Called in a catch block: the error that the exception stands for; memory that is short is
-/// resource_exhausted. `doing` says what it ended: "compiling a step".
-TROUPE_API status explain_exception(std::string_view doing);
+/// Returns the error that the current exception stands for; std::bad_alloc becomes
+/// resource_exhausted. Called in a catch block. `activity` names the failed work: "compiling a
+/// step".
+TROUPE_API status explain_exception(std::string_view activity);
 
-/// Does `act`, and returns what it returns, a status or result; or what it throws, as an error.
-template <class Act>
-auto guarded(std::string_view doing, Act&& act) {
-  using outcome = decltype(act());
+/// Calls `function` and returns its status or result. An exception becomes an error.
+template <class Function>
+auto guarded(std::string_view activity, Function&& function) {
+  using outcome = decltype(function());
   if constexpr (std::is_void_v<outcome>) {
-    return guarded(doing, [&] {
-      act();
+    return guarded(activity, [&] {
+      function();
       return status{};
     });
   } else {
     try {
-      return std::forward<Act>(act)();
+      return std::forward<Function>(function)();
     } catch (...) {
-      return outcome{explain_exception(doing)};
+      return outcome{explain_exception(activity)};
     }
   }
 }

@@ -4,11 +4,11 @@
 
 namespace troupe {
 
-uint64_t held_bytes(const tensor& of) {
-  auto bytes = static_cast<uint64_t>(of.bytes());
-  if (of.type() == dtype::string)
-    for (int64_t i = 0; i < of.elements(); ++i)
-      bytes += of.data<std::string>()[i].size();
+uint64_t held_bytes(const tensor& value) {
+  auto bytes = static_cast<uint64_t>(value.bytes());
+  if (value.type() == dtype::string)
+    for (int64_t i = 0; i < value.elements(); ++i)
+      bytes += value.data<std::string>()[i].size();
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-// How much a tensor holds.
+// The memory that a tensor's elements take.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// The bytes of the elements; of strings, also the bytes of their characters.
-uint64_t held_bytes(const tensor& of);
+/// Returns the bytes of the elements; for strings, including the bytes of their characters.
+uint64_t held_bytes(const tensor& value);
 
 } // namespace troupe

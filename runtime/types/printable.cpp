@@ -13,7 +13,7 @@ struct character {
   bool valid = false;
 };
 
-// How many bytes a character has that begins so; 0 for what begins none.
+// Returns the length of a character with this first byte, or 0 if no character starts with it.
 size_t length_of(uint8_t first) noexcept {
   return first < 0x80   ? 1
          : first < 0xc2 ? 0
@@ -23,7 +23,7 @@ size_t length_of(uint8_t first) noexcept {
                         : 0;
 }
 
-// The character at the begin of a text that is not empty.
+// Decodes the first character of a text that is not empty.
 character first_of(std::string_view text) noexcept {
   auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   auto length = length_of(byte(0));
@@ -44,8 +44,9 @@ character first_of(std::string_view text) noexcept {
   return {code, length, true};
 }
 
-// Control characters, and those that change lines or the direction of what stands around them.
-bool acts(uint32_t code) noexcept {
+// Returns whether a character is a control character or changes the lines or the direction of the
+// surrounding text.
+bool must_be_escaped(uint32_t code) noexcept {
   struct range {
     uint32_t first, last;
   };
@@ -53,85 +54,87 @@ bool acts(uint32_t code) noexcept {
       range{0, 0x1f},        range{0x7f, 0x9f},     range{0x61c, 0x61c},   range{0x200e, 0x200f},
       range{0x2028, 0x202e}, range{0x2066, 0x2069}, range{0xfff9, 0xfffb}, range{0xe0000, 0xe007f},
   };
-  return std::ranges::any_of(
-      ranges, [&](const range& one) { return code >= one.first && code <= one.last; });
+  return std::ranges::any_of(ranges, [&](const range& candidate) {
+    return code >= candidate.first && code <= candidate.last;
+  });
 }
 
-void append_escaped(std::string_view bytes, std::string& to) {
+void append_escaped(std::string_view bytes, std::string& escaped_text) {
   constexpr std::string_view digits = "0123456789abcdef";
   if (bytes == "\n")
-    to += "\\n";
+    escaped_text += "\\n";
   else if (bytes == "\r")
-    to += "\\r";
+    escaped_text += "\\r";
   else if (bytes == "\t")
-    to += "\\t";
+    escaped_text += "\\t";
   else
-    for (char each : bytes) {
-      auto byte = static_cast<uint8_t>(each);
-      ((to += "\\x") += digits[byte >> 4]) += digits[byte & 15];
+    for (char letter : bytes) {
+      auto byte = static_cast<uint8_t>(letter);
+      ((escaped_text += "\\x") += digits[byte >> 4]) += digits[byte & 15];
     }
 }
 
-struct form {
-  bool lines = false; // stay
+struct escape_options {
+  bool keep_lines = false;
   char quote = '\0';
 };
 
-std::string escaped(std::string_view text, form how) {
-  std::string to;
-  to.reserve(text.size() + 2);
-  if (how.quote)
-    to += how.quote;
+std::string escaped(std::string_view text, escape_options options) {
+  std::string escaped_text;
+  escaped_text.reserve(text.size() + 2);
+  if (options.quote)
+    escaped_text += options.quote;
   while (!text.empty()) {
     auto next = first_of(text);
     auto bytes = text.substr(0, next.bytes);
-    auto stays = how.lines && (next.code == '\n' || next.code == '\t');
-    if (how.quote && (bytes[0] == how.quote || bytes[0] == '\\'))
-      (to += '\\') += bytes[0];
-    else if (next.valid && (stays || !acts(next.code)))
-      to += bytes;
+    auto is_kept = options.keep_lines && (next.code == '\n' || next.code == '\t');
+    if (options.quote && (bytes[0] == options.quote || bytes[0] == '\\'))
+      (escaped_text += '\\') += bytes[0];
+    else if (next.valid && (is_kept || !must_be_escaped(next.code)))
+      escaped_text += bytes;
     else
-      append_escaped(bytes, to);
+      append_escaped(bytes, escaped_text);
     text.remove_prefix(next.bytes);
   }
-  if (how.quote)
-    to += how.quote;
-  return to;
+  if (options.quote)
+    escaped_text += options.quote;
+  return escaped_text;
 }
 
 } // namespace
 
 std::string printable(std::string_view text) { return escaped(text, {}); }
 
-std::string printable_lines(std::string_view text) { return escaped(text, {.lines = true}); }
+std::string printable_lines(std::string_view text) { return escaped(text, {.keep_lines = true}); }
 
 std::string in_quotes(std::string_view text, char quote) { return escaped(text, {.quote = quote}); }
 
-// What stands between the strings of JSON is plain ASCII, with line breaks at most.
+// Outside of its strings, JSON text is plain ASCII, with line breaks as the only control
+// characters.
 std::string printable_json(std::string text) {
-  std::string to;
-  std::string_view rest = text;
+  std::string escaped_text;
+  std::string_view unread = text;
   auto append_unit = [&](uint32_t unit) {
     constexpr std::string_view digits = "0123456789abcdef";
-    to += "\\u";
+    escaped_text += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4)
-      to += digits[unit >> shift & 15];
+      escaped_text += digits[unit >> shift & 15];
   };
-  while (!rest.empty()) {
-    auto next = first_of(rest);
+  while (!unread.empty()) {
+    auto next = first_of(unread);
     if (!next.valid)
-      to += "\\ufffd";
-    else if (next.code == '\n' || next.code == '\t' || !acts(next.code))
-      to += rest.substr(0, next.bytes);
+      escaped_text += "\\ufffd";
+    else if (next.code == '\n' || next.code == '\t' || !must_be_escaped(next.code))
+      escaped_text += unread.substr(0, next.bytes);
     else if (next.code < 0x10000)
       append_unit(next.code);
     else {
       append_unit(0xd800 + ((next.code - 0x10000) >> 10));
       append_unit(0xdc00 + ((next.code - 0x10000) & 0x3ff));
     }
-    rest.remove_prefix(next.bytes);
+    unread.remove_prefix(next.bytes);
   }
-  return to;
+  return escaped_text;
 }
 
 size_t incomplete_tail(std::string_view text) noexcept {

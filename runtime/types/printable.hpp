@@ -1,9 +1,9 @@
-// Text that comes from elsewhere (names, elements of tensors, what peers and files say), as it may
-// be shown: on a terminal, in a log, in an error.
+// Escapes text from names, tensor elements, peers and files so that it can be shown on a terminal,
+// in a log or in an error.
 //
-// Letters of all scripts stay as they are. Escaped are control characters, what changes the
-// direction or the lines of the text around it, and bytes that are no UTF-8: as \n, \r, \t, and
-// \xHH for each byte, as text graphs read them (docs/text-graphs.md).
+// Letters of all scripts are kept. Control characters, characters that change the direction or the
+// lines of the surrounding text, and bytes that are not valid UTF-8 are escaped: as \n, \r, \t, and
+// \xHH for each byte, which text graphs can read (docs/text-graphs.md).
 #pragma once
 #include "troupe/runtime/export.hpp"
 
@@ -12,19 +12,20 @@
 
 namespace troupe {
 
-/// On one line, without quotes.
+/// Escapes text for a single line, without quotes.
 TROUPE_API std::string printable(std::string_view text);
 
-/// The same, but line breaks and tabs stay: of text that has lines of its own.
+/// Like printable(), but keeps line breaks and tabs, for text of several lines.
 TROUPE_API std::string printable_lines(std::string_view text);
 
-/// On one line, between quotes of that kind, of which those within are escaped, and backslashes.
+/// Escapes text for a single line and puts it in quotes. Quotes of the same kind and backslashes in
+/// the text are escaped.
 TROUPE_API std::string in_quotes(std::string_view text, char quote = '"');
 
-/// JSON text whose strings hold nothing that is not printable: as \uHHHH. It must be UTF-8.
+/// Escapes the same characters in the strings of JSON text, as \uHHHH. The text must be UTF-8.
 TROUPE_API std::string printable_json(std::string text);
 
-/// How many bytes at the end are the beginning of a character whose rest is not there.
+/// Returns the number of bytes at the end of the text that begin an incomplete character.
 TROUPE_API size_t incomplete_tail(std::string_view text) noexcept;
 
 } // namespace troupe

@@ -11,14 +11,14 @@ namespace {
 template <class Extents>
 std::ostream& print(std::ostream& out, const Extents& extents) {
   out << '[';
-  const char* between = "";
+  const char* separator = "";
   for (auto extent : extents) {
-    out << between;
+    out << separator;
     if (extent == unknown_extent)
       out << '?';
     else
       out << extent;
-    between = ",";
+    separator = ",";
   }
   return out << ']';
 }
@@ -40,19 +40,19 @@ shape::shape(std::initializer_list<int64_t> extents) {
 result<shape> shape::make(std::span<const int64_t> extents) {
   if (extents.size() > static_cast<size_t>(max_rank))
     return too_many_axes(extents.size());
-  shape made;
+  shape checked_shape;
   int64_t elements = 1;
   for (auto extent : extents) {
     if (extent < 0)
       return invalid("extents must not be negative, got ", extent);
-    made.push_back(extent);
-    // An extent of 0 must not hide that the others overflow, because 0 may change in a reshape.
+    checked_shape.push_back(extent);
+    // An extent of 0 must not hide an overflow of the others, because a reshape can change the 0.
     auto factor = std::max<int64_t>(extent, 1);
     if (elements > (int64_t{1} << 62) / factor)
-      return invalid("a tensor of more than 2^62 elements was asked for");
+      return invalid("a tensor has at most 2^62 elements");
     elements *= factor;
   }
-  return made;
+  return checked_shape;
 }
 
 int64_t shape::elements() const noexcept {
@@ -118,18 +118,19 @@ int64_t partial_shape::elements() const noexcept {
 
 shape partial_shape::known() const {
   if (!fully_known())
-    throw error{failure(error_kind::failed_precondition, "the shape ", *this, " is not all known")};
-  shape all;
+    throw error{
+        failure(error_kind::failed_precondition, "the shape ", *this, " is not completely known")};
+  shape known_shape;
   for (auto extent : extents_)
-    all.push_back(extent);
-  return all;
+    known_shape.push_back(extent);
+  return known_shape;
 }
 
 namespace {
 
 bool may_be_equal(std::span<const int64_t> a, std::span<const int64_t> b) {
-  return std::ranges::equal(a, b, [](int64_t one, int64_t other) {
-    return one == other || one == unknown_extent || other == unknown_extent;
+  return std::ranges::equal(a, b, [](int64_t x, int64_t y) {
+    return x == y || x == unknown_extent || y == unknown_extent;
   });
 }
 
@@ -139,8 +140,8 @@ bool partial_shape::compatible(const partial_shape& other) const noexcept {
   return !known_rank_ || !other.known_rank_ || may_be_equal(extents_, other.extents_);
 }
 
-bool partial_shape::compatible(const shape& found) const noexcept {
-  return !known_rank_ || may_be_equal(extents_, found.extents());
+bool partial_shape::compatible(const shape& actual) const noexcept {
+  return !known_rank_ || may_be_equal(extents_, actual.extents());
 }
 
 std::ostream& operator<<(std::ostream& out, const partial_shape& dims) {
@@ -173,7 +174,7 @@ result<partial_shape> broadcast(const partial_shape& a, const partial_shape& b) 
     else if (x == 1)
       extent = y;
     else if (x == unknown_extent || y == unknown_extent)
-      extent = std::max(x, y); // the unknown one must be 1 or equal to the known
+      extent = std::max(x, y); // the unknown extent must be 1 or equal to the known extent
     else
       return invalid("shapes ", a, " and ", b, " cannot be broadcast: ", x, " against ", y,
                      " on axis ", rank - i);

@@ -1,4 +1,4 @@
-// The extents of a tensor: fully known (shape), or as far as known while a graph is built
+// The extents of a tensor: completely known (shape), or partly known while a graph is built
 // (partial_shape).
 #pragma once
 #include "troupe/runtime/export.hpp"
@@ -13,14 +13,14 @@
 
 namespace troupe {
 
-/// The most axes a tensor can have. Shapes live inside tensors, without allocation.
+/// The largest number of axes of a tensor. Shapes are stored in tensors, without allocation.
 inline constexpr int max_rank = 8;
 
-/// Every extent is known and not negative. Copying allocates nothing.
+/// A shape whose extents are all known and not negative. Copying does not allocate.
 class TROUPE_API shape {
 public:
-  shape() = default; ///< a scalar's
-  /// Throws troupe::error for a negative extent or too many axes; use `make` for extents that come
+  shape() = default; ///< the shape of a scalar
+  /// Throws troupe::error for a negative extent or too many axes. Use `make` for extents that come
   /// from files or peers.
   shape(std::initializer_list<int64_t> extents);
 
@@ -37,8 +37,8 @@ public:
   auto begin() const noexcept { return extents().begin(); }
   auto end() const noexcept { return extents().end(); }
 
-  /// Changes one extent, or adds an axis. Throws troupe::error for an axis that is not there, and
-  /// for one too many; the caller sees to the extent.
+  /// Changes one extent, or adds an axis. Throws troupe::error for an axis that does not exist, and
+  /// for more than max_rank axes. The caller ensures that the extent is valid.
   void set(int axis, int64_t extent) { extents_[checked(axis)] = extent; }
   void push_back(int64_t extent);
 
@@ -57,16 +57,16 @@ TROUPE_API std::ostream& operator<<(std::ostream& out, const shape& dims);
 
 inline constexpr int64_t unknown_extent = -1;
 
-/// Rank and extents may be unknown; unknown extents are -1.
+/// A shape whose rank or extents may be unknown. An unknown extent is -1.
 class TROUPE_API partial_shape {
 public:
-  partial_shape() = default; ///< nothing is known, not even the rank
+  partial_shape() = default; ///< unknown rank
   partial_shape(const shape& known);
   partial_shape(std::initializer_list<int64_t> extents); ///< -1 for an unknown extent
   explicit partial_shape(std::vector<int64_t> extents);
 
   static partial_shape unknown() { return {}; }
-  /// The rank is known, no extent is. Throws troupe::error for a negative rank.
+  /// Returns a shape of known rank with unknown extents. Throws troupe::error for a negative rank.
   static partial_shape of_rank(int rank);
 
   /// Fails for an extent below -1 or too many axes.
@@ -74,20 +74,20 @@ public:
 
   bool has_rank() const noexcept { return known_rank_; }
   int rank() const noexcept { return known_rank_ ? static_cast<int>(extents_.size()) : -1; }
-  /// Returns the extent, or -1 when it is unknown. Throws troupe::error for an axis that is not in
-  /// [0, rank()), as all are not where the rank is unknown.
+  /// Returns the extent, or -1 if it is unknown. Throws troupe::error for an axis that is not in
+  /// [0, rank()), which is every axis if the rank is unknown.
   int64_t operator[](int axis) const { return extents_[checked(axis)]; }
   std::span<const int64_t> extents() const noexcept { return extents_; }
   bool fully_known() const noexcept;
-  int64_t elements() const noexcept; ///< -1 when not fully known
+  int64_t elements() const noexcept; ///< -1 unless fully_known()
   shape known() const;               ///< throws troupe::error unless fully_known()
   void set(int axis, int64_t extent) { extents_[checked(axis)] = extent; }
 
-  /// Says whether a tensor of the other shape could be described by this one as well.
+  /// Returns whether some tensor has a shape that both describe.
   bool compatible(const partial_shape& other) const noexcept;
-  /// Says whether this describes a tensor of the shape; takes no memory, as it is asked in each
-  /// step.
-  bool compatible(const shape& found) const noexcept;
+  /// Returns whether this describes tensors of the shape. Called in each step, so it does not
+  /// allocate.
+  bool compatible(const shape& actual) const noexcept;
   bool operator==(const partial_shape&) const = default;
 
 private:
@@ -101,15 +101,15 @@ private:
 
 TROUPE_API std::ostream& operator<<(std::ostream& out, const partial_shape& dims);
 
-/// Joins what is known of both; fails when they contradict each other.
+/// Combines the known ranks and extents of both shapes. Fails if they contradict each other.
 TROUPE_API result<partial_shape> merge(const partial_shape& a, const partial_shape& b);
 
-/// The shape of an element-wise op on both, by NumPy's rules; fails when extents differ and neither
-/// is 1.
+/// Returns the shape of the result of an element-wise op on both, by NumPy's rules. Fails if two
+/// extents differ and neither is 1.
 TROUPE_API result<partial_shape> broadcast(const partial_shape& a, const partial_shape& b);
 TROUPE_API result<shape> broadcast(const shape& a, const shape& b);
 
-/// Counts a negative axis from the end; fails outside [-rank, rank).
+/// Converts an axis that may be negative, counted from the end. Fails outside [-rank, rank).
 TROUPE_API result<int> resolve_axis(int64_t axis, int rank);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Which source locations say where in the user's program a call stands.
+// Tells source locations of the user's program from other locations.
 #pragma once
 #include "troupe/runtime/export.hpp"
 
@@ -6,9 +6,9 @@
 
 namespace troupe {
 
-/// False for a location that is no line of a user's program: one without a line, and one in a
-/// header of the system or of the compiler. A default argument location::current() has such a
-/// location where a container or std::optional::emplace makes the call.
+/// Returns whether a location is a line of the user's program. A location without a line and a
+/// location in a header of the system or the compiler are not. A default argument
+/// location::current() has such a location if a container or std::optional::emplace makes the call.
 TROUPE_API bool has_user_line(const std::source_location& where) noexcept;
 
 } // namespace troupe

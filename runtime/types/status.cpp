@@ -15,39 +15,39 @@ namespace detail {
 namespace {
 
 template <class Integer>
-void append(std::string& to, Integer what) {
+void append(std::string& text, Integer number) {
   char digits[24];
-  to.append(digits, std::to_chars(digits, std::end(digits), what).ptr);
+  text.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
 }
 
-// Whether a text that was put together so far has a single quote open, as one before a name is.
+// Tracks whether the text joined so far has an open single quote, as before a name.
 class quote_state {
 public:
   bool is_open() const noexcept { return open_; }
 
-  // `behind` is a literal that has been appended to `joined`.
-  void pass(std::string_view behind, std::string_view joined) noexcept {
-    if (behind.find('\'') == behind.npos)
+  // Advances past `literal`, which has been appended to `joined`.
+  void pass(std::string_view literal, std::string_view joined) noexcept {
+    if (literal.find('\'') == literal.npos)
       return;
-    if (behind == "'") {
+    if (literal == "'") {
       open_ = !open_;
       return;
     }
     constexpr std::string_view before_names = " ([{=,:\"\n";
-    open_ = behind.back() == '\'' && before_names.find(joined[joined.size() - 2]) != joined.npos;
+    open_ = literal.back() == '\'' && before_names.find(joined[joined.size() - 2]) != joined.npos;
   }
 
 private:
   bool open_ = false;
 };
 
-// A name between single quotes.
-void append_name(std::string_view name, std::string& to) {
-  auto text = in_quotes(name, '\'');
-  to.append(text, 1, text.size() - 2);
+// Appends a name that stands between single quotes, escaped.
+void append_name(std::string_view name, std::string& text) {
+  auto quoted = in_quotes(name, '\'');
+  text.append(quoted, 1, quoted.size() - 2);
 }
 
-// `escapes`: what stands between single quotes.
+// `escapes` is set for errors: text between single quotes is escaped.
 std::string joined_parts(std::initializer_list<text_part> parts, bool escapes) {
   std::string joined;
   quote_state quotes;
@@ -70,7 +70,7 @@ std::string joined_parts(std::initializer_list<text_part> parts, bool escapes) {
         if (!out)
           out.emplace();
         out->str({});
-        part.print(*out, part.what);
+        part.print(*out, part.value);
         auto is_quote = out->view() == "'";
         if (escapes && quotes.is_open() && !is_quote)
           joined += printable(out->view());
@@ -89,7 +89,7 @@ std::string join(std::initializer_list<text_part> parts) { return joined_parts(p
 
 std::string join_error(std::initializer_list<text_part> parts) { return joined_parts(parts, true); }
 
-void throw_error(const status& why) { throw error{why}; }
+void throw_error(const status& reason) { throw error{reason}; }
 
 void throw_bad_index(std::string_view owner, std::string_view kind, int64_t index, int64_t count) {
   throw error{invalid(owner, ": there is no ", kind, ' ', index, "; it has ", count)};
@@ -118,67 +118,69 @@ std::string_view to_string(error_kind kind) noexcept {
 }
 
 status::status(error_kind kind, std::string message)
-    : what_(kind == error_kind::ok ? nullptr : new what{kind, printable_lines(message), {}}) {}
+    : details_(kind == error_kind::ok ? nullptr : new details{kind, printable_lines(message), {}}) {
+}
 
-status::status(const status& other) : what_(other.what_ ? new what{*other.what_} : nullptr) {}
+status::status(const status& other)
+    : details_(other.details_ ? new details{*other.details_} : nullptr) {}
 
 status& status::operator=(const status& other) {
   if (this != &other)
-    what_.reset(other.what_ ? new what{*other.what_} : nullptr);
+    details_.reset(other.details_ ? new details{*other.details_} : nullptr);
   return *this;
 }
 
 const std::string& status::message() const noexcept {
   static const std::string none;
-  return what_ ? what_->message : none;
+  return details_ ? details_->message : none;
 }
 
 status status::about(std::string_view op, std::string_view node) && {
-  if (what_ && what_->origin.node.empty()) {
-    what_->origin.op = op;
-    what_->origin.node = node;
+  if (details_ && details_->origin.node.empty()) {
+    details_->origin.op = op;
+    details_->origin.node = node;
   }
   return std::move(*this);
 }
 
 status status::on_task(std::string_view task) && {
-  if (what_ && what_->origin.task.empty())
-    what_->origin.task = task;
+  if (details_ && details_->origin.task.empty())
+    details_->origin.task = task;
   return std::move(*this);
 }
 
-status status::of_incarnation(uint64_t which) && {
-  if (what_ && what_->origin.incarnation == 0)
-    what_->origin.incarnation = which;
+status status::of_incarnation(uint64_t incarnation) && {
+  if (details_ && details_->origin.incarnation == 0)
+    details_->origin.incarnation = incarnation;
   return std::move(*this);
 }
 
 status status::of_lost_state() && {
-  if (what_)
-    what_->origin.state_lost = true;
+  if (details_)
+    details_->origin.state_lost = true;
   return std::move(*this);
 }
 
 const error_origin& status::origin() const noexcept {
   static const error_origin unknown;
-  return what_ ? what_->origin : unknown;
+  return details_ ? details_->origin : unknown;
 }
 
-status status::followed_by(std::string_view more) && {
-  if (what_)
-    what_->message += printable_lines(more);
+status status::followed_by(std::string_view suffix) && {
+  if (details_)
+    details_->message += printable_lines(suffix);
   return std::move(*this);
 }
 
 status status::within(std::string_view context) && {
-  if (what_ && !context.empty())
-    what_->message.insert(0, printable_lines(context) + ": ");
+  if (details_ && !context.empty())
+    details_->message.insert(0, printable_lines(context) + ": ");
   return std::move(*this);
 }
 
-std::ostream& operator<<(std::ostream& out, const status& what) {
-  out << to_string(what.kind());
-  return what.ok() ? out : out << ": " << what.message();
+std::ostream& operator<<(std::ostream& out, const status& outcome) {
+  out << to_string(outcome.kind());
+  return outcome.ok() ? out : out << ": " << outcome.message();
 }
 
 bool has_user_line(const std::source_location& where) noexcept {

@@ -22,7 +22,7 @@ public:
   }
 };
 
-// One allocation holds the buffer and, aligned behind it, the elements.
+// One allocation holds the buffer object and, after it, the aligned elements.
 constexpr size_t header = tensor_alignment;
 static_assert(sizeof(buffer) <= header);
 
@@ -39,26 +39,26 @@ void release_objects(buffer* memory) {
   release_numbers(memory);
 }
 
-// Elements that are objects begin as empty ones.
+// Default-constructs elements that are C++ objects.
 template <class T>
-buffer::release_fn begin_objects(void* elements, int64_t count) {
+buffer::release_fn construct_objects(void* elements, int64_t count) {
   std::uninitialized_default_construct_n(static_cast<T*>(elements), count);
   return release_objects<T>;
 }
 
-// The buffer of a device's memory is on the heap.
-void release_distant(buffer* memory) {
+// For memory of a device, the buffer object is a separate allocation on the heap.
+void release_device_memory(buffer* memory) {
   auto* from = static_cast<allocator*>(memory->context());
   from->deallocate(memory->data(), memory->bytes());
   delete memory;
 }
 
 template <class T>
-void print_values(std::ostream& out, const tensor& what, int64_t most) {
-  auto values = what.values<T>();
-  for (int64_t i = 0; i < what.elements(); ++i) {
+void print_values(std::ostream& out, const tensor& printed, int64_t max_values) {
+  auto values = printed.values<T>();
+  for (int64_t i = 0; i < printed.elements(); ++i) {
     out << (i ? ", " : "");
-    if (i == most) {
+    if (i == max_values) {
       out << "...";
       return;
     }
@@ -74,26 +74,26 @@ void print_values(std::ostream& out, const tensor& what, int64_t most) {
   }
 }
 
-void print_values(std::ostream& out, const tensor& what, int64_t most) {
-  switch (what.type()) {
+void print_values(std::ostream& out, const tensor& printed, int64_t max_values) {
+  switch (printed.type()) {
     case dtype::none: break;
-    case dtype::boolean: return print_values<bool>(out, what, most);
-    case dtype::u8: return print_values<uint8_t>(out, what, most);
-    case dtype::u16: return print_values<uint16_t>(out, what, most);
-    case dtype::u32: return print_values<uint32_t>(out, what, most);
-    case dtype::u64: return print_values<uint64_t>(out, what, most);
-    case dtype::i8: return print_values<int8_t>(out, what, most);
-    case dtype::i16: return print_values<int16_t>(out, what, most);
-    case dtype::i32: return print_values<int32_t>(out, what, most);
-    case dtype::i64: return print_values<int64_t>(out, what, most);
-    case dtype::f16: return print_values<float16>(out, what, most);
-    case dtype::bf16: return print_values<bfloat16>(out, what, most);
-    case dtype::f32: return print_values<float>(out, what, most);
-    case dtype::f64: return print_values<double>(out, what, most);
-    case dtype::c64: return print_values<std::complex<float>>(out, what, most);
-    case dtype::c128: return print_values<std::complex<double>>(out, what, most);
-    case dtype::string: return print_values<std::string>(out, what, most);
-    case dtype::variant: return print_values<tensor_list>(out, what, most);
+    case dtype::boolean: return print_values<bool>(out, printed, max_values);
+    case dtype::u8: return print_values<uint8_t>(out, printed, max_values);
+    case dtype::u16: return print_values<uint16_t>(out, printed, max_values);
+    case dtype::u32: return print_values<uint32_t>(out, printed, max_values);
+    case dtype::u64: return print_values<uint64_t>(out, printed, max_values);
+    case dtype::i8: return print_values<int8_t>(out, printed, max_values);
+    case dtype::i16: return print_values<int16_t>(out, printed, max_values);
+    case dtype::i32: return print_values<int32_t>(out, printed, max_values);
+    case dtype::i64: return print_values<int64_t>(out, printed, max_values);
+    case dtype::f16: return print_values<float16>(out, printed, max_values);
+    case dtype::bf16: return print_values<bfloat16>(out, printed, max_values);
+    case dtype::f32: return print_values<float>(out, printed, max_values);
+    case dtype::f64: return print_values<double>(out, printed, max_values);
+    case dtype::c64: return print_values<std::complex<float>>(out, printed, max_values);
+    case dtype::c128: return print_values<std::complex<double>>(out, printed, max_values);
+    case dtype::string: return print_values<std::string>(out, printed, max_values);
+    case dtype::variant: return print_values<tensor_list>(out, printed, max_values);
   }
 }
 
@@ -102,14 +102,14 @@ status out_of_memory(size_t bytes, dtype type, const shape& dims) {
                  dims);
 }
 
-result<tensor> make_distant(dtype type, const shape& dims, size_t bytes, allocator& from) {
+result<tensor> make_in_space(dtype type, const shape& dims, size_t bytes, allocator& from) {
   if (type == dtype::string || type == dtype::variant)
-    return invalid(type, "s cannot lie in the memory of ", from.space()->name());
+    return invalid(type, "s cannot be stored in the memory of ", from.space()->name());
   auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes);
   if (!memory)
     return out_of_memory(bytes, type, dims);
-  return tensor::raw_over(new buffer{memory, bytes, release_distant, &from, from.space()}, type,
-                          dims);
+  return tensor::raw_over(new buffer{memory, bytes, release_device_memory, &from, from.space()},
+                          type, dims);
 }
 
 } // namespace
@@ -121,12 +121,12 @@ void throw_wrong_count(const shape& dims, size_t values) {
                       values, values == 1 ? " value" : " values")};
 }
 
-void throw_wrong_type(dtype asked, dtype held, const shape& dims) {
-  throw error{invalid("the elements of a tensor ", held, dims, " were asked for as ", asked)};
+void throw_wrong_type(dtype requested, dtype actual, const shape& dims) {
+  throw error{invalid("the elements of a tensor ", actual, dims, " were requested as ", requested)};
 }
 
-void throw_no_values(dtype asked) {
-  throw error{invalid("the elements of a tensor that holds nothing were asked for as ", asked)};
+void throw_no_values(dtype requested) {
+  throw error{invalid("the elements of an empty tensor were requested as ", requested)};
 }
 
 } // namespace detail
@@ -138,22 +138,23 @@ allocator& heap_allocator() noexcept {
 
 result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
   auto bytes = size_of(type);
-  bool overflow = false; // shapes that were broadcast or extended were not checked before
+  bool overflow = false; // the size of a broadcast or extended shape has not been checked before
   for (auto extent : dims)
     overflow |= __builtin_mul_overflow(bytes, static_cast<size_t>(extent), &bytes);
   if (type == dtype::none || overflow)
     return invalid("cannot make a tensor of type ", type, " and shape ", dims);
   if (from.space())
-    return make_distant(type, dims, bytes, from);
+    return make_in_space(type, dims, bytes, from);
   auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes + header);
   if (!memory)
     return out_of_memory(bytes, type, dims);
   auto* elements = static_cast<char*>(memory) + header;
-  auto release = type == dtype::string    ? begin_objects<std::string>(elements, dims.elements())
-                 : type == dtype::variant ? begin_objects<tensor_list>(elements, dims.elements())
-                                          : release_numbers;
-  auto* made = new (memory) buffer{elements, bytes, release, &from};
-  return raw_over(made, type, dims);
+  auto release = type == dtype::string ? construct_objects<std::string>(elements, dims.elements())
+                 : type == dtype::variant
+                     ? construct_objects<tensor_list>(elements, dims.elements())
+                     : release_numbers;
+  auto* elements_buffer = new (memory) buffer{elements, bytes, release, &from};
+  return raw_over(elements_buffer, type, dims);
 }
 
 tensor tensor::over(buffer* memory, dtype type, const shape& dims) {
@@ -165,19 +166,19 @@ tensor tensor::over(buffer* memory, dtype type, const shape& dims) {
 }
 
 tensor tensor::raw_over(buffer* memory, dtype type, const shape& dims) noexcept {
-  tensor made;
-  made.buffer_ = memory;
-  made.data_ = memory->data();
-  made.dims_ = dims;
-  made.type_ = type;
-  return made;
+  tensor view;
+  view.buffer_ = memory;
+  view.data_ = memory->data();
+  view.dims_ = dims;
+  view.type_ = type;
+  return view;
 }
 
 tensor tensor::must_make(dtype type, const shape& dims) {
-  auto made = make(type, dims);
-  if (!made)
+  auto allocated = make(type, dims);
+  if (!allocated)
     throw std::bad_alloc{};
-  return *std::move(made);
+  return *std::move(allocated);
 }
 
 tensor tensor::reshaped(const shape& dims) const {
@@ -206,20 +207,20 @@ result<tensor> tensor::clone(allocator& from) const {
   return copy;
 }
 
-std::string to_string(const tensor& what, int64_t max_values) {
+std::string to_string(const tensor& value, int64_t max_values) {
   std::ostringstream out;
-  out << what.type() << what.dims();
-  if (!what.on_host()) {
-    out << " on " << what.space()->name();
+  out << value.type() << value.dims();
+  if (!value.on_host()) {
+    out << " on " << value.space()->name();
     return std::move(out).str();
   }
   out << " {" << std::boolalpha;
-  print_values(out, what, max_values);
+  print_values(out, value, max_values);
   out << '}';
   return std::move(out).str();
 }
 
-std::ostream& operator<<(std::ostream& out, const tensor& what) { return out << to_string(what); }
+std::ostream& operator<<(std::ostream& out, const tensor& value) { return out << to_string(value); }
 
 bool identical(const tensor& a, const tensor& b) noexcept {
   if (a.type() != b.type() || !(a.dims() == b.dims()) || !a.on_host() || !b.on_host())

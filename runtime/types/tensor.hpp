@@ -16,29 +16,30 @@ namespace troupe {
 class allocator;
 class memory_usage_source; // runtime/device/memory_usage_source.hpp
 
-/// A copy of elements from some places to others, in the order of nested loops.
+/// A strided copy of elements, described as a nest of loops.
 struct strided_copy {
   struct loop {
     int64_t extent = 0;
-    int64_t from = 0, to = 0; ///< how many elements further each pass goes
+    int64_t from = 0, to = 0; ///< the strides of source and destination, in elements
   };
   void* to = nullptr;
   const void* from = nullptr;
   size_t element_bytes = 0; ///< 1, 2, 4, 8 or 16
   int rank = 0;
-  std::array<loop, 2 * max_rank> loops = {}; ///< the innermost last
+  std::array<loop, 2 * max_rank> loops = {}; ///< from the outermost to the innermost
 };
 
-/// Memory that the processors can neither read nor write: a GPU's. Lives as long as any of it. What
-/// the functions launch runs after what was launched before on its device, and before what is
-/// launched later; whoever waits for the device hears of a failure, too.
+/// Memory that the CPU can neither read nor write, such as a GPU's. The object lives as long as any
+/// memory of the space. The functions launch work that runs in order with other work of the device:
+/// after all work launched before and before all work launched later. A failure of the work is also
+/// reported to each caller that waits for the device.
 class TROUPE_API memory_space {
 public:
   virtual std::string name() const = 0; ///< "gpu:0"
-  /// Copies within it.
+  /// Copies bytes within the space.
   virtual status copy(void* to, const void* from, size_t bytes) const noexcept = 0;
-  virtual status copy(const strided_copy& what) const noexcept = 0;
-  /// Writes the element, which lies in the host's memory, `count` times.
+  virtual status copy(const strided_copy& request) const noexcept = 0;
+  /// Writes the element, which is in host memory, `count` times.
   virtual status fill(void* to, const void* element, size_t element_bytes,
                       int64_t count) const noexcept = 0;
 
@@ -46,7 +47,7 @@ protected:
   ~memory_space() = default;
 };
 
-/// Memory that tensors share. Freed when the last tensor over it is gone, on that thread.
+/// Memory that tensors share. The thread that releases the last reference frees it.
 class TROUPE_API buffer {
 public:
   using release_fn = void (*)(buffer*);
@@ -60,7 +61,7 @@ public:
   void* data() const noexcept { return data_; }
   size_t bytes() const noexcept { return bytes_; }
   void* context() const noexcept { return context_; }
-  const memory_space* space() const noexcept { return space_; } ///< null: the host's
+  const memory_space* space() const noexcept { return space_; } ///< null: host memory
   bool unique() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -78,34 +79,35 @@ private:
   std::atomic<uint32_t> references_{1};
 };
 
-/// Gives out memory for tensors. All functions may be called from any thread.
+/// Allocates memory for tensors. Any thread may call any function.
 class TROUPE_API allocator {
 public:
   virtual ~allocator() = default;
-  /// Returns memory aligned to 64 bytes, or nullptr when there is none.
+  /// Returns memory aligned to 64 bytes, or nullptr if there is not enough.
   virtual void* allocate(size_t bytes) noexcept = 0;
   virtual void deallocate(void* memory, size_t bytes) noexcept = 0;
-  /// Where the memory lies; null for the host's.
+  /// Returns the space of the memory, or null for host memory.
   virtual const memory_space* space() const noexcept { return nullptr; }
-  /// Tells at any moment how much is given out; null where it cannot.
+  /// Returns a source of the current memory usage, or null if it is not available.
   virtual const memory_usage_source* usage() const noexcept { return nullptr; }
 };
 
 inline constexpr size_t tensor_alignment = 64;
 
-/// The process's plain heap.
+/// Returns the allocator of the process's heap.
 TROUPE_API allocator& heap_allocator() noexcept;
 
 namespace detail {
 [[noreturn]] TROUPE_API void throw_wrong_count(const shape& dims, size_t values);
-[[noreturn]] TROUPE_API void throw_wrong_type(dtype asked, dtype held, const shape& dims);
-[[noreturn]] TROUPE_API void throw_no_values(dtype asked);
+[[noreturn]] TROUPE_API void throw_wrong_type(dtype requested, dtype actual, const shape& dims);
+[[noreturn]] TROUPE_API void throw_no_values(dtype requested);
 } // namespace detail
 
-/// Cheap to copy: copies share the buffer. Elements lie in row-major order, 64-byte aligned.
+/// A typed n-d array. Copies are cheap because they share the buffer. Elements are in row-major
+/// order, 64-byte aligned.
 class TROUPE_API tensor {
 public:
-  tensor() noexcept = default; ///< holds nothing: no type, no memory
+  tensor() noexcept = default; ///< empty: no type, no memory
   tensor(const tensor& other) noexcept
       : buffer_(other.buffer_), data_(other.data_), dims_(other.dims_), type_(other.type_) {
     if (buffer_)
@@ -129,25 +131,26 @@ public:
       buffer_->release();
   }
 
-  /// Allocates without initialising numbers (strings and lists start empty). Fails with
+  /// Allocates a tensor. Numbers are uninitialized; strings and lists are empty. Fails with
   /// resource_exhausted.
   static result<tensor> make(dtype type, const shape& dims, allocator& from = heap_allocator());
 
-  /// Shares memory that already exists; `release` is called with the buffer when it is not used any
-  /// more and must free the buffer as well. `memory` must be 64-byte aligned. Throws troupe::error,
-  /// and takes nothing, where there is no memory, or too little for the shape.
+  /// Takes ownership of existing memory. The buffer's release function is called with the buffer
+  /// when the last reference is gone, and must also free the buffer object. `memory` must be
+  /// 64-byte aligned. Throws troupe::error, without taking ownership, if `memory` is null or too
+  /// small for the shape.
   static tensor over(buffer* memory, dtype type, const shape& dims);
-  /// The same, unchecked: the buffer may be said to have no bytes.
+  /// Like over(), without checks: the buffer may state a size of 0 bytes.
   static tensor raw_over(buffer* memory, dtype type, const shape& dims) noexcept;
 
-  /// Copies values. Throws troupe::error if their number is not that of the shape.
+  /// Copies values. Throws troupe::error if their number differs from the shape's element count.
   template <class T>
   static tensor of(const shape& dims, std::span<const T> values) {
     if (dims.elements() != static_cast<int64_t>(values.size()))
       detail::throw_wrong_count(dims, values.size());
-    auto made = must_make(dtype_of<T>, dims);
-    std::copy(values.begin(), values.end(), made.template data<T>());
-    return made;
+    auto copied = must_make(dtype_of<T>, dims);
+    std::copy(values.begin(), values.end(), copied.template data<T>());
+    return copied;
   }
   template <class T>
   static tensor of(const shape& dims, const std::vector<T>& values) {
@@ -171,25 +174,25 @@ public:
   int rank() const noexcept { return dims_.rank(); }
   int64_t elements() const noexcept { return dims_.elements(); }
   size_t bytes() const noexcept { return static_cast<size_t>(elements()) * size_of(type_); }
-  bool empty() const noexcept { return buffer_ == nullptr; } ///< holds nothing
+  bool empty() const noexcept { return buffer_ == nullptr; } ///< no type, no memory
 
-  /// Where the elements lie; null for the host's memory, as for a tensor that holds nothing.
+  /// Returns the space of the elements, or null for host memory and for an empty tensor.
   const memory_space* space() const noexcept { return buffer_ ? buffer_->space() : nullptr; }
-  /// Whether the processors can read the elements.
+  /// Returns whether the CPU can read the elements.
   bool on_host() const noexcept { return space() == nullptr; }
 
-  /// The elements, whatever their type: what uses the pointer must have looked at type().
+  /// Returns a pointer to the elements without a check of their type. The caller checks type().
   void* raw() const noexcept { return data_; }
-  /// The elements; null where the tensor holds nothing. Throws troupe::error, naming both types, if
-  /// T is not the C++ type of `type()`. Only the device may follow the pointer where the tensor is
-  /// not on the host.
+  /// Returns a pointer to the elements, or null for an empty tensor. Throws troupe::error, which
+  /// names both types, if T is not the C++ type of `type()`. If the tensor is not on the host, only
+  /// its device may dereference the pointer.
   template <class T>
   T* data() const {
     if (dtype_of<T> != type_ && buffer_) [[unlikely]]
       detail::throw_wrong_type(dtype_of<T>, type_, dims_);
     return static_cast<T*>(data_);
   }
-  /// The same as a span, of memory that the tensor must outlive. Throws for a tensor without values.
+  /// Returns the elements as a span. The tensor must outlive it. Throws for an empty tensor.
   template <class T>
   std::span<T> values() const {
     if (!buffer_) [[unlikely]]
@@ -197,14 +200,14 @@ public:
     return {data<T>(), static_cast<size_t>(elements())};
   }
 
-  /// Says whether nobody else shares the memory, so that it may be overwritten.
+  /// Returns whether no other tensor shares the memory, so that it may be overwritten.
   bool unique() const noexcept { return buffer_ && buffer_->unique(); }
 
-  /// Returns a tensor over the same memory with another shape. Throws troupe::error if that has not
-  /// as many elements.
+  /// Returns a tensor over the same memory with another shape. Throws troupe::error if the element
+  /// counts differ.
   tensor reshaped(const shape& dims) const;
 
-  /// Copies the elements into memory of its own, which must lie in the same space.
+  /// Copies the elements into new memory, which must be in the same space.
   result<tensor> clone(allocator& from = heap_allocator()) const;
 
   void swap(tensor& other) noexcept {
@@ -224,12 +227,12 @@ private:
   dtype type_ = dtype::none;
 };
 
-/// Prints type, shape and the first values: `f32[2,2] {1, 2, 3, 4}`.
-TROUPE_API std::string to_string(const tensor& what, int64_t max_values = 16);
-TROUPE_API std::ostream& operator<<(std::ostream& out, const tensor& what);
+/// Returns type, shape and the first values as text: `f32[2,2] {1, 2, 3, 4}`.
+TROUPE_API std::string to_string(const tensor& value, int64_t max_values = 16);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const tensor& value);
 
-/// Says whether type, shape and every element's bytes (for strings: text) are equal. Both must be
-/// on the host.
+/// Returns whether type, shape and every element's bytes (for strings: text) are equal. Returns
+/// false unless both are on the host.
 TROUPE_API bool identical(const tensor& a, const tensor& b) noexcept;
 
 } // namespace troupe

@@ -7,12 +7,11 @@
 namespace troupe {
 
 status shared_object::keep(shared_object& other) {
-  static std::mutex all; // this is rare
-  std::lock_guard lock{all};
+  static std::mutex mutex; // this is rare
+  std::lock_guard lock{mutex};
   if (this == &other || is_kept_ || other.keeps_)
     return failure(error_kind::unimplemented, description(), " cannot keep a handle of ",
-                   other.description(),
-                   ": what keeps handles is kept by nothing, and what is kept keeps none");
+                   other.description(), ": an object that keeps handles cannot be kept itself");
   keeps_ = other.is_kept_ = true;
   return {};
 }
@@ -36,20 +35,20 @@ bool tensor_list::operator==(const tensor_list& other) const noexcept {
 
 namespace {
 
-// Lists that had handles once look as if they still had.
-const shared_object* find_handle(const tensor& in, int& looks_left) noexcept {
-  if (in.type() != dtype::variant)
+// A list keeps has_handles() after its handles are removed, so the search may find none.
+const shared_object* find_handle(const tensor& elements, int& remaining_visits) noexcept {
+  if (elements.type() != dtype::variant)
     return nullptr;
-  for (const auto& one : in.values<tensor_list>()) {
-    if (one.object)
-      return one.object.get();
-    if (!one.has_handles())
+  for (const auto& list : elements.values<tensor_list>()) {
+    if (list.object)
+      return list.object.get();
+    if (!list.has_handles())
       continue;
-    for (const auto& item : one.items) {
-      if (looks_left-- <= 0)
+    for (const auto& item : list.items) {
+      if (remaining_visits-- <= 0)
         return nullptr;
-      if (const auto* found = find_handle(item, looks_left))
-        return found;
+      if (const auto* handle = find_handle(item, remaining_visits))
+        return handle;
     }
   }
   return nullptr;
@@ -57,17 +56,17 @@ const shared_object* find_handle(const tensor& in, int& looks_left) noexcept {
 
 } // namespace
 
-const shared_object* find_handle(const tensor& in) noexcept {
-  int looks_left = 1 << 16;
-  return find_handle(in, looks_left);
+const shared_object* find_handle(const tensor& elements) noexcept {
+  int remaining_visits = 1 << 16;
+  return find_handle(elements, remaining_visits);
 }
 
-std::ostream& operator<<(std::ostream& out, const tensor_list& what) {
-  if (what.object)
-    return out << what.object->description();
-  out << "list of " << what.items.size();
-  if (what.type != dtype::none)
-    out << ' ' << what.type << what.dims;
+std::ostream& operator<<(std::ostream& out, const tensor_list& list) {
+  if (list.object)
+    return out << list.object->description();
+  out << "list of " << list.items.size();
+  if (list.type != dtype::none)
+    out << ' ' << list.type << list.dims;
   return out;
 }
 

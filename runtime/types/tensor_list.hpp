@@ -1,4 +1,5 @@
-// Lists of tensors as elements of tensors: what loops collect, turn by turn.
+// Lists of tensors as elements of tensors, such as the values that a loop collects, one for each
+// iteration.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -6,45 +7,45 @@
 
 namespace troupe {
 
-/// What a handle stands for: who changes it changes it for all who have a handle of it. Made by an
-/// op, and gone with its last handle. A TensorArray, a stack
+/// An object that several handles share, such as a TensorArray or a stack. A change through one
+/// handle is visible through all. An op creates the object; it is destroyed with its last handle
 /// (ops/list/shared/step_objects.cpu.hpp).
 class TROUPE_API shared_object {
 public:
   virtual ~shared_object() = default;
   virtual std::string description() const = 0; ///< "TensorArray 'outputs'"
 
-  /// To be asked before the object keeps a handle of another one. Fails where one that is kept
-  /// would keep others: so none keeps itself, and objects are not freed by calls within calls.
-  /// From any thread.
+  /// Checks that this object may keep a handle of `other`. Called before it does, from any thread.
+  /// Fails if an object that is kept would keep another. This excludes cycles, and it bounds the
+  /// depth of recursive destruction.
   status keep(shared_object& other);
 
 private:
   bool keeps_ = false, is_kept_ = false;
 };
 
-/// What an element of type `variant` holds. Copying copies no elements of the items.
+/// An element of type `variant`: a list or a handle. A copy shares the elements of the items.
 class TROUPE_API tensor_list {
 public:
-  /// The items' type; none: each has its own, as in a tuple.
+  /// The type of the items. With `none`, each item has its own type, as in a tuple.
   dtype type = dtype::none;
-  /// What is known of the items' shapes.
+  /// The known part of the items' shapes.
   partial_shape dims = {};
-  /// More items must not be added; -1: any number.
+  /// The maximum number of items; -1: unlimited.
   int64_t most = -1;
-  /// One that is empty() has been reserved, and counts as zeros.
+  /// The items. An item that is empty() is reserved and counts as zeros.
   std::vector<tensor> items = {};
-  /// Set: this is no list, but a handle.
+  /// If set, this element is a handle and not a list.
   std::shared_ptr<shared_object> object = {};
 
-  /// How deep lists lie within lists; 1 for a list of numbers.
+  /// Returns the nesting depth of lists; 1 for a list of numbers.
   int depth() const noexcept { return depth_; }
-  /// Whether it is a handle, or some lie within it: then it cannot leave its step.
+  /// Returns whether this is a handle or contains handles. If so, it cannot leave its step.
   bool has_handles() const noexcept { return object || has_inner_handles_; }
-  /// Items of these may be added. Fails where lists would lie too deep within lists.
+  /// Allows items like `item` to be added. Fails if lists would be nested too deeply.
   status admit(const tensor& item);
 
-  /// Equal items in the same order.
+  /// Compares items in order.
   bool operator==(const tensor_list& other) const noexcept;
 
 private:
@@ -52,31 +53,30 @@ private:
   bool has_inner_handles_ = false;
 };
 
-/// How many items a walk through lists within lists may meet: a list may stand in another one
-/// twice, and so on, and a short one stand for more items than there could be.
+/// Limits the number of items that a traversal of nested lists visits. A list may occur several
+/// times in another list, so that a small structure can stand for exponentially many items.
 class list_budget {
 public:
   status take() {
-    return left_-- > 0
+    return remaining_-- > 0
                ? status{}
                : failure(error_kind::resource_exhausted, "lists within lists have more than ",
-                         most_items, " items, those that stand there twice counted twice");
+                         max_items, " items, counting repeated items each time");
   }
-  bool is_spent() const noexcept { return left_ <= 0; }
+  bool is_spent() const noexcept { return remaining_ <= 0; }
 
 private:
-  static constexpr int64_t most_items = int64_t{1} << 21;
-  int64_t left_ = most_items;
+  static constexpr int64_t max_items = int64_t{1} << 21;
+  int64_t remaining_ = max_items;
 };
 
-/// What a handle among the elements, or within one of them, stands for; nullptr where there is
-/// none.
-TROUPE_API const shared_object* find_handle(const tensor& in) noexcept;
+/// Returns the object of a handle among the elements or nested in them; nullptr if there is none.
+TROUPE_API const shared_object* find_handle(const tensor& elements) noexcept;
 
-/// Prints the number of items: `list of 3 f32[2]`; of a handle, what it stands for.
-TROUPE_API std::ostream& operator<<(std::ostream& out, const tensor_list& what);
+/// Prints the number of items, `list of 3 f32[2]`, or the description of a handle's object.
+TROUPE_API std::ostream& operator<<(std::ostream& out, const tensor_list& list);
 
-/// Bounded, because lists within lists are freed by calls within calls.
+/// Nested lists are freed by recursive calls, so the depth is bounded.
 inline constexpr int max_list_depth = 1000;
 
 } // namespace troupe

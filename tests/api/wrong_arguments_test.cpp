@@ -54,18 +54,18 @@ TEST_CASE("a tensor is made of as many values as its shape has elements") {
 
 TEST_CASE("elements are read as what they are") {
   auto doubles = tensor::of<double>({2}, {3, 4});
-  refuses("tensor::data", "f64[2] were asked for as f32", [&] { (void)doubles.data<float>(); });
-  refuses("tensor::values", "f64[2] were asked for as i64",
+  refuses("tensor::data", "f64[2] were requested as f32", [&] { (void)doubles.data<float>(); });
+  refuses("tensor::values", "f64[2] were requested as i64",
           [&] { (void)doubles.values<int64_t>(); });
-  refuses("tensor::values, strings", "f64[2] were asked for as string",
+  refuses("tensor::values, strings", "f64[2] were requested as string",
           [&] { (void)doubles.values<std::string>(); });
   refuses("to_scalar", "expected one f32, got f64[2]", [&] { (void)to_scalar<float>(doubles); });
   refuses("to_scalar, of nothing", "expected one f32, got none",
           [] { (void)to_scalar<float>(tensor{}); });
   CHECK(tensor{}.data<float>() == nullptr);
-  refuses("tensor::values, of nothing", "holds nothing", [] { (void)tensor{}.values<float>(); });
+  refuses("tensor::values, of nothing", "an empty tensor", [] { (void)tensor{}.values<float>(); });
   auto moved = std::move(doubles);
-  refuses("tensor::values, moved away", "holds nothing",
+  refuses("tensor::values, moved away", "an empty tensor",
           [&] { (void)doubles.values<double>(); }); // NOLINT(bugprone-use-after-move)
   CHECK(moved.data<double>()[1] == 4);
   CHECK(moved.raw() == moved.data<double>());
@@ -92,7 +92,7 @@ TEST_CASE("axes and extents of shapes are checked") {
   refuses("partial_shape::operator[], no rank", "there is no axis 0",
           [] { (void)partial_shape{}[0]; });
   refuses("partial_shape::set", "there is no axis -1", [&] { partial_shape{open}.set(-1, 1); });
-  refuses("partial_shape::known", "[?,3] is not all known", [&] { (void)open.known(); });
+  refuses("partial_shape::known", "[?,3] is not completely known", [&] { (void)open.known(); });
   refuses("partial_shape::of_rank", "must not be negative, got -1",
           [] { (void)partial_shape::of_rank(-1); });
   refuses("partial_shape::make", "must be -1 (unknown) or more, got -2",
@@ -118,10 +118,10 @@ TEST_CASE("a result without a value says why when it is read") {
 
 TEST_CASE("attributes are read as what they are, and hold what they are given") {
   const attr_map attrs{{"n", 3}, {"name", "x"}};
-  refuses("attr, other kind", "'n' is a int, no string",
+  refuses("attr, other kind", "'n' is a int, not a string",
           [&] { (void)attr<std::string>(attrs, "n"); });
   refuses("attr, none", "there is no attribute 'm'", [&] { (void)attr<int64_t>(attrs, "m"); });
-  refuses("attr_value(integral)", "up to 2^63 - 1, got 18446744073709551615",
+  refuses("attr_value(integral)", "at most 2^63 - 1, got 18446744073709551615",
           [] { (void)attr_value{UINT64_MAX}; });
   graph_builder g;
   auto* node = g.placeholder(dtype::f32).node;

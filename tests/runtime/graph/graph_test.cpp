@@ -190,8 +190,8 @@ TEST_CASE("a shape that no tensor can have is refused where the node is made") {
   };
   auto wide = fed({int64_t{1} << 40, 1}), high = fed({1, int64_t{1} << 40});
   CHECK(refused(in, {.op = "Add", .name = "sum", .inputs = {wide, high}}) ==
-        "Add 'sum' (LINE): output 0 would have shape [1099511627776,1099511627776]: a tensor of "
-        "more than 2^62 elements was asked for");
+        "Add 'sum' (LINE): output 0 would have shape [1099511627776,1099511627776]: a tensor has "
+        "at most 2^62 elements");
 }
 
 TEST_CASE("a name that is used already names its first user") {
