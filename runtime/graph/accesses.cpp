@@ -5,83 +5,86 @@
 namespace troupe {
 namespace {
 
-bool is_ref(const edge& what) { return what.node->output_is_ref(what.index); }
+bool is_ref(const edge& source) { return source.node->output_is_ref(source.index); }
 
 } // namespace
 
-bool uses_state(const node& of) noexcept { return std::ranges::any_of(of.inputs(), is_ref); }
+bool uses_state(const node& source) noexcept {
+  return std::ranges::any_of(source.inputs(), is_ref);
+}
 
-std::vector<state_access> accesses_of(const node& of) {
-  std::vector<state_access> found;
-  for (int i = 0; i < static_cast<int>(of.inputs().size()); ++i) {
-    const auto& input = of.inputs()[static_cast<size_t>(i)];
+std::vector<state_access> accesses_of(const node& source) {
+  std::vector<state_access> accesses;
+  for (int i = 0; i < static_cast<int>(source.inputs().size()); ++i) {
+    const auto& input = source.inputs()[static_cast<size_t>(i)];
     if (!is_ref(input))
       continue;
     const auto* state = resource_behind(input);
     if (!state)
       continue;
-    auto itself = of.input_is_ref(i);
-    found.push_back({.state = state,
-                     .input = i,
-                     .updates = itself && !has(of.op().effects, effect::of_shape),
-                     .as_value = !itself && state->op().makes == resource::variable});
+    auto takes_ref = source.input_is_ref(i);
+    accesses.push_back({.state = state,
+                        .input = i,
+                        .updates = takes_ref && !has(source.op().effects, effect::of_shape),
+                        .as_value = !takes_ref && state->op().makes == resource::variable});
   }
-  return found;
+  return accesses;
 }
 
-update_order::update_order(const graph& of) : graph_(of) {
-  for (const auto& node : of.nodes())
+update_order::update_order(const graph& source) : graph_(source) {
+  for (const auto& node : source.nodes())
     for (const auto& access : accesses_of(*node))
       if (access.updates) {
-        auto& ids = of_[access.state].ids;
+        auto& ids = updates_by_state_[access.state].ids;
         if (ids.empty() || ids.back() != node->id())
           ids.push_back(node->id());
       }
 }
 
-// Only what stands behind the first update can depend on one.
-int update_order::seen_by(const node& n, const node& state) const {
-  auto it = of_.find(&state);
-  if (it == of_.end() || n.id() <= it->second.ids.front())
+// A node can depend on an update only if it is after the first update.
+int update_order::seen_by(const node& reader, const node& state) const {
+  auto state_updates = updates_by_state_.find(&state);
+  if (state_updates == updates_by_state_.end() || reader.id() <= state_updates->second.ids.front())
     return none;
-  auto& [ids, seen] = it->second;
+  auto& [ids, seen] = state_updates->second;
   auto first = static_cast<size_t>(ids.front());
   if (seen.empty()) {
     seen.assign(graph_.nodes().size() - first, none);
     auto next = ids.begin();
     for (auto id = first; id < graph_.nodes().size(); ++id) {
-      auto& mine = seen[id - first];
-      auto look_at = [&](const node& before) {
-        if (before.index() < first)
+      auto& last_seen = seen[id - first];
+      auto visit = [&](const node& predecessor) {
+        if (predecessor.index() < first)
           return;
-        auto updates = std::ranges::binary_search(ids.begin(), next, before.id());
-        mine = std::max(mine, updates ? before.id() : seen[before.index() - first]);
+        auto is_update = std::ranges::binary_search(ids.begin(), next, predecessor.id());
+        last_seen =
+            std::max(last_seen, is_update ? predecessor.id() : seen[predecessor.index() - first]);
       };
       for (const auto& input : graph_.nodes()[id]->inputs())
-        look_at(*input.node);
-      for (const auto* before : graph_.nodes()[id]->controls())
-        look_at(*before);
+        visit(*input.node);
+      for (const auto* predecessor : graph_.nodes()[id]->controls())
+        visit(*predecessor);
       if (next != ids.end() && static_cast<size_t>(*next) == id)
         ++next;
     }
   }
-  return seen[n.index() - first];
+  return seen[reader.index() - first];
 }
 
-int update_order::last_before(const node& n, const node& state) const {
-  auto it = of_.find(&state);
-  if (it == of_.end())
+int update_order::last_before(const node& reader, const node& state) const {
+  auto state_updates = updates_by_state_.find(&state);
+  if (state_updates == updates_by_state_.end())
     return none;
-  auto next = std::ranges::lower_bound(it->second.ids, n.id());
-  return next == it->second.ids.begin() ? none : *std::prev(next);
+  auto next = std::ranges::lower_bound(state_updates->second.ids, reader.id());
+  return next == state_updates->second.ids.begin() ? none : *std::prev(next);
 }
 
 int update_order::first_after(int update, const node& state) const {
-  auto it = of_.find(&state);
-  if (it == of_.end())
+  auto state_updates = updates_by_state_.find(&state);
+  if (state_updates == updates_by_state_.end())
     return none;
-  auto next = std::ranges::upper_bound(it->second.ids, update);
-  return next == it->second.ids.end() ? none : *next;
+  auto next = std::ranges::upper_bound(state_updates->second.ids, update);
+  return next == state_updates->second.ids.end() ? none : *next;
 }
 
 } // namespace troupe

@@ -1,4 +1,5 @@
-// Which variables, queues and tables a node uses, and how: the one place that knows.
+// The uses of variables, queues and tables by nodes. Other code asks here instead of looking at
+// ops.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
@@ -6,44 +7,47 @@
 
 namespace troupe {
 
-/// One use of state by a node.
+/// A use of state by a node.
 struct state_access {
-  const node* state; ///< stands for the variable, queue or table
-  int input;         ///< of the node
-  bool updates;      ///< changes it, or may do so, or its order counts like that of a change
-  bool as_value;     ///< takes the tensor that a variable holds: a read
+  const node* state; ///< the node of the variable, queue or table
+  int input;         ///< the index of the node's input
+  bool updates;      ///< changes the state, may change it, or must be ordered like a change
+  bool as_value;     ///< reads the tensor that a variable holds
+};
 };
 
-/// All uses of state by a node, in the order of its inputs. An input that takes a variable, queue
-/// or table itself is an update, unless the op looks at no elements (effect::of_shape).
-std::vector<state_access> accesses_of(const node& of);
+/// Returns all uses of state by a node, in the order of its inputs. An input that takes a variable,
+/// queue or table itself is an update, unless the op reads no elements (effect::of_shape).
+std::vector<state_access> accesses_of(const node& source);
 
-/// Whether the node takes a ref, itself or the value behind it. Costs less than the list.
-bool uses_state(const node& of) noexcept;
+/// Returns whether the node has a ref input or reads a ref's value. Cheaper than accesses_of().
+bool uses_state(const node& source) noexcept;
 
-/// Tells which update a read must see, in a graph that is ordered by dependence. The updates of one
-/// variable happen in the order of the graph (order_effects.hpp), so that the last one says it.
+/// The updates that reads must see, in a graph that is sorted by dependence. The updates of one
+/// variable run in the order of the graph (order_effects.hpp), so the last one determines the
+/// value.
 class update_order {
 public:
   static constexpr int none = -1;
 
-  explicit update_order(const graph& of);
+  explicit update_order(const graph& source);
 
-  /// The id of the last update of `state` that the node depends on, by data or by control, or none.
-  int seen_by(const node& n, const node& state) const;
-  /// The id of the last update of `state` that stands before the node, or none.
-  int last_before(const node& n, const node& state) const;
-  /// The id of the first update of `state` behind that one (or the very first, behind none).
+  /// Returns the id of the last update of `state` that the node depends on, by data or control, or
+  /// none.
+  int seen_by(const node& reader, const node& state) const;
+  /// Returns the id of the last update of `state` before the node, or none.
+  int last_before(const node& reader, const node& state) const;
+  /// Returns the id of the first update of `state` after this update (after none: the very first).
   int first_after(int update, const node& state) const;
 
 private:
   struct updates {
-    std::vector<int> ids;          // rising
-    mutable std::vector<int> seen; // by node id from the first update on; made when it is asked for
+    std::vector<int> ids;          // ascending
+    mutable std::vector<int> seen; // by node id, from the first update on; computed on demand
   };
 
   const graph& graph_;
-  std::map<const node*, updates> of_;
+  std::map<const node*, updates> updates_by_state_;
 };
 
 } // namespace troupe

@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-/// Whether nodes of the op wait for their peers on other devices.
+/// Returns whether nodes of the op wait for members of their group on other devices.
 bool is_collective(const op_def& op) noexcept;
 
 } // namespace troupe

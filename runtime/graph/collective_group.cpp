@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t max_named = 8;
+constexpr size_t max_named_members = 8;
 
 collective_kind kind_of(const node& node) {
   const auto& op = node.op().name;
@@ -25,63 +25,65 @@ reduction reduction_of(const node& node) {
                           : reduction::sum;
 }
 
-auto key_of(const collective_call& what) {
-  return std::tuple{what.kind, what.by, what.average, what.type};
+auto key_of(const collective_call& call) {
+  return std::tuple{call.kind, call.by, call.average, call.type};
 }
 
-std::string places(std::span<const placed_member> all) {
+std::string devices_of(std::span<const placed_member> members) {
   std::string text;
-  for (size_t i = 0; i < all.size() && i <= max_named; ++i)
-    text += i == max_named ? ", ..." : concat(i ? ", " : "", to_string(all[i].where));
+  for (size_t i = 0; i < members.size() && i <= max_named_members; ++i)
+    text += i == max_named_members ? ", ..." : concat(i ? ", " : "", to_string(members[i].where));
   return text;
 }
 
 } // namespace
 
 collective_call call_of(const node& node) {
-  collective_call what{.kind = kind_of(node), .type = node.output_type(0)};
-  if (what.kind == collective_kind::all_reduce || what.kind == collective_kind::reduce_scatter) {
-    what.by = reduction_of(node);
-    what.average = node.attr<std::string>("final_op") == "Div";
+  collective_call call{.kind = kind_of(node), .type = node.output_type(0)};
+  if (call.kind == collective_kind::all_reduce || call.kind == collective_kind::reduce_scatter) {
+    call.by = reduction_of(node);
+    call.average = node.attr<std::string>("final_op") == "Div";
   }
-  return what;
+  return call;
 }
 
 bool is_sender(const node& member) { return !member.inputs().empty(); }
 
-status check_members(std::span<const placed_member> all) {
-  const auto& first = all.front();
+status check_members(std::span<const placed_member> members) {
+  const auto& first = members.front();
   const auto call = call_of(*first.origin);
-  auto size = first.origin->attr<int64_t>("group_size");
-  auto wrong = [&](const placed_member& at, const auto&... parts) {
-    return invalid(at.origin->description(), ": ", parts...);
+  auto group_size = first.origin->attr<int64_t>("group_size");
+  auto mismatch = [&](const placed_member& member, const auto&... parts) {
+    return invalid(member.origin->description(), ": ", parts...);
   };
-  for (const auto& one : all) {
-    if (one.origin->attr<int64_t>("group_size") != size)
-      return wrong(one, "group_size is ", one.origin->attr<int64_t>("group_size"), ", and that of ",
-                   first.origin->description(), " in the same group is ", size);
-    if (key_of(call_of(*one.origin)) != key_of(call))
-      return wrong(one, "is in one group with ", first.origin->description(),
-                   ", which computes something else or in another type: give them different "
-                   "instance keys");
-    if (one.where.kind != first.where.kind)
-      return wrong(one, "is on ", one.where, ", but ", first.origin->description(),
-                   " of the same group is on ", first.where,
-                   ": put all members on GPUs, or all on processors");
+  for (const auto& member : members) {
+    if (member.origin->attr<int64_t>("group_size") != group_size)
+      return mismatch(member, "group_size is ", member.origin->attr<int64_t>("group_size"),
+                      ", and that of ", first.origin->description(), " in the same group is ",
+                      group_size);
+    if (key_of(call_of(*member.origin)) != key_of(call))
+      return mismatch(member, "is in one group with ", first.origin->description(),
+                      ", which computes another collective or another type: give them different "
+                      "instance keys");
+    if (member.where.kind != first.where.kind)
+      return mismatch(member, "is on ", member.where, ", but ", first.origin->description(),
+                      " of the same group is on ", first.where,
+                      ": put all members on GPUs or all on CPUs");
   }
-  if (static_cast<int64_t>(all.size()) != size)
+  if (static_cast<int64_t>(members.size()) != group_size)
     return failure(error_kind::failed_precondition, first.origin->description(), ": group ",
                    first.origin->attr<int64_t>("group_key"), ", instance ",
-                   first.origin->attr<int64_t>("instance_key"), " has ", all.size(), " of ", size,
-                   " members in this step, on ", places(all),
+                   first.origin->attr<int64_t>("instance_key"), " has ", members.size(), " of ",
+                   group_size, " members in this step, on ", devices_of(members),
                    ": all members must be run by one step");
   if (call.kind != collective_kind::broadcast)
     return {};
-  auto senders =
-      std::ranges::count_if(all, [](const placed_member& one) { return is_sender(*one.origin); });
+  auto senders = std::ranges::count_if(
+      members, [](const placed_member& member) { return is_sender(*member.origin); });
   if (senders == 1)
     return {};
-  return wrong(first, "its group has ", senders, " senders, and must have one CollectiveBcastSend");
+  return mismatch(first, "its group has ", senders,
+                  " senders, and must have one CollectiveBcastSend");
 }
 
 } // namespace troupe

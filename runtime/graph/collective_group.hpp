@@ -1,4 +1,4 @@
-// What the members of a collective group must have in common, wherever they lie.
+// Checks that the members of a collective group agree, on whichever devices they are.
 #pragma once
 #include "troupe/runtime/device/collective_call.hpp"
 #include "troupe/runtime/device/device_name.hpp"
@@ -8,20 +8,21 @@
 
 namespace troupe {
 
-/// A node of a group, and the device that it was put on.
+/// A member of a group and its device.
 struct placed_member {
   const node* origin = nullptr;
   device_name where = {};
 };
 
-/// What the node computes together with others, but for the shape and who sends.
+/// Returns the collective that the node takes part in, without the shape and the root.
 collective_call call_of(const node& member);
 
-/// Whether the member of a broadcast sends.
+/// Returns whether the member of a broadcast sends.
 bool is_sender(const node& member);
 
-/// Fails, and names two members that differ, where they compute different things or are on devices
-/// of two kinds; and where some are missing or too many.
-status check_members(std::span<const placed_member> all);
+/// Checks the members of a group. Fails with the descriptions of two members if they compute
+/// different collectives or are on devices of different kinds. Also fails if members are missing or
+/// too many.
+status check_members(std::span<const placed_member> members);
 
 } // namespace troupe

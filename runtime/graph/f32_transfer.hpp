@@ -1,4 +1,4 @@
-// How floats travel between tasks (white paper 5.5).
+// The encoding of floats that are sent between tasks (white paper 5.5).
 #pragma once
 #include "troupe/runtime/export.hpp"
 
@@ -7,15 +7,15 @@
 
 namespace troupe {
 
-/// Of what a node of one task gives to one of another. What is fed and fetched is exact. Errors are
-/// those of normal numbers (from 2^-126 on); what is smaller may become 0. NaNs and infinities stay
-/// what they are; rounded, numbers above 3.396e38 become infinite, too.
+/// Applies to values that a node of one task sends to a node of another. Fed and fetched values are
+/// exact. The stated errors hold for normal numbers (from 2^-126 on); smaller numbers may become 0.
+/// NaNs and infinities are kept. With `rounded`, numbers above 3.396e38 become infinite.
 enum class f32_transfer : uint8_t {
   exact,
-  truncated, ///< the upper 16 bits of each f32; the rest is zero: wrong by less than 2^-7 of it
-  rounded,   ///< as bf16: wrong by at most 2^-8 of it
+  truncated, ///< the upper 16 bits of each f32, other bits zero: relative error below 2^-7
+  rounded,   ///< as bf16: relative error at most 2^-8
 };
 
-TROUPE_API std::string_view to_string(f32_transfer how) noexcept; ///< "rounded"
+TROUPE_API std::string_view to_string(f32_transfer transfer) noexcept; ///< "rounded"
 
 } // namespace troupe

@@ -5,22 +5,22 @@
 #include <algorithm>
 
 namespace troupe {
-bool is_argument(const node& one) noexcept {
-  return &one.op() == &internal_ops::feed ||
-         (one.op().makes != resource::none &&
-          internal_ops::state_argument(one.op().makes) == &one.op());
+bool is_argument(const node& candidate) noexcept {
+  return &candidate.op() == &internal_ops::feed ||
+         (candidate.op().makes != resource::none &&
+          internal_ops::state_argument(candidate.op().makes) == &candidate.op());
 }
 
-bool acts_in_a_body(const node& one) {
-  if (&one.op() == &internal_ops::fetch)
+bool acts_in_a_body(const node& candidate) {
+  if (&candidate.op() == &internal_ops::fetch)
     return false;
-  if (has(one.op().effects, effect::stateful | effect::random | effect::blocking))
+  if (has(candidate.op().effects, effect::stateful | effect::random | effect::blocking))
     return true;
-  for (int i = 0; i < static_cast<int>(one.inputs().size()); ++i)
-    if (one.input_is_ref(i) && !runs_functions(one.op()))
+  for (int i = 0; i < static_cast<int>(candidate.inputs().size()); ++i)
+    if (candidate.input_is_ref(i) && !runs_functions(candidate.op()))
       return true;
-  return std::ranges::any_of(functions_of(one), [](const function_value* each) {
-    return !each->body || each->body->has_effects();
+  return std::ranges::any_of(functions_of(candidate), [](const function_value* value) {
+    return !value->body || value->body->has_effects();
   });
 }
 
@@ -28,64 +28,64 @@ result<std::shared_ptr<const function>> function::make(std::string name,
                                                        std::unique_ptr<graph> body,
                                                        const std::vector<edge>& results,
                                                        own_gradient gradient) {
-  std::vector<int> handed;
+  std::vector<int> passed_through;
   for (size_t i = 0; i < results.size(); ++i) {
-    const auto& from = results[i];
-    if (!from || &from.node->graph() != body.get())
+    const auto& source = results[i];
+    if (!source || &source.node->graph() != body.get())
       return invalid("function '", name, "': result ", i, " is ",
-                     from ? from.node->description() : std::string{"nothing"},
-                     ", which is no part of it");
-    handed.push_back(-1);
-    if (is_argument(*from.node)) {
-      handed.back() = static_cast<int>(from.node->attr<int64_t>("index"));
+                     source ? source.node->description() : std::string{"nothing"},
+                     ", which is not a node of its body");
+    passed_through.push_back(-1);
+    if (is_argument(*source.node)) {
+      passed_through.back() = static_cast<int>(source.node->attr<int64_t>("index"));
       continue;
     }
-    // What an update hands on is the value after it.
-    if (auto* state = from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
-        state && is_argument(*state) && !has(from.node->op().effects, effect::stateful)) {
-      handed.back() = static_cast<int>(state->attr<int64_t>("index"));
+    // The output of an update is the value after the update, so it is not passed through.
+    if (auto* state = source.node->output_is_ref(source.index) ? resource_behind(source) : nullptr;
+        state && is_argument(*state) && !has(source.node->op().effects, effect::stateful)) {
+      passed_through.back() = static_cast<int>(state->attr<int64_t>("index"));
       continue;
     }
     TROUPE_TRY(body->add({.op = "_Fetch",
                           .name = concat("_result_", i),
-                          .inputs = {from},
+                          .inputs = {source},
                           .attrs = {{"index", i}},
-                          .where = from.node->where()}));
+                          .where = source.node->where()}));
   }
-  return make(std::move(name), std::move(body), std::move(handed), std::move(gradient));
+  return make(std::move(name), std::move(body), std::move(passed_through), std::move(gradient));
 }
 
 result<std::shared_ptr<const function>> function::make(std::string name,
                                                        std::unique_ptr<graph> body,
                                                        std::vector<int> handed_on,
                                                        own_gradient gradient) {
-  std::shared_ptr<function> made{new function};
-  made->name_ = std::move(name);
-  made->body_ = std::move(body);
-  made->handed_on_ = std::move(handed_on);
-  made->gradient_ = std::move(gradient);
-  TROUPE_TRY(made->note_arguments().within(concat("function '", made->name_, "'")));
-  TROUPE_TRY(made->note_results().within(concat("function '", made->name_, "'")));
-  made->note_what_runs();
-  return std::shared_ptr<const function>{std::move(made)};
+  std::shared_ptr<function> created{new function};
+  created->name_ = std::move(name);
+  created->body_ = std::move(body);
+  created->handed_on_ = std::move(handed_on);
+  created->gradient_ = std::move(gradient);
+  TROUPE_TRY(created->collect_arguments().within(concat("function '", created->name_, "'")));
+  TROUPE_TRY(created->collect_results().within(concat("function '", created->name_, "'")));
+  created->collect_run_nodes();
+  return std::shared_ptr<const function>{std::move(created)};
 }
 
-status function::note_arguments() {
-  for (const auto& one : body_->nodes()) {
-    if (!is_argument(*one)) {
-      if (outlives_steps(one->op()))
-        return invalid(one->description(), ": a ", to_string(one->op().makes),
+status function::collect_arguments() {
+  for (const auto& body_node : body_->nodes()) {
+    if (!is_argument(*body_node)) {
+      if (outlives_steps(body_node->op()))
+        return invalid(body_node->description(), ": a ", to_string(body_node->op().makes),
                        " lives longer than a call: make it outside, and use it here");
       continue;
     }
-    auto at = static_cast<size_t>(one->attr<int64_t>("index"));
-    if (at >= body_->nodes().size())
-      return invalid(one->description(), ": is argument ", at, " of fewer");
-    arguments_.resize(std::max(arguments_.size(), at + 1));
-    if (arguments_[at])
-      return invalid(one->description(), ": is argument ", at, " as is ",
-                     arguments_[at]->description());
-    arguments_[at] = one.get();
+    auto position = static_cast<size_t>(body_node->attr<int64_t>("index"));
+    if (position >= body_->nodes().size())
+      return invalid(body_node->description(), ": its index ", position, " is too large");
+    arguments_.resize(std::max(arguments_.size(), position + 1));
+    if (arguments_[position])
+      return invalid(body_node->description(), ": is argument ", position, " as is ",
+                     arguments_[position]->description());
+    arguments_[position] = body_node.get();
   }
   for (size_t i = 0; i < arguments_.size(); ++i)
     if (!arguments_[i])
@@ -93,15 +93,15 @@ status function::note_arguments() {
   return {};
 }
 
-status function::note_results() {
+status function::collect_results() {
   computed_.resize(handed_on_.size());
-  for (const auto& one : body_->nodes()) {
-    if (&one->op() != &internal_ops::fetch)
+  for (const auto& body_node : body_->nodes()) {
+    if (&body_node->op() != &internal_ops::fetch)
       continue;
-    auto at = static_cast<size_t>(one->attr<int64_t>("index"));
-    if (at >= computed_.size() || computed_[at] || handed_on_[at] >= 0)
-      return invalid(one->description(), ": there is no result ", at, " to be computed");
-    computed_[at] = one.get();
+    auto position = static_cast<size_t>(body_node->attr<int64_t>("index"));
+    if (position >= computed_.size() || computed_[position] || handed_on_[position] >= 0)
+      return invalid(body_node->description(), ": there is no computed result ", position);
+    computed_[position] = body_node.get();
   }
   for (size_t i = 0; i < handed_on_.size(); ++i)
     if (!computed_[i] &&
@@ -110,55 +110,56 @@ status function::note_results() {
   return {};
 }
 
-void function::note_what_runs() {
+void function::collect_run_nodes() {
   runs_.assign(body_->nodes().size(), false);
-  std::vector<const node*> open;
-  auto need = [&](const node& one) {
-    if (!runs_[one.index()])
-      open.push_back(&one);
-    runs_[one.index()] = true;
+  std::vector<const node*> pending;
+  auto add = [&](const node& visited) {
+    if (!runs_[visited.index()])
+      pending.push_back(&visited);
+    runs_[visited.index()] = true;
   };
-  for (const auto& one : body_->nodes()) {
-    auto acts = acts_in_a_body(*one);
-    has_effects_ = has_effects_ || acts;
-    if (acts || is_argument(*one) || &one->op() == &internal_ops::fetch)
-      need(*one);
+  for (const auto& body_node : body_->nodes()) {
+    auto has_effect = acts_in_a_body(*body_node);
+    has_effects_ = has_effects_ || has_effect;
+    if (has_effect || is_argument(*body_node) || &body_node->op() == &internal_ops::fetch)
+      add(*body_node);
   }
-  while (!open.empty()) {
-    const auto& one = *open.back();
-    open.pop_back();
-    for (const auto& input : one.inputs())
-      need(*input.node);
-    for (const auto* before : one.controls())
-      need(*before);
+  while (!pending.empty()) {
+    const auto& visited = *pending.back();
+    pending.pop_back();
+    for (const auto& input : visited.inputs())
+      add(*input.node);
+    for (const auto* before : visited.controls())
+      add(*before);
   }
 }
 
 dtype function::result_type(size_t i) const {
-  return computed_[place(i, "result", computed_.size())]
+  return computed_[checked_place(i, "result", computed_.size())]
              ? computed_[i]->inputs()[0].type()
              : arguments_[static_cast<size_t>(handed_on_[i])]->output_type(0);
 }
 
 const partial_shape& function::result_dims(size_t i) const {
-  return computed_[place(i, "result", computed_.size())]
+  return computed_[checked_place(i, "result", computed_.size())]
              ? computed_[i]->inputs()[0].dims()
              : arguments_[static_cast<size_t>(handed_on_[i])]->output_shape(0);
 }
 
 bool function::result_is_ref(size_t i) const {
-  return !computed_[place(i, "result", computed_.size())] &&
+  return !computed_[checked_place(i, "result", computed_.size())] &&
          argument_is_ref(static_cast<size_t>(handed_on_[i]));
 }
 
 bool calls_itself(const graph& body, std::string_view name) {
-  return std::ranges::any_of(body.nodes(), [&](const auto& one) {
-    return std::ranges::any_of(functions_of(*one), [&](const function_value* each) {
-      if (!each->body)
-        return each->name == name;
-      const auto& by = each->body->gradient().by;
-      return each->name != name &&
-             (calls_itself(each->body->body(), name) || (by && calls_itself(by->body(), name)));
+  return std::ranges::any_of(body.nodes(), [&](const auto& caller) {
+    return std::ranges::any_of(functions_of(*caller), [&](const function_value* value) {
+      if (!value->body)
+        return value->name == name;
+      const auto& gradient_function = value->body->gradient().by;
+      return value->name != name &&
+             (calls_itself(value->body->body(), name) ||
+              (gradient_function && calls_itself(gradient_function->body(), name)));
     });
   });
 }
@@ -166,115 +167,115 @@ bool calls_itself(const graph& body, std::string_view name) {
 partial_shape widened(const partial_shape& a, const partial_shape& b) {
   if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank())
     return partial_shape::unknown();
-  auto made = a;
+  auto joined = a;
   for (int axis = 0; axis < a.rank(); ++axis)
     if (a[axis] != b[axis])
-      made.set(axis, unknown_extent);
-  return made;
+      joined.set(axis, unknown_extent);
+  return joined;
 }
 
 // -- nodes that run functions ---------------------------------------------------------------------
 
 std::vector<const function_value*> functions_of(const op_def& op, const attr_map& attrs) {
-  std::vector<const function_value*> found;
-  for (const auto& one : op.attrs) {
-    auto it = attrs.find(one.name);
-    if (it == attrs.end())
+  std::vector<const function_value*> functions;
+  for (const auto& declared : op.attrs) {
+    auto found_attr = attrs.find(declared.name);
+    if (found_attr == attrs.end())
       continue;
-    if (const auto* single = it->second.get_if<function_value>())
-      found.push_back(single);
-    else if (const auto* several = it->second.get_if<std::vector<function_value>>())
-      for (const auto& each : *several)
-        found.push_back(&each);
+    if (const auto* value = found_attr->second.get_if<function_value>())
+      functions.push_back(value);
+    else if (const auto* values = found_attr->second.get_if<std::vector<function_value>>())
+      for (const auto& item : *values)
+        functions.push_back(&item);
   }
-  return found;
+  return functions;
 }
 
-std::vector<const function_value*> functions_of(const node& of) {
-  if (!runs_functions(of.op()))
+std::vector<const function_value*> functions_of(const node& caller) {
+  if (!runs_functions(caller.op()))
     return {};
-  return functions_of(of.op(), of.attrs());
+  return functions_of(caller.op(), caller.attrs());
 }
 
 const port ref_argument = ref("input", {}, resource::none);
 
-bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge from) {
-  if (!from.node->output_is_ref(from.index))
+bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge source) {
+  if (!source.node->output_is_ref(source.index))
     return false;
-  for (const auto* each : functions_of(op, attrs))
-    if (each->body)
-      return argument < each->body->arguments() && each->body->argument_is_ref(argument);
-  return true; // what a function calls itself with it has been given
+  for (const auto* value : functions_of(op, attrs))
+    if (value->body)
+      return argument < value->body->arguments() && value->body->argument_is_ref(argument);
+  return true; // a recursive call takes what its caller was given
 }
 
 bool gives_ref(const op_def& op, const attr_map& attrs, size_t output) {
   if (handed_on(op, attrs, output) < 0)
     return false;
-  for (const auto* each : functions_of(op, attrs))
-    if (each->body && output < each->body->results() && each->body->handed_on(output) >= 0)
-      return each->body->result_is_ref(output);
+  for (const auto* value : functions_of(op, attrs))
+    if (value->body && output < value->body->results() && value->body->handed_on(output) >= 0)
+      return value->body->result_is_ref(output);
   return false;
 }
 
 int first_argument(const op_def& op) noexcept {
-  int before = 0;
-  for (const auto& at : op.inputs) {
-    auto* attr = op.find_attr(at.type);
+  int position = 0;
+  for (const auto& input_port : op.inputs) {
+    auto* attr = op.find_attr(input_port.type);
     if (attr && attr->kind == attr_kind::types)
-      return before;
-    ++before;
+      return position;
+    ++position;
   }
-  return before;
+  return position;
 }
 
 status check_call(const function& called, const std::vector<edge>& inputs, size_t first,
                   const std::vector<dtype>& results) {
-  auto bad = [&](const auto&... parts) {
+  auto mismatch = [&](const auto&... parts) {
     return invalid("function '", called.name(), "' ", parts...);
   };
   if (inputs.size() - first != called.arguments())
-    return bad("takes ", called.arguments(), " arguments, got ", inputs.size() - first);
+    return mismatch("takes ", called.arguments(), " arguments, got ", inputs.size() - first);
   for (size_t i = 0; i < called.arguments(); ++i) {
-    const auto& from = inputs[first + i];
+    const auto& source = inputs[first + i];
     const auto& argument = called.argument(i);
-    auto* state = from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
+    auto* state = source.node->output_is_ref(source.index) ? resource_behind(source) : nullptr;
     if (called.argument_is_ref(i) && (!state || state->op().makes != argument.op().makes))
-      return bad("takes a ", to_string(argument.op().makes), " as argument ", i, ", got '", from,
-                 state ? concat("', a ", to_string(state->op().makes)) : "', a value");
+      return mismatch("takes a ", to_string(argument.op().makes), " as argument ", i, ", got '",
+                      source, state ? concat("', a ", to_string(state->op().makes)) : "', a value");
     if (!called.argument_is_ref(i) && state && state->op().makes != resource::variable)
-      return bad("takes a value as argument ", i, ", got '", from, "', a ",
-                 to_string(state->op().makes));
-    if (argument.output_type(0) != from.type() && argument.op().makes != resource::table)
-      return bad("takes ", argument.output_type(0), " as argument ", i, ", got ", from.type(),
-                 " from '", from, "'");
-    if (!argument.output_shape(0).compatible(from.dims()))
-      return bad("takes shape ", argument.output_shape(0), " as argument ", i, ", got ",
-                 from.dims(), " from '", from, "'");
+      return mismatch("takes a value as argument ", i, ", got '", source, "', a ",
+                      to_string(state->op().makes));
+    if (argument.output_type(0) != source.type() && argument.op().makes != resource::table)
+      return mismatch("takes ", argument.output_type(0), " as argument ", i, ", got ",
+                      source.type(), " from '", source, "'");
+    if (!argument.output_shape(0).compatible(source.dims()))
+      return mismatch("takes shape ", argument.output_shape(0), " as argument ", i, ", got ",
+                      source.dims(), " from '", source, "'");
   }
   if (results.size() != called.results())
-    return bad("gives ", called.results(), " results, not ", results.size());
+    return mismatch("gives ", called.results(), " results, not ", results.size());
   for (size_t i = 0; i < results.size(); ++i)
     if (results[i] != called.result_type(i))
-      return bad("gives ", called.result_type(i), " as result ", i, ", not ", results[i]);
+      return mismatch("gives ", called.result_type(i), " as result ", i, ", not ", results[i]);
   return {};
 }
 
 int handed_on(const op_def& op, const attr_map& attrs, size_t output) {
-  int found = -1;
-  bool any = false;
-  auto all = functions_of(op, attrs);
-  for (const auto* each : all) {
-    if (!each->body || (op.calls == calling::while_true && each == all.front()))
+  int argument = -1;
+  bool is_known = false;
+  auto functions = functions_of(op, attrs);
+  for (const auto* value : functions) {
+    if (!value->body || (op.calls == calling::while_true && value == functions.front()))
       continue;
-    if (output >= each->body->results())
+    if (output >= value->body->results())
       return -1;
-    auto here = each->body->handed_on(output);
-    if (here < 0 || (any && here != found))
+    auto passed = value->body->handed_on(output);
+    if (passed < 0 || (is_known && passed != argument))
       return -1;
-    found = here;
-    any = true;
+    argument = passed;
+    is_known = true;
   }
-  return found;
+  return argument;
 }
 
 } // namespace troupe

@@ -1,6 +1,5 @@
-// Functions: named parts of graphs that nodes run, as calls, branches and loops do (white paper,
-// 4.4). Every level of a graph stays without cycles: a loop is a node, and what it repeats is a
-// function.
+// Functions: named graphs that nodes run, as calls, branches and loops do (white paper, 4.4). Each
+// graph stays acyclic: a loop is a single node, and its body is a function.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
@@ -13,9 +12,9 @@ namespace troupe {
 
 class function;
 
-/// What the gradients of a call are, where they are not to be those of the function's nodes: `by`
-/// takes its arguments, then the gradients of those results that carry some, and gives the
-/// gradients of the arguments `to`. With `to` and no `by`, it is of an order that was not read.
+/// A custom gradient of a function. `by` takes the function's arguments, then the gradients of the
+/// results that carry gradients, and returns the gradients of the arguments listed in `to`. A `to`
+/// without a `by` marks a gradient of an order that was not loaded.
 struct own_gradient {
   std::shared_ptr<const function> by = {};
   std::vector<size_t> to = {};
@@ -25,11 +24,11 @@ struct own_gradient {
 class TROUPE_API function {
 public:
   /// Takes a graph whose arguments are nodes of function_body, and the edges that are its results.
-  /// One that is an argument itself is handed on as it is.
+  /// A result that is an argument is passed through without a node.
   static result<std::shared_ptr<const function>> make(std::string name, std::unique_ptr<graph> body,
                                                       const std::vector<edge>& results,
                                                       own_gradient gradient = {});
-  /// The same where nodes _Fetch stand for the results that are not handed on.
+  /// Takes a graph in which _Fetch nodes mark the results that are not passed through.
   static result<std::shared_ptr<const function>> make(std::string name, std::unique_ptr<graph> body,
                                                       std::vector<int> handed_on,
                                                       own_gradient gradient = {});
@@ -37,93 +36,94 @@ public:
   const std::string& name() const noexcept { return name_; }
   const graph& body() const noexcept { return *body_; }
 
-  // The functions that take a number throw troupe::error where there is no such argument or result.
+  // Functions with an index throw troupe::error if there is no such argument or result.
 
   size_t arguments() const noexcept { return arguments_.size(); }
   const node& argument(size_t i) const {
-    return *arguments_[place(i, "argument", arguments_.size())];
+    return *arguments_[checked_place(i, "argument", arguments_.size())];
   }
-  /// Takes a variable or table itself instead of a value.
+  /// Returns whether the argument is a variable or table itself instead of a value.
   bool argument_is_ref(size_t i) const { return argument(i).output_is_ref(0); }
 
   size_t results() const noexcept { return handed_on_.size(); }
   dtype result_type(size_t i) const;
   const partial_shape& result_dims(size_t i) const;
   bool result_is_ref(size_t i) const;
-  /// The argument that the result is, or -1 where it is computed.
-  int handed_on(size_t i) const { return handed_on_[place(i, "result", handed_on_.size())]; }
-  /// For each result the argument that it is, or -1.
+  /// Returns the argument that the result passes through, or -1 if the result is computed.
+  int handed_on(size_t i) const {
+    return handed_on_[checked_place(i, "result", handed_on_.size())];
+  }
+  /// Returns, for each result, the argument that it passes through, or -1.
   const std::vector<int>& handed_on() const noexcept { return handed_on_; }
 
-  /// Whether a node of it does more than compute: two calls may differ, and a call counts although
-  /// nobody reads what it gives.
+  /// Returns whether a node has effects: two calls may differ, and a call must run even if its
+  /// results are not used.
   bool has_effects() const noexcept { return has_effects_; }
 
   const own_gradient& gradient() const noexcept { return gradient_; }
 
-  /// Whether a call runs the node: a result or an effect needs it. Arguments count as such.
+  /// Returns whether a call runs the node, because a result or an effect needs it. Arguments count
+  /// as run.
   bool runs(const node& of_body) const {
-    return of_body.index() < runs_.size() && runs_[of_body.index()]; // or it came later
+    return of_body.index() < runs_.size() && runs_[of_body.index()]; // false for later nodes
   }
 
 private:
   function() = default;
-  status note_arguments();
-  status note_results();
-  void note_what_runs();
-  size_t place(size_t i, std::string_view kind, size_t count) const {
+  status collect_arguments();
+  status collect_results();
+  void collect_run_nodes();
+  size_t checked_place(size_t i, std::string_view kind, size_t count) const {
     return detail::checked_index(name_, kind, static_cast<int64_t>(i), count);
   }
 
   std::string name_;
   std::unique_ptr<graph> body_;
   std::vector<const node*> arguments_;
-  std::vector<const node*> computed_; // by result: its _Fetch, or nullptr
+  std::vector<const node*> computed_; // for each result: its _Fetch, or nullptr
   std::vector<int> handed_on_;
-  std::vector<bool> runs_; // by node index
+  std::vector<bool> runs_; // indexed by node
   own_gradient gradient_;
   bool has_effects_ = false;
 };
 
-/// Whether nodes of the op stand for state that others use: it cannot be made within a function.
+/// Returns whether nodes of the op own state that outlives steps. A function cannot contain them.
 constexpr bool outlives_steps(const op_def& op) noexcept {
   return op.makes != resource::none && !op.ask;
 }
 
-/// Whether a node stands for what a function is called with.
-TROUPE_API bool is_argument(const node& one) noexcept;
-/// Whether a node in a function does more than to compute its results.
-TROUPE_API bool acts_in_a_body(const node& one);
+/// Returns whether the node is an argument of a function.
+TROUPE_API bool is_argument(const node& candidate) noexcept;
+/// Returns whether a node in a function has effects beside computing results.
+TROUPE_API bool acts_in_a_body(const node& candidate);
 
-/// Whether a function of this name is run in `body` without being there: within itself.
-TROUPE_API bool calls_itself(const graph& body, std::string_view name);
+/// Returns whether `body` calls a function of this name without containing it: a recursive call.
 
-/// A result of another graph's function that is known to be both.
+/// Returns the most specific shape that covers both, for a result that has either shape.
 partial_shape widened(const partial_shape& a, const partial_shape& b);
 
 // -- nodes that run functions ---------------------------------------------------------------------
 
-/// Whether nodes of the op run functions.
+/// Returns whether nodes of the op run functions.
 inline bool runs_functions(const op_def& op) noexcept { return op.calls != calling::never; }
 
-/// The functions that a node runs, in the order of its attributes.
-std::vector<const function_value*> functions_of(const node& of);
+/// Returns the functions that a node runs, in the order of its attributes.
+std::vector<const function_value*> functions_of(const node& caller);
 std::vector<const function_value*> functions_of(const op_def& op, const attr_map& attrs);
 
-/// Which input is the functions' first argument.
+/// Returns the index of the input that is the functions' first argument.
 int first_argument(const op_def& op) noexcept;
 
-/// Checks that a function takes what these inputs carry, from the first argument on, and gives
-/// `results`.
+/// Checks that a function accepts these inputs, from index `first` on, and returns `results`.
 status check_call(const function& called, const std::vector<edge>& inputs, size_t first,
                   const std::vector<dtype>& results);
 
-/// The argument that an output is for all functions of the node: it hands it on. -1 if it does not.
+/// Returns the argument that all functions of the node pass through as this output, or -1.
 int handed_on(const op_def& op, const attr_map& attrs, size_t output);
 
-/// The port of what goes to a function as a variable or table itself.
+/// The port of a variable or table that a function takes as itself.
 extern const port ref_argument;
-bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge from);
+bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge source);
 bool gives_ref(const op_def& op, const attr_map& attrs, size_t output);
 
 } // namespace troupe

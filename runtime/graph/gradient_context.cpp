@@ -3,19 +3,19 @@
 namespace troupe {
 
 edge gradient_context::output_gradient(int i) {
-  auto& given = output_gradients_[place(i, "output", output_gradients_.size())];
-  if (!given) {
-    auto of = output(i);
-    given =
-        node_.graph().add_or_note({.op = "ZerosLike", .inputs = {of}, .device = node_.device()});
+  auto& gradient = output_gradients_[checked_index(i, "output", output_gradients_.size())];
+  if (!gradient) {
+    auto differentiated = output(i);
+    gradient = node_.graph().add_or_note(
+        {.op = "ZerosLike", .inputs = {differentiated}, .device = node_.device()});
   }
-  return given;
+  return gradient;
 }
 
 edge gradient_context::op(std::string type, std::vector<edge> inputs, attr_map attrs, int output) {
-  auto made = node_.graph().add_or_note(
+  auto added = node_.graph().add_or_note(
       {.op = std::move(type), .inputs = std::move(inputs), .attrs = std::move(attrs)});
-  return made ? edge{made.node, output} : edge{};
+  return added ? edge{added.node, output} : edge{};
 }
 
 edge gradient_context::constant(tensor value) {
@@ -24,8 +24,8 @@ edge gradient_context::constant(tensor value) {
       {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}});
 }
 
-edges gradient_context::fail(std::string_view why) {
-  node_.graph().note(failure(error_kind::unimplemented, why));
+edges gradient_context::fail(std::string_view reason) {
+  node_.graph().note(failure(error_kind::unimplemented, reason));
   return edges(node_.inputs().size());
 }
 

@@ -1,4 +1,4 @@
-// The view that an op's gradient function has of its node.
+// The interface of a node to its op's gradient function.
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -12,47 +12,51 @@ namespace troupe {
 
 class function_gradients;
 
-/// A node whose gradient is taken, and the gradients that reach its outputs.
+/// A node to differentiate, and the gradients with respect to its outputs.
 class TROUPE_API gradient_context {
 public:
-  /// `wanted` says for each input whether anybody wants its gradient; all where it is empty.
-  gradient_context(node& of, std::vector<edge> output_gradients, std::vector<bool> wanted = {},
-                   function_gradients* functions = nullptr)
-      : node_(of), output_gradients_(std::move(output_gradients)), wanted_(std::move(wanted)),
-        functions_(functions) {}
+  /// `wanted` tells for each input whether its gradient is needed; empty: all are needed.
+  gradient_context(node& differentiated, std::vector<edge> output_gradients,
+                   std::vector<bool> wanted = {}, function_gradients* functions = nullptr)
+      : node_(differentiated), output_gradients_(std::move(output_gradients)),
+        wanted_(std::move(wanted)), functions_(functions) {}
 
   int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
-  // These throw troupe::error for an input or output that the node does not have.
-  edge input(int i) const { return node_.inputs()[place(i, "input", node_.inputs().size())]; }
+  // The functions below throw troupe::error for an input or output that the node does not have.
+  edge input(int i) const {
+    return node_.inputs()[checked_index(i, "input", node_.inputs().size())];
+  }
   edge output(int i) const { return node_.output(i); }
-  /// The gradient with respect to an output; zeros where nothing depends on that output.
+  /// Returns the gradient with respect to an output; zeros if no result depends on the output.
   edge output_gradient(int i);
-  /// Says whether anything depends on that output: if not, its share need not be computed.
+  /// Returns whether a result depends on the output. If not, its contribution can be omitted.
   bool has_output_gradient(int i) const {
-    return bool(output_gradients_[place(i, "output", output_gradients_.size())]);
+    return bool(output_gradients_[checked_index(i, "output", output_gradients_.size())]);
   }
   template <class T>
   const T& attr(std::string_view name) const {
     return node_.attr<T>(name);
   }
   const node& of() const noexcept { return node_; }
-  /// Whether the gradient with respect to an input is of any use.
-  bool wants(int i) const { return wanted_.empty() || wanted_[place(i, "input", wanted_.size())]; }
+  /// Returns whether the gradient with respect to an input is needed.
+  bool wants(int i) const {
+    return wanted_.empty() || wanted_[checked_index(i, "input", wanted_.size())];
+  }
 
-  /// For nodes that run functions (function_gradient.hpp): the node, which they widen, and what all
-  /// gradients that are taken at once know of functions.
+  /// For nodes that run functions (function_gradient.hpp): the node, whose inputs and outputs the
+  /// gradient extends, and the state that all gradients of one call share about functions.
   node& widens() noexcept { return node_; }
   function_gradients* functions() const noexcept { return functions_; }
 
-  /// Adds a node, named within the gradient's scope.
+  /// Adds a node, with a name in the gradient's scope.
   edge op(std::string type, std::vector<edge> inputs, attr_map attrs = {}, int output = 0);
   edge constant(tensor value);
 
-  /// Gives up on this node with an error that names it.
-  edges fail(std::string_view why);
+  /// Records an error that names this node, and returns no gradients.
+  edges fail(std::string_view reason);
 
 private:
-  size_t place(int i, std::string_view kind, size_t count) const {
+  size_t checked_index(int i, std::string_view kind, size_t count) const {
     return detail::checked_index(node_.name(), kind, i, count);
   }
 
@@ -62,8 +66,8 @@ private:
   function_gradients* functions_;
 };
 
-/// Gradients are taken in the type of the value; whole numbers and strings carry none. Those of
-/// lists are lists.
+/// Returns whether a type has gradients. They have the type of the value; those of lists are lists.
+/// Integers and strings have none.
 inline bool carries_gradients(dtype type) {
   return (floating | complex_types | one_of(dtype::variant)).contains(type);
 }

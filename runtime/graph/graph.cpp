@@ -17,8 +17,8 @@
 namespace troupe {
 namespace {
 
-// TensorFlow's rule, so that graphs can be exchanged; names that begin with _ are the runtime's
-// own.
+// TensorFlow's rule, so that graphs can be exchanged. Names that begin with _ are reserved for the
+// runtime.
 bool valid_name(std::string_view name, bool internal) {
   auto alnum = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -30,12 +30,13 @@ bool valid_name(std::string_view name, bool internal) {
          std::ranges::all_of(name, inner);
 }
 
-// Stands for the location of a node whose own is no line of the program: a program adds nodes in
-// the order of its lines, as a rule.
-std::string line_before(const std::vector<std::unique_ptr<node>>& nodes) {
-  auto last = std::find_if(nodes.rbegin(), nodes.rend(),
-                           [](const auto& each) { return has_user_line(each->where()); });
-  return last == nodes.rend() ? std::string{} : concat("after ", to_string((*last)->where()));
+// Returns a substitute location for a node whose own location is no line of the program: the line
+// of the last node with a location, because programs mostly add nodes in the order of their lines.
+std::string line_of_last_node(const std::vector<std::unique_ptr<node>>& nodes) {
+  auto last_added = std::find_if(nodes.rbegin(), nodes.rend(),
+                                 [](const auto& added) { return has_user_line(added->where()); });
+  return last_added == nodes.rend() ? std::string{}
+                                    : concat("after ", to_string((*last_added)->where()));
 }
 
 void throw_if_none_open(size_t scopes, const char* kind) {
@@ -46,7 +47,7 @@ void throw_if_none_open(size_t scopes, const char* kind) {
 
 } // namespace
 
-// Unique in this process: a graph is not taken for another one that stood at its address before.
+// Unique in this process, so that a graph is not mistaken for an earlier graph at the same address.
 uint64_t graph::next_version() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -72,11 +73,11 @@ std::string edge::name() const {
 
 bool edge::exists() const noexcept { return node && index >= 0 && index < node->outputs(); }
 
-std::ostream& operator<<(std::ostream& out, const edge& what) { return out << what.name(); }
+std::ostream& operator<<(std::ostream& out, const edge& source) { return out << source.name(); }
 
-bool node::output_is_ref(int i) const { return output_ports_[output_place(i)]->ref; }
+bool node::output_is_ref(int i) const { return output_ports_[output_index(i)]->ref; }
 
-bool node::input_is_ref(int i) const { return input_ports_[input_place(i)]->ref; }
+bool node::input_is_ref(int i) const { return input_ports_[input_index(i)]->ref; }
 
 const std::string& variable_handle::name() const {
   if (!ref)
@@ -89,23 +90,27 @@ std::string node::description() const {
   return concat(op_->name, " '", name_, "' (", where, ')');
 }
 
-status within(const node& which, status why) {
-  if (why.ok()) // on the way of every step that replays
-    return why;
-  return std::move(why).about(which.op().name, which.name()).within(which.description());
+status within(const node& failed_node, status reason) {
+  if (reason.ok()) // on the path of every step that replays
+    return reason;
+  return std::move(reason)
+      .about(failed_node.op().name, failed_node.name())
+      .within(failed_node.description());
 }
 
-void graph::set_origin(node& of, std::string_view where) { of.where_text_ = printable(where); }
+void graph::set_origin(node& target, std::string_view where) {
+  target.where_text_ = printable(where);
+}
 
 void graph::choose_seeds(node_spec& spec) const {
-  auto unset = [&](const char* name) {
-    auto it = spec.attrs.find(name);
-    if (it == spec.attrs.end())
+  auto is_unset = [&](const char* name) {
+    auto found_attr = spec.attrs.find(name);
+    if (found_attr == spec.attrs.end())
       return true;
-    auto* value = it->second.get_if<int64_t>();
+    auto* value = found_attr->second.get_if<int64_t>();
     return value && *value == 0;
   };
-  if (!random_seed_ || !unset("seed") || !unset("seed2"))
+  if (!random_seed_ || !is_unset("seed") || !is_unset("seed2"))
     return;
   if (auto op = ops_->find_op(spec.op); op && (*op)->find_attr("seed2")) {
     spec.attrs["seed"] = *random_seed_;
@@ -136,24 +141,24 @@ std::vector<std::vector<node*>> graph::recomputed_parts() const {
 void graph::begin_function(graph& body) {
   inner_ = &body;
   body.random_seed_ = random_seed_;
-  // Mixed, because functions lie within functions.
+  // A hash spreads the ranges, because functions are nested.
   constexpr uint64_t factor = 0x9e3779b97f4a7c15u;
-  auto far =
+  auto first_seed =
       (static_cast<uint64_t>(first_seed2_) + static_cast<uint64_t>(++functions_begun_)) * factor;
-  body.first_seed2_ = static_cast<int64_t>(far >> 1);
+  body.first_seed2_ = static_cast<int64_t>(first_seed >> 1);
 }
 
-result<edge> graph::own(edge from) {
-  if (!from)
+result<edge> graph::own(edge source) {
+  if (!source)
     return invalid("an edge to nothing is of no graph");
-  return &from.node->graph() == this ? result<edge>{from} : bring_in(from);
+  return &source.node->graph() == this ? result<edge>{source} : bring_in(source);
 }
 
-result<edge> graph::bring_in(edge from) {
-  return invalid("input '", from, "' belongs to another graph");
+result<edge> graph::bring_in(edge source) {
+  return invalid("input '", source, "' belongs to another graph");
 }
 
-bool graph::reaches(const node& what) const noexcept { return what.graph_ == this; }
+bool graph::reaches(const node& target) const noexcept { return target.graph_ == this; }
 
 status graph::come_after(node&) { return invalid("a control input belongs to another graph"); }
 
@@ -171,52 +176,52 @@ result<node*> graph::add(node_spec spec) {
 result<node*> graph::add_before(node& later, node_spec spec) {
   if (later.graph_ != this)
     return invalid(later.description(), " is of another graph");
-  // What comes before a node cannot wait for others behind it.
+  // A node placed before another cannot have control inputs that come after it.
   auto scopes = std::exchange(control_scopes_, {});
   auto added = add_here(std::move(spec));
   control_scopes_ = std::move(scopes);
-  TROUPE_ASSIGN(auto* made, std::move(added));
-  auto first = nodes_.begin() + later.id_;
-  std::rotate(first, nodes_.end() - 1, nodes_.end());
-  for (auto it = first; it != nodes_.end(); ++it)
-    (*it)->id_ = static_cast<int>(it - nodes_.begin());
+  TROUPE_ASSIGN(auto* new_node, std::move(added));
+  auto position = nodes_.begin() + later.id_;
+  std::rotate(position, nodes_.end() - 1, nodes_.end());
+  for (auto shifted = position; shifted != nodes_.end(); ++shifted)
+    (*shifted)->id_ = static_cast<int>(shifted - nodes_.begin());
   for (auto& part : recomputed_) {
-    part.first += part.first > made->index();
-    part.end += part.end > made->index();
+    part.first += part.first > new_node->index();
+    part.end += part.end > new_node->index();
   }
-  return made;
+  return new_node;
 }
 
-status graph::widen(node& which, const std::vector<edge>& further, attr_map attrs) {
-  if (which.graph_ != this)
-    return invalid(which.description(), " is of another graph");
-  for (const auto& [name, value] : which.attrs_) {
-    const auto* attr = which.op_->find_attr(name); // none of what nodes of any op may have
+status graph::widen(node& target, const std::vector<edge>& new_inputs, attr_map attrs) {
+  if (target.graph_ != this)
+    return invalid(target.description(), " is of another graph");
+  for (const auto& [name, value] : target.attrs_) {
+    const auto* attr = target.op_->find_attr(name); // null for attributes that any op may have
     if (!attr || (attr->kind != attr_kind::types && attr->kind != attr_kind::shapes))
       attrs.emplace(name, value);
   }
-  auto inputs = which.inputs_;
-  inputs.insert(inputs.end(), further.begin(), further.end());
-  TROUPE_ASSIGN(auto matched, match_signature(*which.op_, inputs, std::move(attrs)));
-  if (!std::ranges::equal(which.types_, std::span{matched.output_types}.first(std::min(
-                                            which.types_.size(), matched.output_types.size()))))
-    return failure(error_kind::internal, which.description(), ": its outputs changed their types");
-  which.attrs_ = std::move(matched.attrs);
-  which.inputs_ = std::move(inputs);
-  which.types_ = std::move(matched.output_types);
-  which.input_ports_ = std::move(matched.input_ports);
-  which.output_ports_ = std::move(matched.output_ports);
+  auto inputs = target.inputs_;
+  inputs.insert(inputs.end(), new_inputs.begin(), new_inputs.end());
+  TROUPE_ASSIGN(auto matched, match_signature(*target.op_, inputs, std::move(attrs)));
+  if (!std::ranges::equal(target.types_, std::span{matched.output_types}.first(std::min(
+                                             target.types_.size(), matched.output_types.size()))))
+    return failure(error_kind::internal, target.description(), ": its outputs changed their types");
+  target.attrs_ = std::move(matched.attrs);
+  target.inputs_ = std::move(inputs);
+  target.types_ = std::move(matched.output_types);
+  target.input_ports_ = std::move(matched.input_ports);
+  target.output_ports_ = std::move(matched.output_ports);
   version_ = next_version();
-  auto inferred = which.op_->infer(infer_context{which});
+  auto inferred = target.op_->infer(infer_context{target});
   if (!inferred)
-    return inferred.status().within(which.description());
-  which.shapes_ = *std::move(inferred);
+    return inferred.status().within(target.description());
+  target.shapes_ = *std::move(inferred);
   return {};
 }
 
 result<node*> graph::add_here(node_spec spec) {
   choose_seeds(spec);
-  auto origin = has_user_line(spec.where) ? std::string{} : line_before(nodes_);
+  auto origin = has_user_line(spec.where) ? std::string{} : line_of_last_node(nodes_);
   auto context = [&](const std::string& name) {
     return concat(spec.op, " '", name, "' (", origin.empty() ? to_string(spec.where) : origin, ')');
   };
@@ -228,10 +233,10 @@ result<node*> graph::add_here(node_spec spec) {
     return op.status().about(spec.op, *name).within(context(*name));
   for (auto& input : spec.inputs) {
     if (input && &input.node->graph() != this) {
-      auto brought = bring_in(input);
-      if (!brought)
-        return brought.status().about(spec.op, *name).within(context(*name));
-      input = *brought;
+      auto converted = bring_in(input);
+      if (!converted)
+        return converted.status().about(spec.op, *name).within(context(*name));
+      input = *converted;
     }
     if (input && !input.exists())
       return invalid("there is no output '", input, "', ", input.node->description(), " has ",
@@ -243,76 +248,77 @@ result<node*> graph::add_here(node_spec spec) {
   if (!matched)
     return matched.status().about(spec.op, *name).within(context(*name));
 
-  auto made = std::make_unique<node>();
-  made->id_ = static_cast<int>(nodes_.size());
-  made->name_ = *name;
-  made->op_ = *op;
-  made->attrs_ = std::move(matched->attrs);
-  made->inputs_ = std::move(spec.inputs);
-  made->where_ = spec.where;
-  made->where_text_ = std::move(origin);
-  made->graph_ = this;
-  made->types_ = std::move(matched->output_types);
-  made->input_ports_ = std::move(matched->input_ports);
-  made->output_ports_ = std::move(matched->output_ports);
-  made->device_ =
+  auto new_node = std::make_unique<node>();
+  new_node->id_ = static_cast<int>(nodes_.size());
+  new_node->name_ = *name;
+  new_node->op_ = *op;
+  new_node->attrs_ = std::move(matched->attrs);
+  new_node->inputs_ = std::move(spec.inputs);
+  new_node->where_ = spec.where;
+  new_node->where_text_ = std::move(origin);
+  new_node->graph_ = this;
+  new_node->types_ = std::move(matched->output_types);
+  new_node->input_ports_ = std::move(matched->input_ports);
+  new_node->output_ports_ = std::move(matched->output_ports);
+  new_node->device_ =
       device_in_scope(std::move(spec.device), devices_.empty() ? std::string{} : devices_.back());
-  made->controls_ = std::move(spec.controls);
+  new_node->controls_ = std::move(spec.controls);
   for (const auto& scope : control_scopes_)
-    made->controls_.insert(made->controls_.end(), scope.begin(), scope.end());
-  for (auto*& before : made->controls_) {
+    new_node->controls_.insert(new_node->controls_.end(), scope.begin(), scope.end());
+  for (auto*& before : new_node->controls_) {
     if (before && before->graph_ == this)
       continue;
-    auto waits = before ? come_after(*before) : invalid("a control input is no node");
-    if (!waits)
-      return std::move(waits).about(spec.op, *name).within(context(*name));
+    auto ordered = before ? come_after(*before) : invalid("a control input is no node");
+    if (!ordered)
+      return std::move(ordered).about(spec.op, *name).within(context(*name));
     before = nullptr;
   }
-  std::erase(made->controls_, nullptr);
-  std::ranges::sort(made->controls_, {}, &node::id);
-  auto twice = std::ranges::unique(made->controls_);
-  made->controls_.erase(twice.begin(), twice.end());
+  std::erase(new_node->controls_, nullptr);
+  std::ranges::sort(new_node->controls_, {}, &node::id);
+  auto duplicates = std::ranges::unique(new_node->controls_);
+  new_node->controls_.erase(duplicates.begin(), duplicates.end());
 
   if ((*op)->infer) {
-    auto inferred = (*op)->infer(infer_context{*made});
+    auto inferred = (*op)->infer(infer_context{*new_node});
     if (!inferred)
       return inferred.status().about(spec.op, *name).within(context(*name));
-    made->shapes_ = *std::move(inferred);
+    new_node->shapes_ = *std::move(inferred);
     if ((*op)->outputs.empty())
-      made->shapes_.clear();
+      new_node->shapes_.clear();
   }
-  if (made->shapes_.size() != made->types_.size())
-    return failure(error_kind::internal, "its shape function gave ", made->shapes_.size(),
-                   " shapes for ", made->types_.size(), " outputs")
+  if (new_node->shapes_.size() != new_node->types_.size())
+    return failure(error_kind::internal, "its shape function returned ", new_node->shapes_.size(),
+                   " shapes for ", new_node->types_.size(), " outputs")
         .about(spec.op, *name)
         .within(context(*name));
-  for (size_t i = 0; i < made->shapes_.size(); ++i)
-    if (auto valid = partial_shape::make(made->shapes_[i].extents()); !valid)
-      return valid.status()
+  for (size_t i = 0; i < new_node->shapes_.size(); ++i)
+    if (auto checked = partial_shape::make(new_node->shapes_[i].extents()); !checked)
+      return checked.status()
           .about(spec.op, *name)
-          .within(concat(context(*name), ": output ", i, " would have shape ", made->shapes_[i]));
-  auto* added = made.get();
+          .within(
+              concat(context(*name), ": output ", i, " would have shape ", new_node->shapes_[i]));
+  auto* added = new_node.get();
   by_name_.emplace(added->name_, added);
-  nodes_.push_back(std::move(made));
+  nodes_.push_back(std::move(new_node));
   version_ = next_version();
   return added;
 }
 
-node* graph::add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls) {
-  return add_copy(like, like.name(), std::move(inputs), std::move(controls));
+node* graph::add_copy(const node& source, std::vector<edge> inputs, std::vector<node*> controls) {
+  return add_copy(source, source.name(), std::move(inputs), std::move(controls));
 }
 
-node* graph::add_copy(const node& like, std::string name, std::vector<edge> inputs,
+node* graph::add_copy(const node& source, std::string name, std::vector<edge> inputs,
                       std::vector<node*> controls) {
-  auto made = std::make_unique<node>(like);
-  made->id_ = static_cast<int>(nodes_.size());
-  made->name_ = std::move(name);
-  made->inputs_ = std::move(inputs);
-  made->controls_ = std::move(controls);
-  made->graph_ = this;
-  auto* added = made.get();
+  auto copy = std::make_unique<node>(source);
+  copy->id_ = static_cast<int>(nodes_.size());
+  copy->name_ = std::move(name);
+  copy->inputs_ = std::move(inputs);
+  copy->controls_ = std::move(controls);
+  copy->graph_ = this;
+  auto* added = copy.get();
   by_name_.emplace(added->name_, added);
-  nodes_.push_back(std::move(made));
+  nodes_.push_back(std::move(copy));
   version_ = next_version();
   return added;
 }
@@ -330,8 +336,8 @@ status graph::add_control(node& before, node& after) {
 }
 
 node* graph::find(std::string_view name) const noexcept {
-  auto it = by_name_.find(std::string{name});
-  return it == by_name_.end() ? nullptr : it->second;
+  auto found_node = by_name_.find(std::string{name});
+  return found_node == by_name_.end() ? nullptr : found_node->second;
 }
 
 result<edge> graph::find_edge(std::string_view name) const {
@@ -346,18 +352,18 @@ result<edge> graph::find_edge(std::string_view name) const {
     for (char digit : digits)
       index = index * 10 + (digit - '0');
   }
-  auto* found = find(node_name);
-  if (!found) {
+  auto* named_node = find(node_name);
+  if (!named_node) {
     std::vector<std::string_view> names;
-    for (const auto& one : nodes_)
-      names.push_back(one->name());
+    for (const auto& known : nodes_)
+      names.push_back(known->name());
     return failure(error_kind::not_found, "the graph has no node '", node_name, "'",
                    did_you_mean(node_name, names));
   }
-  if (index >= found->outputs())
-    return failure(error_kind::not_found, found->description(), " has ", found->outputs(),
+  if (index >= named_node->outputs())
+    return failure(error_kind::not_found, named_node->description(), " has ", named_node->outputs(),
                    " outputs, there is no '", name, "'");
-  return edge{found, index};
+  return edge{named_node, index};
 }
 
 std::string graph::unique(const std::string& name) const {
@@ -373,7 +379,9 @@ std::string graph::unique(const std::string& name) const {
 result<std::string> graph::name_for(const node_spec& spec) const {
   auto full = scope_ + (spec.name.empty() ? spec.op : spec.name);
   if (!valid_name(full, spec.op.starts_with('_')))
-    return invalid("'", full, "' is no name: letters, digits and _ . / - only, not first _ / or -");
+    return invalid("'", full,
+                   "' is no valid name: only letters, digits and _ . / - are allowed, and not _ / "
+                   "- at its start");
   if (spec.name.empty())
     return unique(full);
   if (auto* first = find(full))
@@ -399,10 +407,10 @@ void graph::pop_scope() {
   scopes_.pop_back();
 }
 
-size_t graph::depth(scope_kind of) const noexcept {
+size_t graph::depth(scope_kind kind) const noexcept {
   if (inner_)
-    return inner_->depth(of);
-  switch (of) {
+    return inner_->depth(kind);
+  switch (kind) {
     case scope_kind::name: return scopes_.size();
     case scope_kind::device: return devices_.size();
     case scope_kind::controls: return control_scopes_.size();
@@ -439,11 +447,11 @@ void graph::pop_controls() {
 edge graph::add_or_note(node_spec spec) {
   for (const auto& input : spec.inputs)
     if (!input)
-      return {}; // what broke this input is noted already
-  auto made = add(std::move(spec));
-  if (made)
-    return (*made)->output(0);
-  note(made.status());
+      return {}; // the error that caused this is recorded already
+  auto added = add(std::move(spec));
+  if (added)
+    return (*added)->output(0);
+  note(added.status());
   return {};
 }
 
@@ -452,18 +460,18 @@ void graph::note(status error) {
     noted_ = std::move(error);
 }
 
-std::string describe(const graph& of) {
+std::string describe(const graph& printed) {
   std::ostringstream out;
-  for (const auto& node : of.nodes()) {
+  for (const auto& node : printed.nodes()) {
     out << node->name() << " = " << node->op().name << '(';
-    const char* between = "";
+    const char* separator = "";
     for (const auto& input : node->inputs()) {
-      out << between << input;
-      between = ", ";
+      out << separator << input;
+      separator = ", ";
     }
     for (auto* before : node->controls()) {
-      out << between << '^' << before->name();
-      between = ", ";
+      out << separator << '^' << before->name();
+      separator = ", ";
     }
     out << ')';
     for (int i = 0; i < node->outputs(); ++i)
@@ -475,70 +483,69 @@ std::string describe(const graph& of) {
   return std::move(out).str();
 }
 
-const tensor* constant_value(edge of) noexcept {
-  if (!of || of.index != 0 || !of.node->inputs().empty() ||
-      has(of.node->op().effects, effect::stateful))
+const tensor* constant_value(edge source) noexcept {
+  if (!source || source.index != 0 || !source.node->inputs().empty() ||
+      has(source.node->op().effects, effect::stateful))
     return nullptr;
-  auto it = of.node->attrs().find("value");
-  return it == of.node->attrs().end() ? nullptr : it->second.get_if<tensor>();
+  auto value_attr = source.node->attrs().find("value");
+  return value_attr == source.node->attrs().end() ? nullptr : value_attr->second.get_if<tensor>();
 }
 
-const node* resource_behind(edge at) noexcept {
-  while (at && at.node->op().makes == resource::none) {
-    if (runs_functions(at.node->op())) {
-      auto argument = handed_on(at.node->op(), at.node->attrs(), static_cast<size_t>(at.index));
-      auto input = static_cast<size_t>(argument + first_argument(at.node->op()));
-      at = argument >= 0 && input < at.node->inputs().size() ? at.node->inputs()[input] : edge{};
+const node* resource_behind(edge ref) noexcept {
+  while (ref && ref.node->op().makes == resource::none) {
+    if (runs_functions(ref.node->op())) {
+      auto argument = handed_on(ref.node->op(), ref.node->attrs(), static_cast<size_t>(ref.index));
+      auto input = static_cast<size_t>(argument + first_argument(ref.node->op()));
+      ref = argument >= 0 && input < ref.node->inputs().size() ? ref.node->inputs()[input] : edge{};
       continue;
     }
-    // An op with a ref output hands on its first ref input, as Assign does.
-    size_t i = 0;
-    const auto& inputs = at.node->inputs();
-    while (i < inputs.size() && !at.node->input_is_ref(static_cast<int>(i)))
-      ++i;
-    at = i < inputs.size() ? inputs[i] : edge{};
+    // An op with a ref output passes through its first ref input, as Assign does.
+    size_t ref_input = 0;
+    const auto& inputs = ref.node->inputs();
+    while (ref_input < inputs.size() && !ref.node->input_is_ref(static_cast<int>(ref_input)))
+      ++ref_input;
+    ref = ref_input < inputs.size() ? inputs[ref_input] : edge{};
   }
-  return at.node;
+  return ref.node;
 }
 
-result<std::vector<node*>> topological_order(const graph& of) {
-  enum class mark : uint8_t { fresh, open, done };
-  std::vector<mark> marks(of.nodes().size(), mark::fresh);
+result<std::vector<node*>> topological_order(const graph& source) {
+  enum class visit_state : uint8_t { fresh, open, done };
+  std::vector<visit_state> states(source.nodes().size(), visit_state::fresh);
   std::vector<node*> order;
-  order.reserve(of.nodes().size());
-  std::vector<std::pair<node*, size_t>>
-      path; // a node and how many of its predecessors were visited
-  auto predecessor = [](node* n, size_t i) -> node* {
-    if (i < n->inputs().size())
-      return n->inputs()[i].node;
-    i -= n->inputs().size();
-    return i < n->controls().size() ? n->controls()[i] : nullptr;
+  order.reserve(source.nodes().size());
+  std::vector<std::pair<node*, size_t>> path; // a node, and its number of visited predecessors
+  auto predecessor = [](node* visited, size_t i) -> node* {
+    if (i < visited->inputs().size())
+      return visited->inputs()[i].node;
+    i -= visited->inputs().size();
+    return i < visited->controls().size() ? visited->controls()[i] : nullptr;
   };
-  for (const auto& start : of.nodes()) {
-    if (marks[static_cast<size_t>(start->id())] != mark::fresh)
+  for (const auto& start : source.nodes()) {
+    if (states[static_cast<size_t>(start->id())] != visit_state::fresh)
       continue;
     path.emplace_back(start.get(), 0);
-    marks[static_cast<size_t>(start->id())] = mark::open;
+    states[static_cast<size_t>(start->id())] = visit_state::open;
     while (!path.empty()) {
-      auto [at, next] = path.back();
-      auto* before = predecessor(at, next);
+      auto [current, next] = path.back();
+      auto* before = predecessor(current, next);
       if (!before) {
-        marks[static_cast<size_t>(at->id())] = mark::done;
-        order.push_back(at);
+        states[static_cast<size_t>(current->id())] = visit_state::done;
+        order.push_back(current);
         path.pop_back();
         continue;
       }
       ++path.back().second;
-      auto& its_mark = marks[static_cast<size_t>(before->id())];
-      if (its_mark == mark::fresh) {
-        its_mark = mark::open;
+      auto& state = states[static_cast<size_t>(before->id())];
+      if (state == visit_state::fresh) {
+        state = visit_state::open;
         path.emplace_back(before, 0);
-      } else if (its_mark == mark::open) {
-        std::ostringstream names;
-        auto from = std::ranges::find(path, before, &std::pair<node*, size_t>::first);
-        for (auto it = path.rbegin(); it.base() != from; ++it)
-          names << '\'' << it->first->name() << "' -> ";
-        return invalid(before->description(), ": a cycle without a loop: ", std::move(names).str(),
+      } else if (state == visit_state::open) {
+        std::ostringstream cycle;
+        auto cycle_start = std::ranges::find(path, before, &std::pair<node*, size_t>::first);
+        for (auto on_cycle = path.rbegin(); on_cycle.base() != cycle_start; ++on_cycle)
+          cycle << '\'' << on_cycle->first->name() << "' -> ";
+        return invalid(before->description(), ": a cycle without a loop: ", std::move(cycle).str(),
                        '\'', path.back().first->name(), "'");
       }
     }

@@ -20,23 +20,23 @@ class graph;
 class registry;
 class rewriter;
 
-/// One output of a node, or nothing. Valid as long as its graph. Comparisons and other operators of
-/// edges are nodes (api/operators.hpp), known when a step runs: whether two edges are the same one
-/// says is_same_edge().
+/// An output of a node, or no output ("an edge to nothing"). Valid as long as its graph.
+/// Comparisons and other operators of edges build nodes (api/operators.hpp), whose values are known
+/// only when a step runs. is_same_edge() compares edges themselves.
 struct TROUPE_API edge {
   troupe::node* node = nullptr;
   int index = 0;
 
   bool is_nothing() const noexcept { return node == nullptr; }
-  /// Whether it is an edge to something: `if (x)` says nothing of the value.
+  /// Returns whether it is an edge to an output. `if (x)` does not test the value.
   explicit operator bool() const noexcept { return node != nullptr; }
   dtype type() const;                ///< throws troupe::error for an edge to nothing
-  const partial_shape& dims() const; ///< what is known of the shape; likewise
-  std::string name() const;          ///< "w", or "split:1" for further outputs
+  const partial_shape& dims() const; ///< the known part of the shape; throws likewise
+  std::string name() const;          ///< "w", or "split:1" for outputs after the first
   bool exists() const noexcept;      ///< whether the node has such an output
 };
 
-TROUPE_API std::ostream& operator<<(std::ostream& out, const edge& what);
+TROUPE_API std::ostream& operator<<(std::ostream& out, const edge& source);
 
 namespace detail {
 struct edge_identity {
@@ -46,38 +46,39 @@ struct edge_identity {
 };
 } // namespace detail
 
-/// Whether both are the same output of the same node, or both to nothing. An object, so that
-/// algorithms take it: `std::ranges::equal(feeds, others, is_same_edge)`.
+/// Returns whether two edges are the same output of the same node, or both to nothing. A function
+/// object, so that algorithms accept it: `std::ranges::equal(feeds, others, is_same_edge)`.
 inline constexpr detail::edge_identity is_same_edge{};
 
-/// Where an edge is among others; their end where it is not.
+/// Returns the position of an edge in a range, or its end.
 template <class Edges>
-auto find_edge(Edges& all, const edge& wanted) {
-  return std::ranges::find_if(all, [&](const edge& each) { return is_same_edge(each, wanted); });
+auto find_edge(Edges& range, const edge& wanted) {
+  return std::ranges::find_if(
+      range, [&](const edge& candidate) { return is_same_edge(candidate, wanted); });
 }
 
-/// Whether an edge is among others.
-inline bool contains_edge(std::span<const edge> all, const edge& wanted) noexcept {
-  return find_edge(all, wanted) != all.end();
+/// Returns whether a range contains an edge.
+inline bool contains_edge(std::span<const edge> range, const edge& wanted) noexcept {
+  return find_edge(range, wanted) != range.end();
 }
 
-/// What is needed to add a node.
+/// The arguments for adding a node.
 struct node_spec {
   std::string op;
-  /// Empty: the op's name, made unique. Given: must not be used yet in the current scope.
+  /// The name, which must be unused in the current scope. Empty: the op's name, made unique.
   std::string name = {};
-  std::vector<edge> inputs = {}; ///< lists are flattened
-  attr_map attrs = {};           ///< those that cannot be deduced from the inputs
+  std::vector<edge> inputs = {}; ///< with lists of tensors flattened
+  attr_map attrs = {};           ///< the attributes that cannot be deduced from the inputs
   std::vector<node*> controls = {};
-  std::string device = {}; ///< such as "/job:ps/task:0", "/cpu:0"; empty: the scope's
+  std::string device = {}; ///< such as "/job:ps/task:0", "/cpu:0"; empty: the scope's device
   std::source_location where = std::source_location::current();
 };
 
-/// Immutable once added, except for further control inputs, and for what graph::widen() adds.
+/// A node. Immutable after it is added, except for control inputs and graph::widen().
 class TROUPE_API node {
 public:
-  int id() const noexcept { return id_; } ///< its place in its graph, in the order of adding
-  size_t index() const noexcept { return static_cast<size_t>(id_); } ///< the same, for vectors
+  int id() const noexcept { return id_; } ///< the position in the graph, in the order of adding
+  size_t index() const noexcept { return static_cast<size_t>(id_); } ///< id() as an index
   const std::string& name() const noexcept { return name_; }
   const op_def& op() const noexcept { return *op_; }
   const attr_map& attrs() const noexcept { return attrs_; }
@@ -88,32 +89,32 @@ public:
   troupe::graph& graph() const noexcept { return *graph_; }
 
   int outputs() const noexcept { return static_cast<int>(types_.size()); }
-  // These throw troupe::error for an output or input that the node does not have.
-  dtype output_type(int i) const { return types_[output_place(i)]; }
+  // The functions below throw troupe::error for an output or input that the node does not have.
+  dtype output_type(int i) const { return types_[output_index(i)]; }
   const partial_shape& output_shape(int i) const {
     return shapes_[detail::checked_index(name_, "output", i, shapes_.size())];
   }
   bool output_is_ref(int i) const;
-  bool input_is_ref(int i) const; ///< whether the op wants the variable, queue or table itself
-  const port& input_port(int i) const { return *input_ports_[input_place(i)]; }
+  bool input_is_ref(int i) const; ///< whether the op takes the variable, queue or table itself
+  const port& input_port(int i) const { return *input_ports_[input_index(i)]; }
 
   edge output(int i) { return {this, i}; } ///< see edge::exists()
-  /// Throws troupe::error where the node has no such attribute, or one of another kind.
+  /// Throws troupe::error if the node has no attribute of that name and kind.
   template <class T>
   const T& attr(std::string_view attr_name) const {
     return troupe::attr<T>(attrs_, attr_name);
   }
 
-  /// How errors call it: `Softmax 'net/probs' (model.cpp:41)`.
+  /// Returns the description used in errors: `Softmax 'net/probs' (model.cpp:41)`.
   std::string description() const;
 
 private:
   friend class graph;
   friend class rewriter;
-  size_t output_place(int i) const {
+  size_t output_index(int i) const {
     return detail::checked_index(name_, "output", i, types_.size());
   }
-  size_t input_place(int i) const {
+  size_t input_index(int i) const {
     return detail::checked_index(name_, "input", i, input_ports_.size());
   }
 
@@ -125,27 +126,28 @@ private:
   std::vector<node*> controls_;
   std::string device_;
   std::source_location where_;
-  std::string where_text_; // of a node that came from another process
+  std::string where_text_; // where_ as text, for a node that came from another process
   troupe::graph* graph_ = nullptr;
   std::vector<dtype> types_;
   shapes shapes_;
   std::vector<const port*> input_ports_, output_ports_; // per tensor
 };
 
-/// A variable of a graph. Stands for its value in formulas, and for the variable itself where an op
-/// such as assign() changes it. Copying copies the handle.
+/// A variable of a graph. Used as an edge, it stands for the variable's value; an op such as
+/// assign() that takes a ref changes the variable itself. Copying copies the handle.
 struct TROUPE_API variable_handle {
   edge ref;
-  node* initializer = nullptr; ///< assigns the initial value; nullptr when there is none
+  node* initializer = nullptr; ///< assigns the initial value; nullptr if there is none
 
   operator edge() const noexcept { return ref; }
   dtype type() const { return ref.type(); }
   const partial_shape& dims() const { return ref.dims(); }
-  /// Throws troupe::error where there is no variable.
+  /// Throws troupe::error for a handle without a variable.
   const std::string& name() const;
 };
 
-/// Grows only: nodes are never removed or replaced, so that edges stay valid. Not thread-safe.
+/// A graph. It only grows: nodes are never removed or replaced, so edges stay valid. Not
+/// thread-safe.
 class TROUPE_API graph {
 public:
   explicit graph(const registry& ops) : ops_(&ops), id_(next_version()) {}
@@ -153,95 +155,97 @@ public:
   graph& operator=(const graph&) = delete;
   virtual ~graph() = default;
 
-  /// Checks the node against its op's definition, deduces attributes, types and shapes. Ops that
-  /// draw random numbers get their seeds, see set_random_seed().
+  /// Checks the node against its op's definition and deduces attributes, types and shapes. Random
+  /// ops get their seeds, see set_random_seed().
   result<node*> add(node_spec spec);
 
-  /// The same, in front of a node of this graph, which may then take what it gives.
+  /// Like add(), but places the node before a node of this graph, so that this node can use it as
+  /// an input.
   result<node*> add_before(node& later, node_spec spec);
-  /// Gives a node that runs functions others, further inputs and so further outputs: those from
-  /// before stay where they are. `attrs` are the functions, and what cannot be deduced from them.
-  status widen(node& which, const std::vector<edge>& further, attr_map attrs);
+  /// Replaces the functions of a node and appends inputs and, with them, outputs. The existing
+  /// inputs and outputs keep their positions. `attrs` has the functions and the attributes that
+  /// cannot be deduced from them.
+  status widen(node& target, const std::vector<edge>& new_inputs, attr_map attrs);
 
-  /// Adds a node like one of another graph over the same ops, without checking it again.
-  node* add_copy(const node& like, std::vector<edge> inputs, std::vector<node*> controls);
-  /// The same under another name, which must be free.
-  node* add_copy(const node& like, std::string name, std::vector<edge> inputs,
+  /// Copies a node of another graph with the same registry, without checking it again.
+  node* add_copy(const node& source, std::vector<edge> inputs, std::vector<node*> controls);
+  /// Copies it under another name, which must be unused.
+  node* add_copy(const node& source, std::string name, std::vector<edge> inputs,
                  std::vector<node*> controls);
 
-  /// Makes `after` run only when `before` has run, in every step that runs both.
+  /// Orders two nodes: in every step that runs both, `after` runs after `before`.
   status add_control(node& before, node& after);
 
   node* find(std::string_view name) const noexcept;
-  /// Reads "name" or "name:1". Fails with not_found and proposes names that exist.
+  /// Parses "name" or "name:1". Fails with not_found and proposes names that exist.
   result<edge> find_edge(std::string_view name) const;
   std::span<const std::unique_ptr<node>> nodes() const noexcept { return nodes_; }
   const registry& ops() const noexcept { return *ops_; }
-  uint64_t id() const noexcept { return id_; } ///< no graph of this process ever had it
-  /// Changes whenever the graph does, to a number that no graph of this process ever had.
+  uint64_t id() const noexcept { return id_; } ///< unique among all graphs of this process
+  /// Changes with each change of the graph, to a number that is unique in this process.
   uint64_t version() const noexcept { return version_; }
 
-  /// New nodes get these until the matching pop. Scope names are made unique among scopes.
-  /// A scope may end before those that began in it, which then are over, too: see depth().
+  /// Applies to new nodes until the matching pop. Scope names are made unique among scopes. The end
+  /// of a scope also ends the scopes that began in it: see depth().
   void push_scope(std::string_view name);
-  /// Throws troupe::error where no scope is open; so do those below.
+  /// Throws troupe::error if no scope of its kind is open; so do the pops below.
   void pop_scope();
   void push_device(std::string device);
   void pop_device();
   void push_controls(std::vector<node*> before);
   void pop_controls();
   enum class scope_kind : uint8_t { name, device, controls };
-  size_t depth(scope_kind of) const noexcept;                  ///< how many are open
+  size_t depth(scope_kind kind) const noexcept;                ///< the number of open scopes
   const std::string& scope() const noexcept { return scope_; } ///< "layer1/" or ""
 
-  /// From here to the matching end, what is added becomes a part of a function (function.hpp).
+  /// Until the matching end, nodes are added to the body of a function (function.hpp).
   void begin_function(graph& body);
   void end_function() noexcept { inner_ = nullptr; }
-  /// The function that is being built within this graph, or within that one; else this graph.
+  /// Returns the innermost function that is being built within this graph, or this graph.
   graph& innermost() noexcept { return inner_ ? inner_->innermost() : *this; }
-  /// The edge itself, or what stands for it here if it is one of a graph around this function.
-  result<edge> own(edge from);
+  /// Returns the edge, or the argument that stands for it if it belongs to a graph around this
+  /// function.
+  result<edge> own(edge source);
 
-  /// The variables that a builder has made, in the order of adding.
+  /// The variables that builders have added, in the order of adding.
   std::span<const variable_handle> variables() const noexcept { return variables_; }
-  void note_variable(const variable_handle& made) { variables_.push_back(made); }
+  void note_variable(const variable_handle& added) { variables_.push_back(added); }
 
-  /// Makes the random numbers of the graph repeat, for the random ops that are added from here on
-  /// and get no seed of their own (seed and seed2 are 0): each gets this seed, and as seed2 the
-  /// number of nodes before it. So each draws other numbers, and a graph that is built alike draws
-  /// them again, in any session. Ops that are given a seed keep it. Random initial values and
-  /// dropout are such ops, too.
+  /// Makes random numbers reproducible, for random ops that are added afterwards and have no seed
+  /// of their own (seed and seed2 are 0). Each op gets this seed, and as seed2 the number of nodes
+  /// before it. So each op draws different numbers, and a graph that is built in the same way draws
+  /// the same numbers again, in any session. Random initial values and dropout are such ops, too.
   void set_random_seed(int64_t seed) noexcept { random_seed_ = seed; }
 
-  /// What is added until the matching end is computed again by gradients, as one part; parts within
-  /// a part belong to it.
+  /// Gradients recompute the nodes that are added until the matching end, as one part. Nested parts
+  /// belong to the outer part.
   void begin_recompute();
   void end_recompute() noexcept;
   std::vector<std::vector<node*>> recomputed_parts() const;
 
-  /// Code that builds many nodes, such as gradients, notes the first error here and goes on with an
-  /// edge to nothing; who called it takes the error.
+  /// For code that builds many nodes, such as gradients: records the first error and returns an
+  /// edge to nothing. The caller of that code gets the error from take_note().
   edge add_or_note(node_spec spec);
   void note(status error);
   status take_note() { return std::exchange(noted_, {}); }
 
-  /// Says where a node from another process was built, for its description.
-  void set_origin(node& of, std::string_view where);
+  /// Sets the source location of a node from another process, for its description.
+  void set_origin(node& target, std::string_view where);
   friend class node;
   friend class rewriter; // changes the graphs that steps own
 
-  /// Whether the node is of this graph, or of one around this function.
-  virtual bool reaches(const node& what) const noexcept;
+  /// Returns whether the node belongs to this graph or to a graph around this function.
+  virtual bool reaches(const node& target) const noexcept;
 
 protected:
-  /// Makes an edge of another graph one of this, where that can be.
-  virtual result<edge> bring_in(edge from);
-  /// Makes all of this function come after a node of a graph around it.
+  /// Converts an edge of another graph into an edge of this graph, if possible.
+  virtual result<edge> bring_in(edge source);
+  /// Makes this whole function run after a node of a graph around it.
   virtual status come_after(node& before);
-  /// Of a function that is being built: whether what is added to the graph around it stays there.
-  /// May change what it is.
+  /// For a function that is being built: returns whether a node that is added to the graph around
+  /// it stays there. May change the node.
   virtual bool stays_around(node_spec&) { return false; }
-  /// Adds to this graph though a function is being built within it.
+  /// Adds to this graph even while a function is being built within it.
   result<node*> add_here(node_spec spec);
 
 private:
@@ -260,12 +264,12 @@ private:
   std::string scope_;
   std::vector<variable_handle> variables_;
   std::optional<int64_t> random_seed_;
-  int64_t first_seed2_ = 0;     // those of functions are far from those of the graph around
+  int64_t first_seed2_ = 0;     // functions use a range far from that of the graph around them
   int64_t functions_begun_ = 0; // within this graph
   struct id_range {
     size_t first, end;
   };
-  std::vector<id_range> recomputed_; // the last is open while there are open scopes
+  std::vector<id_range> recomputed_; // the last range is open while open_recomputes_ > 0
   int open_recomputes_ = 0;
   graph* inner_ = nullptr; // the function that is being built
   uint64_t version_ = 0;
@@ -273,20 +277,20 @@ private:
   status noted_;
 };
 
-/// Returns the error with the node's description before it, and notes that it is about the node.
-TROUPE_API status within(const node& which, status why);
+/// Returns the error with the node's description before its text, and with the node as its origin.
+TROUPE_API status within(const node& failed_node, status reason);
 
-/// Prints a line for each node, for people: `sum = Add(x, split:1, ^init) f32[2,3]`.
-TROUPE_API std::string describe(const graph& of);
+/// Prints a line for each node: `sum = Add(x, split:1, ^init) f32[2,3]`.
+TROUPE_API std::string describe(const graph& printed);
 
-/// The value of an edge that is known while the graph is built, or nullptr.
-TROUPE_API const tensor* constant_value(edge of) noexcept;
+/// Returns the value of an edge if it is known while the graph is built, or nullptr.
+TROUPE_API const tensor* constant_value(edge source) noexcept;
 
-/// Follows a ref edge back to the node that stands for the variable, queue or table.
+/// Follows a ref edge back to the node of its variable, queue or table.
 TROUPE_API const node* resource_behind(edge ref) noexcept;
 
-/// Orders the nodes so that each comes after its inputs and controls. Fails with the names on the
-/// way for a cycle.
-TROUPE_API result<std::vector<node*>> topological_order(const graph& of);
+/// Orders the nodes so that each comes after its inputs and controls. For a cycle, fails with the
+/// names on it.
+TROUPE_API result<std::vector<node*>> topological_order(const graph& source);
 
 } // namespace troupe

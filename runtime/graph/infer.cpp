@@ -6,12 +6,12 @@ namespace troupe {
 
 integer_list to_integers(const tensor& values) {
   auto is_list = values.type() == dtype::i32 || values.type() == dtype::i64;
-  integer_list out(is_list ? static_cast<size_t>(values.elements()) : 0);
+  integer_list integers(is_list ? static_cast<size_t>(values.elements()) : 0);
   if (values.type() == dtype::i32)
-    std::ranges::copy(values.values<int32_t>(), out.data());
+    std::ranges::copy(values.values<int32_t>(), integers.data());
   else if (is_list)
-    std::ranges::copy(values.values<int64_t>(), out.data());
-  return out;
+    std::ranges::copy(values.values<int64_t>(), integers.data());
+  return integers;
 }
 
 std::optional<std::vector<int64_t>> infer_context::integers(int i) const {

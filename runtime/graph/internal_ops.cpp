@@ -10,21 +10,21 @@ namespace {
 
 constexpr std::string_view no_gradient = "it is part of a partition, not of a user's graph";
 
-// Unknown extents count as 1, as those in front of the shape, where an axis is negative.
-double extent(const partial_shape& of, int axis) {
-  if (!of.has_rank() || (axis += axis < 0 ? of.rank() : 0) < 0 || axis >= of.rank())
+// Returns an extent of a shape. An unknown extent, and an axis before the first, counts as 1.
+double extent(const partial_shape& dims, int axis) {
+  if (!dims.has_rank() || (axis += axis < 0 ? dims.rank() : 0) < 0 || axis >= dims.rank())
     return 1;
-  return of[axis] == unknown_extent ? 1 : static_cast<double>(of[axis]);
+  return dims[axis] == unknown_extent ? 1 : static_cast<double>(dims[axis]);
 }
 
-double elements(const partial_shape& of) {
+double elements(const partial_shape& dims) {
   double count = 1;
-  for (int axis = 0; of.has_rank() && axis < of.rank(); ++axis)
-    count *= extent(of, axis);
+  for (int axis = 0; dims.has_rank() && axis < dims.rank(); ++axis)
+    count *= extent(dims, axis);
   return count;
 }
 
-// One for each element of each stage.
+// One operation for each element of each stage.
 double flops_of_fused(const node& node) {
   return elements(node.output_shape(0)) *
          static_cast<double>(node.attr<std::vector<std::string>>("ops").size());
@@ -35,7 +35,8 @@ double flops_of_product(const node& node) {
   return 2 * elements(node.output_shape(0)) * extent(node.inputs()[0].dims(), inner);
 }
 
-// Each output is a sum over a window of the filter, whose last axis are the outputs.
+// Each output element is a sum over a window of the filter, whose last axis are the output
+// channels.
 double flops_of_convolution(const node& node) {
   const auto& filter = node.inputs()[1].dims();
   return 2 * elements(node.output_shape(0)) * elements(filter) / std::max(1.0, extent(filter, -1));
@@ -45,67 +46,68 @@ result<shapes> infer_tuple(const infer_context& at) {
   const auto& places = at.attr<std::vector<int64_t>>("places");
   auto count = at.attr<int64_t>("count");
   if (count > 1 << 24)
-    return at.invalid("has more places than a list may have items: ", count);
+    return at.invalid("has too many places for a list: ", count);
   if (static_cast<int>(places.size()) != at.inputs())
     return at.invalid("has ", at.inputs(), " components for ", places.size(), " places");
-  for (const auto* all : {&places, &at.attr<std::vector<int64_t>>("swap")})
-    for (auto place : *all)
+  for (const auto* list : {&places, &at.attr<std::vector<int64_t>>("swap")})
+    for (auto place : *list)
       if (place < 0 || place >= count)
         return at.invalid("there is no place ", place, " among ", count);
   return shapes{shape{}};
 }
 
 result<shapes> infer_tuple_items(const infer_context& at) {
-  const auto& known = at.attr<std::vector<partial_shape>>("shapes");
-  if (static_cast<int>(known.size()) != at.outputs() ||
-      known.size() != at.attr<std::vector<int64_t>>("places").size())
+  const auto& item_shapes = at.attr<std::vector<partial_shape>>("shapes");
+  if (static_cast<int>(item_shapes.size()) != at.outputs() ||
+      item_shapes.size() != at.attr<std::vector<int64_t>>("places").size())
     return at.invalid("must have one shape and one place for each of its ", at.outputs(), " items");
-  return known;
+  return item_shapes;
 }
 
 result<shapes> infer_frame(const infer_context& at) {
-  const auto& known = at.attr<std::vector<partial_shape>>("shapes");
-  if (static_cast<int>(known.size()) != at.outputs())
+  const auto& item_shapes = at.attr<std::vector<partial_shape>>("shapes");
+  if (static_cast<int>(item_shapes.size()) != at.outputs())
     return at.invalid("must have one shape for each of its ", at.outputs(), " results");
-  return known;
+  return item_shapes;
 }
 
 edges tuple_gradient(gradient_context& at) {
   const auto& places = at.attr<std::vector<int64_t>>("places");
-  std::vector<int64_t> wanted;
+  std::vector<int64_t> differentiable_places;
   std::vector<dtype> types;
-  std::vector<partial_shape> known;
+  std::vector<partial_shape> item_shapes;
   for (int i = 0; i < at.inputs(); ++i)
     if (carries_gradients(at.input(i).type())) {
-      wanted.push_back(places[static_cast<size_t>(i)]);
+      differentiable_places.push_back(places[static_cast<size_t>(i)]);
       types.push_back(at.input(i).type());
-      known.push_back(at.input(i).dims());
+      item_shapes.push_back(at.input(i).dims());
     }
-  if (wanted.empty())
+  if (differentiable_places.empty())
     return edges(places.size());
   auto items = at.op("_TupleItems", {at.output_gradient(0)},
-                     {{"places", wanted},
+                     {{"places", differentiable_places},
                       {"types", types},
-                      {"shapes", known},
+                      {"shapes", item_shapes},
                       {"count", at.attr<int64_t>("count")}});
-  edges found(places.size());
+  edges gradients(places.size());
   for (int i = 0, next = 0; i < at.inputs() && items; ++i)
     if (carries_gradients(at.input(i).type()))
-      found[static_cast<size_t>(i)] = {items.node, next++};
-  return found;
+      gradients[static_cast<size_t>(i)] = {items.node, next++};
+  return gradients;
 }
 
-// Places without a gradient count as zeros.
+// Components without a gradient count as zeros.
 edges tuple_items_gradient(gradient_context& at) {
   const auto& places = at.attr<std::vector<int64_t>>("places");
-  std::vector<int64_t> given;
+  std::vector<int64_t> differentiable_places;
   edges components;
   for (size_t i = 0; i < places.size(); ++i)
     if (carries_gradients(at.of().output_type(static_cast<int>(i)))) {
-      given.push_back(places[i]);
+      differentiable_places.push_back(places[i]);
       components.push_back(at.output_gradient(static_cast<int>(i)));
     }
-  return {at.op("_Tuple", components, {{"places", given}, {"count", at.attr<int64_t>("count")}})};
+  return {at.op("_Tuple", components,
+                {{"places", differentiable_places}, {"count", at.attr<int64_t>("count")}})};
 }
 
 } // namespace
@@ -113,14 +115,14 @@ edges tuple_items_gradient(gradient_context& at) {
 bool is_boundary(const node& node) noexcept { return &node.op() == &feed || &node.op() == &fetch; }
 
 bool is_constant(const node& node) noexcept {
-  constexpr auto varies = effect::stateful | effect::random | effect::fed | effect::blocking;
+  constexpr auto varying = effect::stateful | effect::random | effect::fed | effect::blocking;
   return node.inputs().empty() && node.op().makes == resource::none &&
-         !has(node.op().effects, varies);
+         !has(node.op().effects, varying);
 }
 
 extern constexpr op_def feed{
     .name = "_Feed",
-    .doc = "Gives the tensor that the client fed, or that a function was called with.",
+    .doc = "Returns the tensor that the client fed or that a function was called with.",
     .outputs = {{"value", "dtype"}},
     .attrs = {{"index", at_least{0}}, {"dtype", any_value}, {"shape", attr_kind::shape, true}},
     .effects = effect::fed,
@@ -150,8 +152,8 @@ extern constexpr op_def table_argument{
 
 namespace {
 
-// State that nodes wait for.
-constexpr op_def asked_argument(std::string_view name, std::string_view doc, resource kind) {
+// Arguments for state with operations that nodes wait for.
+constexpr op_def responder_argument(std::string_view name, std::string_view doc, resource kind) {
   return {
       .name = name,
       .doc = doc,
@@ -165,17 +167,17 @@ constexpr op_def asked_argument(std::string_view name, std::string_view doc, res
 
 } // namespace
 
-extern constexpr op_def queue_argument = asked_argument(
+extern constexpr op_def queue_argument = responder_argument(
     "_QueueArgument", "Stands for the queue that a function was called with.", resource::queue);
-extern constexpr op_def accumulator_argument = asked_argument(
+extern constexpr op_def accumulator_argument = responder_argument(
     "_AccumulatorArgument", "Stands for the accumulator that a function was called with.",
     resource::accumulator);
-extern constexpr op_def barrier_argument =
-    asked_argument("_BarrierArgument", "Stands for the barrier that a function was called with.",
-                   resource::barrier);
-extern constexpr op_def mutex_argument = asked_argument(
+extern constexpr op_def barrier_argument = responder_argument(
+    "_BarrierArgument", "Stands for the barrier that a function was called with.",
+    resource::barrier);
+extern constexpr op_def mutex_argument = responder_argument(
     "_MutexArgument", "Stands for the lock that a function was called with.", resource::mutex);
-extern constexpr op_def reader_argument = asked_argument(
+extern constexpr op_def reader_argument = responder_argument(
     "_ReaderArgument", "Stands for the reader that a function was called with.", resource::reader);
 
 const op_def* state_argument(resource kind) noexcept {
@@ -198,19 +200,19 @@ const op_def* state_argument(resource kind) noexcept {
 extern constexpr op_def frame{
     .name = "_Frame",
     .doc =
-        "Runs functions that wait, or that GPUs or several devices run: each as a step within the "
-        "step.",
+        "Runs functions that block, or that run on GPUs or several devices, each as a step within "
+        "the step.",
     .inputs = {{"values", "Tin"}},
     .outputs = {{"results", "Tout"}},
     .attrs = {{"Tin", attr_kind::types, any_value},
               {"Tout", attr_kind::types, any_value},
               {"shapes", attr_kind::shapes},
               {"frame", at_least{1}},                   // its number in the step
-              {"kind", attr_kind::text},                // its op
-              {"orders", at_least{0}},                  // variables that carry nothing (frame.hpp)
-              {"unchanged", attr_kind::integers, true}, // results that no turn of a loop changes
+              {"kind", attr_kind::text},                // the op of the original node
+              {"orders", at_least{0}},                  // variables only for ordering (frame.hpp)
+              {"unchanged", attr_kind::integers, true}, // results that no iteration changes
               {"parallel_iterations", at_least{1}},     // of a loop
-              {"tasks", attr_kind::texts}},             // others that take part
+              {"tasks", attr_kind::texts}},             // the other tasks that take part
     .effects = effect::stateful | effect::blocking,
     .infer = infer_frame,
     .no_gradient = no_gradient,
@@ -218,7 +220,7 @@ extern constexpr op_def frame{
 
 extern constexpr op_def frame_argument{
     .name = "_FrameArgument",
-    .doc = "Waits for what a step within a step is given.",
+    .doc = "Waits for an argument of a step within a step.",
     .outputs = {{"value", "dtype"}},
     .attrs = {{"index", at_least{0}}, {"dtype", any_value}, {"shape", attr_kind::shape, true}},
     .effects = effect::stateful | effect::blocking,
@@ -228,11 +230,11 @@ extern constexpr op_def frame_argument{
 
 extern constexpr op_def frame_result{
     .name = "_FrameResult",
-    .doc = "Hands a tensor to the step around this one.",
+    .doc = "Passes a tensor to the enclosing step.",
     .inputs = {{"value", "T"}},
     .attrs = {{"index", at_least{0}},
               {"T", any_value},
-              {"on_host", false}}, // whoever runs the functions looks at it
+              {"on_host", false}}, // set if the enclosing step reads the value
     .effects = effect::stateful,
     .infer = infer::nothing,
     .no_gradient = no_gradient,
@@ -240,7 +242,7 @@ extern constexpr op_def frame_result{
 
 extern constexpr op_def fetch{
     .name = "_Fetch",
-    .doc = "Hands a tensor to the client.",
+    .doc = "Passes a tensor to the client.",
     .inputs = {{"value", "T"}},
     .attrs = {{"index", at_least{0}}, {"T", any_value}},
     .effects = effect::stateful,
@@ -273,7 +275,7 @@ extern constexpr op_def recv{
 
 extern constexpr op_def send_control{
     .name = "_SendControl",
-    .doc = "Tells another device that its control inputs have run.",
+    .doc = "Notifies another device that its control inputs have run.",
     .attrs = {{"key", at_least{0}}, {"to", attr_kind::text}},
     .effects = effect::stateful,
     .infer = infer::nothing,
@@ -282,7 +284,7 @@ extern constexpr op_def send_control{
 
 extern constexpr op_def recv_control{
     .name = "_RecvControl",
-    .doc = "Waits for the news from a _SendControl.",
+    .doc = "Waits for the notification of a _SendControl.",
     .attrs = {{"key", at_least{0}}, {"from", attr_kind::text}},
     .effects = effect::stateful | effect::blocking,
     .infer = infer::nothing,
@@ -291,8 +293,9 @@ extern constexpr op_def recv_control{
 
 extern constexpr op_def read{
     .name = "_Read",
-    .doc = "Takes the value of a variable for nodes that cannot do so when they run: on another "
-           "device, or behind an update that they must not see.",
+    .doc =
+        "Reads the value of a variable for nodes that cannot read it when they run, because they "
+        "are on another device or after an update that they must not see.",
     .inputs = {{"variable", "T"}},
     .outputs = {{"value", "T"}},
     .attrs = {{"T", any_type}},
@@ -302,16 +305,16 @@ extern constexpr op_def read{
 
 extern constexpr op_def fused{
     .name = "_Fused",
-    .doc = "Computes element-wise ops one after the other, piece by piece.",
+    .doc = "Computes a sequence of element-wise ops, chunk by chunk.",
     .inputs = {{"inputs", "Tin"}},
     .outputs = {{"output", "dtype"}},
     .attrs = {{"Tin", attr_kind::types},
               {"dtype", any_type},
               {"shape", attr_kind::shape, true},
-              {"ops", attr_kind::texts},         // of each stage
-              {"types", attr_kind::types},       // of each stage's inputs
-              {"operands", attr_kind::integers}, // values: the inputs, then each stage's result
-              {"origins", attr_kind::texts}},    // descriptions of the nodes that the stages were
+              {"ops", attr_kind::texts},         // one for each stage
+              {"types", attr_kind::types},       // the input type of each stage
+              {"operands", attr_kind::integers}, // value numbers: the inputs, then stage results
+              {"origins", attr_kind::texts}},    // descriptions of the original nodes
     .effects = effect::forwardable,
     .infer = infer::shape_attr,
     .flops = flops_of_fused,
@@ -320,8 +323,9 @@ extern constexpr op_def fused{
 
 extern constexpr op_def fused_matmul{
     .name = "_FusedMatMul",
-    .doc = "Multiplies matrices, adds a number to each column, and rectifies if asked. What stands "
-           "before the matrices must be equal, or broadcasts.",
+    .doc =
+        "Multiplies matrices, adds a bias to each column, and applies a rectifier if `rectify` is "
+        "set. Batch axes must be equal, unless `broadcasts` is set.",
     .inputs = {{"a", "T"}, {"b", "T"}, {"bias", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"transpose_a", false},
@@ -337,7 +341,9 @@ extern constexpr op_def fused_matmul{
 
 extern constexpr op_def fused_conv2d{
     .name = "_FusedConv2D",
-    .doc = "Convolves images with a filter, adds a number to each channel, and rectifies if asked.",
+    .doc =
+        "Convolves images with a filter, adds a bias to each channel, and applies a rectifier if "
+        "`rectify` is set.",
     .inputs = {{"input", "T"}, {"filter", "T"}, {"bias", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"strides", attr_kind::integers},
@@ -353,13 +359,14 @@ extern constexpr op_def fused_conv2d{
     .no_gradient = no_gradient,
 };
 
-// What the three of them do cannot be noted down and repeated: they are stateful.
+// The three swap ops are stateful, because a recording cannot contain them.
 extern constexpr op_def swap_out{
     .name = "_SwapOut",
-    .doc = "Copies a tensor that is used again much later to the host, and lets go of it.",
+    .doc = "Copies a tensor whose next use is much later to the host, and releases it.",
     .inputs = {{"value", "T"}},
     .outputs = {{"saved", "T"}},
-    .attrs = {{"T", any_type}, {"shape", attr_kind::shape, true}}, // unknown: it is no value
+    .attrs = {{"T", any_type},
+              {"shape", attr_kind::shape, true}}, // unknown: the output is no value
     .effects = effect::stateful,
     .infer = infer::shape_attr,
     .no_gradient = no_gradient,
@@ -367,7 +374,7 @@ extern constexpr op_def swap_out{
 
 extern constexpr op_def swap_in{
     .name = "_SwapIn",
-    .doc = "Begins to copy a tensor back that _SwapOut has saved.",
+    .doc = "Starts to copy a tensor back that _SwapOut has saved.",
     .inputs = {{"saved", "dtype"}},
     .outputs = {{"pending", "dtype"}},
     .attrs = {{"dtype", any_type}, {"shape", attr_kind::shape, true}},
@@ -378,7 +385,7 @@ extern constexpr op_def swap_in{
 
 extern constexpr op_def swapped{
     .name = "_Swapped",
-    .doc = "Lets what follows wait for a tensor that _SwapIn brings.",
+    .doc = "Orders later nodes after the copy that _SwapIn has started.",
     .inputs = {{"pending", "T"}},
     .outputs = {{"value", "T"}},
     .attrs = {{"T", any_type}},
@@ -390,8 +397,8 @@ extern constexpr op_def swapped{
 extern constexpr op_def tuple{
     .name = "_Tuple",
     .doc =
-        "Makes one value of several: what a run of a function keeps for its gradient. What stands "
-        "at the places in swap goes to files, where it is large.",
+        "Packs several values into one, which a call of a function keeps for its gradient. Large "
+        "components at the places listed in `swap` are written to files.",
     .inputs = {{"components", "T"}},
     .outputs = {{"tuple", "variant"}},
     .attrs = {{"T", attr_kind::types, any_value},
@@ -404,7 +411,7 @@ extern constexpr op_def tuple{
 
 extern constexpr op_def tuple_items{
     .name = "_TupleItems",
-    .doc = "Gives components of a tuple.",
+    .doc = "Returns components of a tuple.",
     .inputs = {{"tuple", "variant"}},
     .outputs = {{"components", "types"}},
     .attrs = {{"types", attr_kind::types, any_value},

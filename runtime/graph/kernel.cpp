@@ -7,13 +7,13 @@
 
 namespace troupe {
 
-kernel_fn kernel_def::find(const node& of) const noexcept {
+kernel_fn kernel_def::find(const node& computed) const noexcept {
   auto type = dtype::none;
-  if (auto it = of.attrs().find(key); it != of.attrs().end())
-    if (auto* value = it->second.get_if<dtype>())
+  if (auto key_attr = computed.attrs().find(key); key_attr != computed.attrs().end())
+    if (auto* value = key_attr->second.get_if<dtype>())
       type = *value;
-  auto* found = find(type);
-  return found ? found->run : nullptr;
+  auto* entry = find(type);
+  return entry ? entry->run : nullptr;
 }
 
 const typed_kernel* kernel_def::find(dtype type) const noexcept {
@@ -26,11 +26,11 @@ const typed_kernel* kernel_def::find(dtype type) const noexcept {
 status explain_exception() { return explain_exception("running the kernel"); }
 
 result<tensor*> kernel_context::allocate(int i, const shape& dims) {
-  auto made = tensor::make(output_type(i), dims, memory_);
-  if (!made)
-    return made.status();
+  auto allocated = tensor::make(output_type(i), dims, memory_);
+  if (!allocated)
+    return allocated.status();
   auto& slot = slots_[code_->first_output + static_cast<uint32_t>(i)];
-  slot = *std::move(made);
+  slot = *std::move(allocated);
   return &slot;
 }
 
@@ -40,11 +40,11 @@ result<tensor*> kernel_context::forward_or_allocate(int i, std::initializer_list
   for (auto candidate : candidates) {
     if (candidate >= 64 || (code_->last_uses >> candidate & 1) == 0)
       continue;
-    const auto& from = input(candidate);
-    if (!from.unique() || from.elements() != dims.elements() || from.type() != output_type(i))
+    const auto& source = input(candidate);
+    if (!source.unique() || source.elements() != dims.elements() || source.type() != output_type(i))
       continue;
     auto& slot = slots_[code_->first_output + static_cast<uint32_t>(i)];
-    slot = from.reshaped(dims); // the input's slot stays readable until its release
+    slot = source.reshaped(dims); // the input's slot stays readable until its release
     return &slot;
   }
   return allocate(i, dims);

@@ -12,34 +12,34 @@ namespace troupe {
 
 using kernel_fn = status (*)(kernel_context&);
 
-/// The arithmetic of an element-wise op alone, for loops over several ops at once: computes `count`
-/// elements from neighbours in memory; an input whose step is 0 gives one element for all. The
-/// output may lie exactly over an input of the same type. Cannot fail.
+/// The arithmetic of an element-wise op, for loops that fuse several ops. Computes `count` elements
+/// that are contiguous in memory. An input with step 0 is a scalar. The output may overlap an input
+/// of the same type exactly. Cannot fail.
 using inner_loop_fn = void (*)(const void* const* inputs, const int64_t* steps, void* output,
                                int64_t count);
 
-/// Whether an op that may fail takes these elements as its second input, such as divisors.
+/// Returns whether an op that may fail accepts these elements as its second input, such as
+/// divisors.
 using takes_second_fn = bool (*)(const void* elements, int64_t count);
 
 struct typed_kernel {
-  dtype type = dtype::none; ///< none: for every type
+  dtype type = dtype::none; ///< none: any type
   kernel_fn run = nullptr;
-  inner_loop_fn inner_loop = nullptr; ///< where the op is element-wise and has one
-  double cost = 0;                    ///< of the inner loop, nanoseconds per element
-  /// On a GPU instead of an inner loop: a functor's definition, to be compiled when the graph is
-  /// known.
+  inner_loop_fn inner_loop = nullptr; ///< of an element-wise op that has one
+  double cost = 0;                    ///< of the inner loop, in nanoseconds per element
+  /// On a GPU, instead of an inner loop: the source of a functor, compiled once the graph is known.
   const char* code = nullptr;
-  /// Where the op may fail: its inner loop must not meet what this refuses.
+  /// For an op that may fail: the inner loop must not be called for elements that this rejects.
   takes_second_fn takes_second = nullptr;
 };
 
-/// What `kernel_def::prepare` sees once per node, when its program is compiled.
+/// The arguments of `kernel_def::prepare`, called once per node when its program is compiled.
 struct kernel_setup {
   const node& of;
   troupe::device& on;
 };
 
-/// How what a kernel keeps between its runs is written down, and set again. Steps may run it
+/// Functions that save and restore the state of a kernel as text. Steps may run the kernel
 /// meanwhile.
 struct kernel_position {
   std::string (*text)(const void* state);
@@ -52,57 +52,55 @@ struct kernel_def {
   inplace_vector<typed_kernel, 18> run = {};
   /// The `type` attribute that selects the function.
   std::string_view key = "T";
-  /// Makes what the kernel needs in each run, from the attributes. Shared by all steps that run at
-  /// once.
+  /// Creates the kernel's state from the attributes. All concurrent steps share it.
   result<std::shared_ptr<void>> (*prepare)(const kernel_setup&) = nullptr;
-  /// Where checkpoints have what `prepare` made. Of stateful ops.
+  /// Saves the state in checkpoints. For stateful ops.
   const kernel_position* position = nullptr;
-  /// Finds the inner loop of an element-wise op where it depends on more than the key, or null.
-  inner_loop_fn (*find_inner_loop)(const node& of) = nullptr;
-  /// Only hands tensors on or has them moved (ops/kernel/copy.hpp), which every device can.
+  /// Returns the inner loop of an element-wise op if it depends on more than the key, or null.
+  inner_loop_fn (*find_inner_loop)(const node& computed) = nullptr;
+  /// Only forwards or copies tensors (ops/kernel/copy.hpp), which every device supports.
   bool on_any_device = false;
 
-  /// Returns nullptr where the table has no function for the node's type.
-  kernel_fn find(const node& of) const noexcept;
+  /// Returns nullptr if the table has no function for the node's type.
+  kernel_fn find(const node& computed) const noexcept;
   const typed_kernel* find(dtype type) const noexcept;
 };
 
-/// What one instruction of straight-line code does.
+/// The kinds of instructions of straight-line code.
 enum class action : uint8_t {
   run,         ///< runs a kernel
-  run_on_host, ///< runs a processor's kernel, on a device that is none
-  upload,      ///< takes a tensor of the host to the device
+  run_on_host, ///< runs a CPU kernel on another kind of device
+  upload,      ///< copies a host tensor to the device
   call,        ///< runs functions (program/block.hpp)
-  read,        ///< takes a variable's value
-  token,       ///< hands a tensor, or the news that all before has run, to another region
-  send,        ///< hands a tensor, or the news, to another device
-  fetch,       ///< hands a tensor to the client
-  wait,        ///< asks a queue; the answer starts another region
+  read,        ///< reads a variable's value
+  token,       ///< passes a tensor, or a notification that all before has run, to another region
+  send,        ///< passes a tensor, or a notification, to another device
+  fetch,       ///< passes a tensor to the client
+  wait,        ///< starts an operation of a queue, whose answer starts another region
 };
-
-/// One instruction, with everything resolved when its program was compiled.
+/// An instruction. All references are resolved when its program is compiled.
 struct instruction {
   kernel_fn run = nullptr;
   void* state = nullptr;
   const uint32_t* inputs = nullptr;     // slots
-  named_state* const* states = nullptr; // per input, where the op has ref inputs
+  named_state* const* states = nullptr; // one for each input, if the op has ref inputs
   const dtype* output_types = nullptr;
-  const uint32_t* releases = nullptr; // slots that nobody needs after this
+  const uint32_t* releases = nullptr; // slots that are not used after this
   uint32_t first_output = 0;          // slot; outputs are consecutive
   uint32_t target = 0;                // region, export, fetch or wait
   uint16_t input_count = 0;
   uint16_t output_count = 0;
   uint16_t release_count = 0;
   action what = action::run;
-  bool long_tail = false; // a token after which its region goes on for long
-  uint64_t last_uses = 0; // bit i: input i dies here (inputs beyond 63 never do)
+  bool long_tail = false; // a token whose region runs for a long time afterwards
+  uint64_t last_uses = 0; // bit i: the last use of input i (never set for inputs beyond 63)
   const node* origin = nullptr;
 };
 
-/// What a kernel sees in one run. Lives on the stack of the thread that runs the region.
+/// The interface of a run to its kernel. It is on the stack of the thread that runs the region.
 class kernel_context {
 public:
-  /// Tensors get their memory from `memory`; nothing stops the kernels where `stop` is null.
+  /// Tensors are allocated from `memory`. A null `stop` means that kernels are not stopped.
   kernel_context(tensor* slots, troupe::device& on, allocator& memory, stop_signal* stop) noexcept
       : slots_(slots), device_(on), memory_(memory), stop_(stop) {}
   kernel_context(tensor* slots, troupe::device& on) noexcept
@@ -114,9 +112,9 @@ public:
   int outputs() const noexcept { return code_->output_count; }
   dtype output_type(int i) const noexcept { return code_->output_types[i]; }
   troupe::device& device() const noexcept { return device_; }
-  /// For what the kernel needs while it runs; counts as the step's.
+  /// Returns the allocator for temporary memory of the kernel; it counts as the step's memory.
   allocator& memory() const noexcept { return memory_; }
-  /// What a ref input refers to; its port says what that is.
+  /// Returns the state behind a ref input; the input's port determines its type.
   template <class State>
   State& referred(int i) const noexcept {
     return static_cast<State&>(*code_->states[i]);
@@ -127,37 +125,38 @@ public:
       return *temporaries_[in_step];
     return referred<troupe::variable>(i);
   }
-  /// The variables that the step has of its own.
-  void set_temporaries(const std::unique_ptr<troupe::variable>* all) noexcept {
-    temporaries_ = all;
+  /// Sets the variables that exist only in this step.
+  void set_temporaries(const std::unique_ptr<troupe::variable>* variables) noexcept {
+    temporaries_ = variables;
   }
-  /// What `prepare` made.
+  /// Returns the state that `prepare` created.
   template <class T>
   T& state() const noexcept {
     return *static_cast<T*>(code_->state);
   }
 
-  /// Gives output i its tensor.
+  /// Sets output i.
   void set_output(int i, tensor value) noexcept {
     slots_[code_->first_output + static_cast<uint32_t>(i)] = std::move(value);
   }
-  /// Makes output i, uninitialised, and returns it.
+  /// Allocates output i, uninitialized, and returns it.
   result<tensor*> allocate(int i, const shape& dims);
-  /// Makes output i over the memory of one of the inputs when that input is not needed any more,
-  /// has the same element size and as many elements; otherwise allocates. The kernel must read
-  /// element j of that input before it writes element j of the output. Requires an op that is
+  /// Creates output i in the memory of an input that has no later use, the same element size and
+  /// the same number of elements; allocates it if there is no such input. The kernel must read
+  /// element j of that input before it writes element j of the output. The op must be
   /// `forwardable`.
   result<tensor*> forward_or_allocate(int i, std::initializer_list<int> candidates,
                                       const shape& dims);
 
-  /// As the device's, but leaves off when the step is to stop: nobody sees the outputs then. A loop
-  /// that changes what outlives the step calls the device's, which runs to its end.
+  /// Like the device's parallel_for, but stops early when the step stops; its outputs are then not
+  /// used. A loop that changes state that outlives the step must call the device's, which
+  /// completes.
   template <class Body>
   void parallel_for(int64_t items, double nanoseconds_per_item, Body&& body) const {
     device_.parallel_for(items, nanoseconds_per_item, std::forward<Body>(body), stop_);
   }
-  /// Asked about every millisecond by a kernel whose loops are its own; it may then return
-  /// anything.
+  /// Polled about every millisecond by a kernel with loops of its own. If true, the kernel may
+  /// return anything.
   bool stopped() const noexcept { return stop_ && stop_->due(); }
   stop_signal* stop() const noexcept { return stop_; }
 
@@ -172,11 +171,11 @@ private:
   const std::unique_ptr<troupe::variable>* temporaries_ = nullptr;
 };
 
-/// The error of a kernel that threw; call it in a handler.
+/// Returns the error of the exception that a kernel threw. Called in a handler.
 status explain_exception();
 
-/// Runs the instruction that the context stands at. Kernels may use containers of the standard
-/// library for what they need beside their tensors: what these throw is an error like others.
+/// Runs the context's current instruction. Kernels may use standard containers for temporary data:
+/// an exception becomes an error.
 inline status run_kernel(const instruction& code, kernel_context& at) {
   try {
     return code.run(at);

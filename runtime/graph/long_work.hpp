@@ -1,5 +1,5 @@
-// What takes long and may block, such as reading and writing files: a thread of its own does it for
-// a node, and the threads that steps need go on meanwhile.
+// Long work of a node that may block, such as reading and writing files. It runs on a separate
+// thread, so the threads of steps stay available.
 #pragma once
 #include "troupe/runtime/fwd.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -12,19 +12,19 @@
 
 namespace troupe {
 
-/// One run of a node. The node and the inputs stay until the work has returned.
+/// A run of a node. The node and the inputs stay valid until the work returns.
 struct work_context {
   const node& of;
-  std::span<const tensor> inputs; ///< on the host
-  /// Whether the step has failed: nobody sees the outputs then. Asked between parts of the work.
+  std::span<const tensor> inputs; ///< in host memory
+  /// Returns whether the step has failed, so that the outputs are not used. Polled by the work.
   std::function<bool()> stopped = [] { return false; };
 };
 
 /// Returns the node's outputs.
 using work_fn = result<std::vector<tensor>> (*)(const work_context&);
 
-/// A blocking op that no state answers (op_def::ask): a task does its work on one thread, in the
-/// order in which it is asked for.
+/// The work of a blocking op without a responder (op_def::ask). A task runs it on one thread, in
+/// the order of the requests.
 struct work_def {
   std::string_view op;
   work_fn run = nullptr;

@@ -27,19 +27,19 @@ attr_value empty_value(attr_kind kind) {
 }
 
 void print_ports(std::ostream& out, const port_list& ports) {
-  const char* between = "";
-  for (const auto& one : ports) {
-    out << between << one.name << ": ";
-    if (!one.count.empty())
-      out << one.count << " * ";
-    if (one.ref && one.to != resource::variable)
-      out << "ref " << to_string(one.to);
+  const char* separator = "";
+  for (const auto& printed : ports) {
+    out << separator << printed.name << ": ";
+    if (!printed.count.empty())
+      out << printed.count << " * ";
+    if (printed.ref && printed.to != resource::variable)
+      out << "ref " << to_string(printed.to);
     else
-      out << (one.handle ? "handle "
-              : one.ref  ? "ref "
-                         : "")
-          << (one.type.empty() ? "of any type" : one.type);
-    between = ", ";
+      out << (printed.handle ? "handle "
+              : printed.ref  ? "ref "
+                             : "")
+          << (printed.type.empty() ? "of any type" : printed.type);
+    separator = ", ";
   }
 }
 
@@ -74,8 +74,8 @@ attr_value default_of(const attr_def& attr) {
 }
 
 const attr_def* op_def::find_attr(std::string_view attr_name) const noexcept {
-  auto it = std::ranges::find(attrs, attr_name, &attr_def::name);
-  return it == attrs.end() ? nullptr : it;
+  auto found_attr = std::ranges::find(attrs, attr_name, &attr_def::name);
+  return found_attr == attrs.end() ? nullptr : found_attr;
 }
 
 std::string describe(const op_def& op) {

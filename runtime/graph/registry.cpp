@@ -10,34 +10,36 @@ namespace troupe {
 namespace {
 
 status check(const op_def& op) {
-  auto bad = [&](const auto&... parts) {
+  auto defect = [&](const auto&... parts) {
     return failure(error_kind::internal, "op ", op.name, ": ", parts...);
   };
   if (op.name.empty() || op.name.front() == '_')
-    return bad("names must not be empty, and those that begin with _ are the runtime's own");
+    return defect("names must not be empty, and names that begin with _ are reserved for the "
+                  "runtime");
   if (!op.infer)
-    return bad("has no shape function");
+    return defect("has no shape function");
   for (const auto& attr : op.attrs)
     if (op.find_attr(attr.name) != &attr)
-      return bad("declares attribute ", attr.name, " twice");
+      return defect("declares attribute ", attr.name, " twice");
   if (op.makes != resource::none && !op.make && !op.make_responder)
-    return bad("has no function that makes the ", to_string(op.makes));
-  for (const auto& at : op.inputs)
-    if (is_asked(at.to) && !op.ask)
-      return bad("takes a ", to_string(at.to), ", and asks it nothing");
+    return defect("has no function that creates the ", to_string(op.makes));
+  for (const auto& declared : op.inputs)
+    if (is_asked(declared.to) && !op.ask)
+      return defect("takes a ", to_string(declared.to), " without an operation on it");
   if (op.ask && !has(op.effects, effect::blocking))
-    return bad("asks, and does not wait for the answer");
+    return defect("starts an operation without waiting for its answer");
   if (op.ask && op.makes == resource::none && (op.inputs.empty() || !is_asked(op.inputs[0].to)))
-    return bad("asks, and its first input is nothing that answers");
+    return defect("starts an operation, but its first input has no operations");
   for (const auto* ports : {&op.inputs, &op.outputs})
-    for (const auto& at : *ports) {
-      auto* type = op.find_attr(at.type);
-      if (!((at.ref || at.handle) && at.type.empty()) && !dtype_from(at.type) &&
+    for (const auto& declared : *ports) {
+      auto* type = op.find_attr(declared.type);
+      if (!((declared.ref || declared.handle) && declared.type.empty()) &&
+          !dtype_from(declared.type) &&
           !(type && (type->kind == attr_kind::type || type->kind == attr_kind::types)))
-        return bad("port ", at.name, " has the unknown type ", at.type);
-      if (auto* count = op.find_attr(at.count);
-          !at.count.empty() && (!count || count->kind != attr_kind::integer))
-        return bad("port ", at.name, " has the unknown count ", at.count);
+        return defect("port ", declared.name, " has the unknown type ", declared.type);
+      if (auto* count = op.find_attr(declared.count);
+          !declared.count.empty() && (!count || count->kind != attr_kind::integer))
+        return defect("port ", declared.name, " has the unknown count ", declared.count);
     }
   return {};
 }
@@ -70,16 +72,16 @@ status registry::add(const op_def& op) {
   if (!ops_.emplace(op.name, &op).second)
     return failure(error_kind::already_exists, "op ", op.name, " is registered already");
   if (has(op.effects, effect::data_dependent_shape)) {
-    auto made = std::make_shared<const two_phase_op>(op);
-    for (auto* half : {&made->first, &made->second})
+    auto added = std::make_shared<const two_phase_op>(op);
+    for (auto* half : {&added->first, &added->second})
       ops_.emplace(half->name, half);
-    halves_.emplace(op.name, std::move(made));
+    halves_.emplace(op.name, std::move(added));
   }
   if (!op.by_handle.name.empty() && !op.by_handle.defined) {
-    auto made = std::make_shared<handle_op>(op);
-    if (!ops_.emplace(made->op.name, &made->op).second)
-      return failure(error_kind::already_exists, "op ", made->op.name, " is registered already");
-    handle_ops_.emplace(op.name, std::move(made));
+    auto added = std::make_shared<handle_op>(op);
+    if (!ops_.emplace(added->op.name, &added->op).second)
+      return failure(error_kind::already_exists, "op ", added->op.name, " is registered already");
+    handle_ops_.emplace(op.name, std::move(added));
   }
   return op.also.empty() ? status{} : add_second_name(op);
 }
@@ -88,10 +90,10 @@ status registry::add_second_name(const op_def& op) {
   if (has(op.effects, effect::data_dependent_shape))
     return failure(error_kind::internal, "op ", op.name,
                    ": ops with data-dependent shapes can't have a second name");
-  auto made = std::make_shared<const second_name>(op);
-  if (!ops_.emplace(op.also, &made->op).second)
+  auto added = std::make_shared<const second_name>(op);
+  if (!ops_.emplace(op.also, &added->op).second)
     return failure(error_kind::already_exists, "op ", op.also, " is registered already");
-  second_names_.emplace(op.name, std::move(made));
+  second_names_.emplace(op.name, std::move(added));
   return {};
 }
 
@@ -104,18 +106,19 @@ status registry::add(const kernel_def& kernel) {
       if (!kernels_.emplace(std::pair{kernel.op, device}, &kernel).second)
         return failure(error_kind::already_exists, "op ", kernel.op, " has a ", to_string(device),
                        " kernel already");
-  if (auto it = second_names_.find(kernel.op); it != second_names_.end())
+  if (auto registered = second_names_.find(kernel.op); registered != second_names_.end())
     for (auto device : {device_kind::cpu, device_kind::gpu})
       if (device == kernel.device || kernel.on_any_device)
-        kernels_.emplace(std::pair{it->second->op.name, device}, &kernel);
-  if (auto it = handle_ops_.find(kernel.op); it != handle_ops_.end()) {
-    const auto& made = it->second->add(kernel);
+        kernels_.emplace(std::pair{registered->second->op.name, device}, &kernel);
+  if (auto registered = handle_ops_.find(kernel.op); registered != handle_ops_.end()) {
+    const auto& handle_kernel = registered->second->add(kernel);
     for (auto device : {device_kind::cpu, device_kind::gpu})
-      if (device == made.device || made.on_any_device)
-        kernels_.emplace(std::pair{made.op, device}, &made);
+      if (device == handle_kernel.device || handle_kernel.on_any_device)
+        kernels_.emplace(std::pair{handle_kernel.op, device}, &handle_kernel);
   }
-  if (auto it = halves_.find(kernel.op); it != halves_.end() && kernel.device != device_kind::cpu)
-    for (auto* half : {&it->second->first, &it->second->second})
+  if (auto registered = halves_.find(kernel.op);
+      registered != halves_.end() && kernel.device != device_kind::cpu)
+    for (auto* half : {&registered->second->first, &registered->second->second})
       kernels_.emplace(std::pair{half->name, kernel.device}, &kernel);
   return {};
 }
@@ -132,30 +135,30 @@ status registry::add(const work_def& work) {
 }
 
 work_fn registry::find_work(std::string_view op) const noexcept {
-  auto it = work_.find(op);
-  return it == work_.end() ? nullptr : it->second;
+  auto found_work = work_.find(op);
+  return found_work == work_.end() ? nullptr : found_work->second;
 }
 
 result<const op_def*> registry::find_op(std::string_view name) const {
-  if (auto it = ops_.find(name); it != ops_.end())
-    return it->second;
+  if (auto registered = ops_.find(name); registered != ops_.end())
+    return registered->second;
   std::vector<std::string_view> names;
   for (const auto& [known, op] : ops_)
-    if (!known.starts_with('_')) // the runtime's own
+    if (!known.starts_with('_')) // reserved for the runtime
       names.push_back(known);
   return failure(error_kind::not_found, "there is no op '", name, "'", did_you_mean(name, names));
 }
 
 const kernel_def* registry::find_kernel(std::string_view op, device_kind device) const noexcept {
-  auto it = kernels_.find({op, device});
-  return it == kernels_.end() ? nullptr : it->second;
+  auto registered = kernels_.find({op, device});
+  return registered == kernels_.end() ? nullptr : registered->second;
 }
 
 std::vector<const op_def*> registry::ops() const {
-  std::vector<const op_def*> all;
+  std::vector<const op_def*> definitions;
   for (const auto& [name, op] : ops_)
-    all.push_back(op);
-  return all;
+    definitions.push_back(op);
+  return definitions;
 }
 
 std::string_view to_string(device_kind kind) noexcept {
@@ -163,15 +166,17 @@ std::string_view to_string(device_kind kind) noexcept {
 }
 
 std::vector<std::string> similar(std::string_view name,
-                                 const std::vector<std::string_view>& among) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  auto distance = [&](std::string_view other) { // Levenshtein's, without regard to case
+                                 const std::vector<std::string_view>& candidates) {
+  auto to_lower = [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  };
+  auto distance_to = [&](std::string_view other) { // Levenshtein's, ignoring case
     std::vector<size_t> row(other.size() + 1);
     std::iota(row.begin(), row.end(), size_t{0});
     for (size_t i = 0; i < name.size(); ++i) {
       auto diagonal = row[0]++;
       for (size_t j = 0; j < other.size(); ++j) {
-        auto replaced = diagonal + (lower(name[i]) != lower(other[j]));
+        auto replaced = diagonal + (to_lower(name[i]) != to_lower(other[j]));
         diagonal = row[j + 1];
         row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
       }
@@ -179,23 +184,23 @@ std::vector<std::string> similar(std::string_view name,
     return row.back();
   };
   std::vector<std::pair<size_t, std::string_view>> ranked;
-  for (auto candidate : among) {
+  for (auto candidate : candidates) {
     auto longest = std::max(name.size(), candidate.size());
     if (longest > 200 || longest - std::min(name.size(), candidate.size()) > longest / 2)
       continue;
-    if (auto d = distance(candidate); d <= longest / 3 + 1)
-      ranked.emplace_back(d, candidate);
+    if (auto edit_distance = distance_to(candidate); edit_distance <= longest / 3 + 1)
+      ranked.emplace_back(edit_distance, candidate);
   }
   std::ranges::sort(ranked);
   std::vector<std::string> best;
-  for (const auto& [d, candidate] : ranked)
-    if (best.size() < 3 && d <= ranked.front().first + 1)
+  for (const auto& [edit_distance, candidate] : ranked)
+    if (best.size() < 3 && edit_distance <= ranked.front().first + 1)
       best.emplace_back(candidate);
   return best;
 }
 
-std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& among) {
-  auto best = similar(name, among);
+std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates) {
+  auto best = similar(name, candidates);
   if (best.empty())
     return {};
   std::string text = ", did you mean ";

@@ -10,56 +10,56 @@
 namespace troupe {
 namespace {
 
-// Inputs are matched with ports from left to right; this keeps what was learned on the way.
+// Matches inputs with ports from left to right and collects the deductions.
 class matcher {
 public:
   matcher(const op_def& op, const std::vector<edge>& inputs, attr_map attrs)
       : op_(op), inputs_(inputs), runs_functions_(runs_functions(op)) {
-    out_.attrs = std::move(attrs);
+    matched_.attrs = std::move(attrs);
   }
 
-  result<matched_signature> run() {
+  result<matched_signature> match() {
     TROUPE_TRY(check_given());
     TROUPE_TRY(deduce_counts());
     size_t next = 0;
-    for (const auto& at : op_.inputs)
-      TROUPE_TRY(match_input(at, next));
+    for (const auto& declared : op_.inputs)
+      TROUPE_TRY(match_input(declared, next));
     if (next != inputs_.size())
-      return wrong_number();
+      return wrong_input_count();
     if (runs_functions_)
       deduce_results();
     TROUPE_TRY(fill_defaults());
-    for (const auto& at : op_.outputs)
-      TROUPE_TRY(add_output(at));
-    return std::move(out_);
+    for (const auto& declared : op_.outputs)
+      TROUPE_TRY(add_output(declared));
+    return std::move(matched_);
   }
 
 private:
-  const attr_value* given(std::string_view name) const {
-    auto it = out_.attrs.find(name);
-    return it == out_.attrs.end() ? nullptr : &it->second;
+  const attr_value* find_value(std::string_view name) const {
+    auto found_attr = matched_.attrs.find(name);
+    return found_attr == matched_.attrs.end() ? nullptr : &found_attr->second;
   }
 
-  bool is_type_list(const port& at) const {
-    auto* attr = op_.find_attr(at.type);
+  bool is_type_list(const port& declared) const {
+    auto* attr = op_.find_attr(declared.type);
     return attr && attr->kind == attr_kind::types;
   }
 
   status check_given() {
-    for (auto& [name, value] : out_.attrs) {
+    for (auto& [name, value] : matched_.attrs) {
       auto* attr = op_.find_attr(name);
-      if (!attr && name == colocation_attr) { // of any op
+      if (!attr && name == colocation_attr) { // any op may have it
         TROUPE_TRY(check_colocation(value));
         continue;
       }
-      if (!attr && name == transfer_attr) { // the same
+      if (!attr && name == transfer_attr) { // any op may have it
         TROUPE_TRY(check_transfer(value));
         continue;
       }
       if (!attr) {
         std::vector<std::string_view> names;
-        for (const auto& one : op_.attrs)
-          names.push_back(one.name);
+        for (const auto& attr_of_op : op_.attrs)
+          names.push_back(attr_of_op.name);
         return invalid("there is no attribute '", name, "'", did_you_mean(name, names));
       }
       TROUPE_TRY(coerce(*attr, value));
@@ -71,20 +71,20 @@ private:
             return invalid("attribute ", name, " must list types of {", attr->allowed, "}, got ",
                            type);
       if (auto* dims = value.get_if<partial_shape>(); dims && dims->has_rank())
-        if (auto fine = partial_shape::make(dims->extents()); !fine)
-          return fine.status().within(concat("attribute ", name));
+        if (auto checked = partial_shape::make(dims->extents()); !checked)
+          return checked.status().within(concat("attribute ", name));
       if (auto* number = value.get_if<int64_t>(); number && *number < attr->minimum)
         return invalid("attribute ", name, " must be at least ", attr->minimum, ", got ", *number);
     }
     return {};
   }
 
-  // Whole numbers are welcome where real ones are wanted, and [] is an empty list of any kind.
+  // Converts an integer to a real number, and [] to an empty list of any kind.
   static status coerce(const attr_def& attr, attr_value& value) {
     if (value.kind() == attr.kind)
       return {};
-    if (auto* whole = value.get_if<int64_t>(); whole && attr.kind == attr_kind::real) {
-      value = static_cast<double>(*whole);
+    if (auto* integer = value.get_if<int64_t>(); integer && attr.kind == attr_kind::real) {
+      value = static_cast<double>(*integer);
       return {};
     }
     if (auto* list = value.get_if<std::vector<int64_t>>()) {
@@ -110,214 +110,221 @@ private:
                    ", got the ", to_string(value.kind()), ' ', value);
   }
 
-  // The one count (or list of types) that was not given is what is left of the inputs.
+  // Deduces the one count (or list of types) that is not given from the remaining inputs.
   status deduce_counts() {
-    size_t taken = 0, sharing = 0;
-    std::string_view open;
-    bool open_is_list = false;
-    for (const auto& at : op_.inputs) {
-      if (at.count.empty() && !is_type_list(at)) {
-        ++taken;
+    size_t matched_count = 0, undecided_ports = 0;
+    std::string_view undecided_name;
+    bool undecided_is_list = false;
+    for (const auto& declared : op_.inputs) {
+      if (declared.count.empty() && !is_type_list(declared)) {
+        ++matched_count;
         continue;
       }
-      auto name = at.count.empty() ? at.type : at.count;
-      if (auto* value = given(name)) {
+      auto name = declared.count.empty() ? declared.type : declared.count;
+      if (auto* value = find_value(name)) {
         if (auto* number = value->get_if<int64_t>())
-          taken += static_cast<size_t>(std::max<int64_t>(*number, 0));
+          matched_count += static_cast<size_t>(std::max<int64_t>(*number, 0));
         else if (auto* types = value->get_if<std::vector<dtype>>())
-          taken += types->size();
-      } else if (open.empty() || open == name) {
-        open = name;
-        open_is_list = at.count.empty();
-        ++sharing;
+          matched_count += types->size();
+      } else if (undecided_name.empty() || undecided_name == name) {
+        undecided_name = name;
+        undecided_is_list = declared.count.empty();
+        ++undecided_ports;
       } else {
         return invalid("give attribute ", name, ", it cannot be deduced from the inputs");
       }
     }
-    if (open.empty())
+    if (undecided_name.empty())
       return {};
-    if (taken > inputs_.size() || (inputs_.size() - taken) % sharing != 0)
-      return wrong_number();
-    auto each = (inputs_.size() - taken) / sharing;
-    if (open_is_list) {
+    if (matched_count > inputs_.size() || (inputs_.size() - matched_count) % undecided_ports != 0)
+      return wrong_input_count();
+    auto count_per_port = (inputs_.size() - matched_count) / undecided_ports;
+    if (undecided_is_list) {
       std::vector<dtype> types;
-      for (size_t i = 0, first = position_of(open); i < each && first + i < inputs_.size(); ++i)
+      for (size_t i = 0, first = position_of(undecided_name);
+           i < count_per_port && first + i < inputs_.size(); ++i)
         types.push_back(inputs_[first + i] ? inputs_[first + i].type() : dtype::none);
-      out_.attrs.emplace(open, std::move(types));
+      matched_.attrs.emplace(undecided_name, std::move(types));
       return {};
     }
-    if (auto* attr = op_.find_attr(open); attr && static_cast<int64_t>(each) < attr->minimum)
-      return invalid("takes at least ", attr->minimum, " inputs for '", open, "', got ", each);
-    out_.attrs.emplace(open, each);
+    if (auto* attr = op_.find_attr(undecided_name);
+        attr && static_cast<int64_t>(count_per_port) < attr->minimum)
+      return invalid("takes at least ", attr->minimum, " inputs for '", undecided_name, "', got ",
+                     count_per_port);
+    matched_.attrs.emplace(undecided_name, count_per_port);
     return {};
   }
 
-  // Where the inputs of a list of types begin; ports before it are single or counted.
+  // Returns the first input of a list of types. The ports before it are single or counted.
   size_t position_of(std::string_view list_attr) const {
     size_t first = 0;
-    for (const auto& at : op_.inputs) {
-      if (at.type == list_attr)
+    for (const auto& declared : op_.inputs) {
+      if (declared.type == list_attr)
         return first;
-      first += tensors_of(at);
+      first += tensors_of(declared);
     }
     return first;
   }
 
-  size_t tensors_of(const port& at) const {
-    if (!at.count.empty()) {
-      auto* value = given(at.count);
+  size_t tensors_of(const port& declared) const {
+    if (!declared.count.empty()) {
+      auto* value = find_value(declared.count);
       return value ? static_cast<size_t>(std::max<int64_t>(*value->get_if<int64_t>(), 0)) : 0;
     }
-    if (!is_type_list(at))
+    if (!is_type_list(declared))
       return 1;
-    auto* value = given(at.type);
+    auto* value = find_value(declared.type);
     return value ? value->get_if<std::vector<dtype>>()->size() : 0;
   }
 
-  status match_input(const port& at, size_t& next) {
-    auto count = tensors_of(at);
+  status match_input(const port& declared, size_t& next) {
+    auto count = tensors_of(declared);
     for (size_t i = 0; i < count; ++i, ++next) {
       if (next >= inputs_.size())
-        return wrong_number();
-      const auto& from = inputs_[next];
-      if (!from)
-        return invalid("input ", at.name, " is an edge to nothing");
-      if (at.ref && !from.node->output_is_ref(from.index))
-        return invalid("input ", at.name, " must be a ", to_string(at.to), " itself, but '", from,
+        return wrong_input_count();
+      const auto& source = inputs_[next];
+      if (!source)
+        return invalid("input ", declared.name, " is an edge to nothing");
+      if (declared.ref && !source.node->output_is_ref(source.index))
+        return invalid("input ", declared.name, " must be a ", to_string(declared.to),
+                       " itself, but '", source, "' carries a value");
+      if (const auto* state = declared.ref ? resource_behind(source) : nullptr;
+          state && state->op().makes != declared.to)
+        return invalid("input ", declared.name, " must be a ", to_string(declared.to), ", but '",
+                       state->name(), "' is a ", to_string(state->op().makes));
+      if (declared.handle && !declared.ref && !is_variable(source))
+        return invalid("input ", declared.name, " must be a variable itself, but '", source,
                        "' carries a value");
-      if (const auto* behind = at.ref ? resource_behind(from) : nullptr;
-          behind && behind->op().makes != at.to)
-        return invalid("input ", at.name, " must be a ", to_string(at.to), ", but '",
-                       behind->name(), "' is a ", to_string(behind->op().makes));
-      if (at.handle && !at.ref && !is_variable(from))
-        return invalid("input ", at.name, " must be a variable itself, but '", from,
-                       "' carries a value");
-      TROUPE_TRY(match_type(at, i, from));
-      auto as_ref = runs_functions_ && is_type_list(at) && takes_ref(op_, out_.attrs, i, from);
-      out_.input_ports.push_back(as_ref ? &ref_argument : &at);
+      TROUPE_TRY(match_type(declared, i, source));
+      auto as_ref =
+          runs_functions_ && is_type_list(declared) && takes_ref(op_, matched_.attrs, i, source);
+      matched_.input_ports.push_back(as_ref ? &ref_argument : &declared);
     }
     return {};
   }
 
-  // Or what the runtime has read of one, where it has to be read before.
-  static bool is_variable(edge from) {
-    if (from.node->op().name.starts_with('_'))
+  // Returns whether the edge is a variable, or a value that the runtime read from a variable.
+  static bool is_variable(edge source) {
+    if (source.node->op().name.starts_with('_'))
       return true;
-    const auto* behind = from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
-    return behind && behind->op().makes == resource::variable;
+    const auto* state =
+        source.node->output_is_ref(source.index) ? resource_behind(source) : nullptr;
+    return state && state->op().makes == resource::variable;
   }
 
-  status match_type(const port& at, size_t i, edge from) {
-    if (at.type.empty())
+  status match_type(const port& declared, size_t i, edge source) {
+    if (declared.type.empty())
       return {};
-    auto type = from.type();
-    if (auto fixed = dtype_from(at.type)) {
+    auto type = source.type();
+    if (auto fixed = dtype_from(declared.type)) {
       if (type != *fixed)
-        return invalid("input ", at.name, " must be ", *fixed, ", got ", type, " from '", from,
-                       "'");
+        return invalid("input ", declared.name, " must be ", *fixed, ", got ", type, " from '",
+                       source, "'");
       return {};
     }
-    auto* attr = op_.find_attr(at.type);
+    auto* attr = op_.find_attr(declared.type);
     if (!attr)
-      return failure(error_kind::internal, "input ", at.name, " has the unknown type ", at.type);
-    auto* value = given(at.type);
+      return failure(error_kind::internal, "input ", declared.name, " has the unknown type ",
+                     declared.type);
+    auto* value = find_value(declared.type);
     if (attr->kind == attr_kind::types) {
       auto expected = (*value->get_if<std::vector<dtype>>())[i];
       if (!attr->allowed.contains(type))
-        return invalid("input ", at.name, '[', i, "] must be one of {", attr->allowed, "}, got ",
-                       type, " from '", from, "'");
+        return invalid("input ", declared.name, '[', i, "] must be one of {", attr->allowed,
+                       "}, got ", type, " from '", source, "'");
       return type == expected ? status{}
-                              : invalid("input ", at.name, '[', i, "] must be ", expected, ", got ",
-                                        type, " from '", from, "'");
+                              : invalid("input ", declared.name, '[', i, "] must be ", expected,
+                                        ", got ", type, " from '", source, "'");
     }
     if (!attr->allowed.contains(type))
-      return invalid("input ", at.name, " must be one of {", attr->allowed, "}, got ", type,
-                     " from '", from, "'");
+      return invalid("input ", declared.name, " must be one of {", attr->allowed, "}, got ", type,
+                     " from '", source, "'");
     if (!value) {
-      out_.attrs.emplace(at.type, type);
-      first_of_[at.type] = concat("input ", at.name);
+      matched_.attrs.emplace(declared.type, type);
+      attr_sources_[declared.type] = concat("input ", declared.name);
     } else if (auto expected = *value->get_if<dtype>(); expected != type) {
-      auto like = first_of_.find(at.type);
-      return invalid("input ", at.name, " must be ", expected, " like ",
-                     like == first_of_.end() ? concat("attribute ", at.type) : like->second,
-                     ", got ", type, " from '", from, "'");
+      auto first = attr_sources_.find(declared.type);
+      return invalid("input ", declared.name, " must be ", expected, " like ",
+                     first == attr_sources_.end() ? concat("attribute ", declared.type) : first->second,
+                     ", got ", type, " from '", source, "'");
     }
     return {};
   }
 
-  // A function knows what it gives.
+  // The functions determine the types of the results.
   void deduce_results() {
-    for (const auto& at : op_.outputs)
-      for (const auto* each : functions_of(op_, out_.attrs))
-        if (is_type_list(at) && !given(at.type) && each->body) {
+    for (const auto& declared : op_.outputs)
+      for (const auto* callee : functions_of(op_, matched_.attrs))
+        if (is_type_list(declared) && !find_value(declared.type) && callee->body) {
           std::vector<dtype> types;
-          for (size_t i = 0; i < each->body->results(); ++i)
-            types.push_back(each->body->result_type(i));
-          out_.attrs.emplace(at.type, std::move(types));
+          for (size_t i = 0; i < callee->body->results(); ++i)
+            types.push_back(callee->body->result_type(i));
+          matched_.attrs.emplace(declared.type, std::move(types));
         }
   }
 
   status fill_defaults() {
     for (const auto& attr : op_.attrs) {
-      if (given(attr.name))
+      if (find_value(attr.name))
         continue;
       if (!attr.has_default())
         return invalid("attribute ", attr.name, " (", to_string(attr.kind), ") is missing");
-      out_.attrs.emplace(attr.name, default_of(attr));
+      matched_.attrs.emplace(attr.name, default_of(attr));
     }
     return {};
   }
 
-  status add_output(const port& at) {
-    auto count = tensors_of(at);
-    // Before anything is made for them: the count may come from a peer.
+  status add_output(const port& declared) {
+    auto count = tensors_of(declared);
+    // Checked before the outputs are allocated, because a peer may have sent the count.
     if (count > UINT16_MAX)
-      return invalid("a node has at most ", UINT16_MAX, " outputs, ", at.count, " says ", count);
+      return invalid("a node has at most ", UINT16_MAX, " outputs, but ", declared.count, " is ",
+                     count);
     for (size_t i = 0; i < count; ++i) {
-      auto type = dtype_from(at.type);
+      auto type = dtype_from(declared.type);
       if (!type) {
-        auto* value = given(at.type);
+        auto* value = find_value(declared.type);
         if (!value)
-          return failure(error_kind::internal, "output ", at.name, " has the unknown type ",
-                         at.type);
+          return failure(error_kind::internal, "output ", declared.name, " has the unknown type ",
+                         declared.type);
         if (auto* list = value->get_if<std::vector<dtype>>())
           type = (*list)[i];
-        else if (auto* one = value->get_if<dtype>())
-          type = *one;
+        else if (auto* single_type = value->get_if<dtype>())
+          type = *single_type;
       }
       if (!type)
-        return failure(error_kind::internal, "output ", at.name, " has no type");
-      out_.output_types.push_back(*type);
-      auto as_ref = runs_functions_ && gives_ref(op_, out_.attrs, i);
-      out_.output_ports.push_back(as_ref ? &ref_argument : &at);
+        return failure(error_kind::internal, "output ", declared.name, " has no type");
+      matched_.output_types.push_back(*type);
+      auto as_ref = runs_functions_ && gives_ref(op_, matched_.attrs, i);
+      matched_.output_ports.push_back(as_ref ? &ref_argument : &declared);
     }
     return {};
   }
 
-  status wrong_number() const {
-    std::ostringstream wanted;
-    const char* between = "";
-    for (const auto& at : op_.inputs) {
-      wanted << between << at.name;
-      if (!at.count.empty() || is_type_list(at))
-        wanted << "...";
-      between = ", ";
+  status wrong_input_count() const {
+    std::ostringstream expected;
+    const char* separator = "";
+    for (const auto& declared : op_.inputs) {
+      expected << separator << declared.name;
+      if (!declared.count.empty() || is_type_list(declared))
+        expected << "...";
+      separator = ", ";
     }
-    return invalid("takes the inputs (", std::move(wanted).str(), "), got ", inputs_.size());
+    return invalid("takes the inputs (", std::move(expected).str(), "), got ", inputs_.size());
   }
 
   const op_def& op_;
   const std::vector<edge>& inputs_;
   const bool runs_functions_;
-  matched_signature out_;
-  std::map<std::string_view, std::string> first_of_; // which input fixed a type attribute
+  matched_signature matched_;
+  std::map<std::string_view, std::string> attr_sources_; // the input that fixed a type attribute
 };
 
 } // namespace
 
 result<matched_signature> match_signature(const op_def& op, const std::vector<edge>& inputs,
                                           attr_map attrs) {
-  return matcher{op, inputs, std::move(attrs)}.run();
+  return matcher{op, inputs, std::move(attrs)}.match();
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// What an op's simplify function sees of a node, and what it can build instead.
+// The interface of a node to its op's simplify function, which can build a replacement.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
@@ -6,7 +6,8 @@ namespace troupe {
 
 class simplify_context {
 public:
-  simplify_context(const node& of, rewriter& change) : node_(of), change_(change) {}
+  simplify_context(const node& simplified, rewriter& rewriting)
+      : node_(simplified), rewriter_(rewriting) {}
 
   int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
   const edge& input(int i) const { return node_.inputs()[static_cast<size_t>(i)]; }
@@ -17,24 +18,24 @@ public:
     return node_.attr<T>(name);
   }
 
-  /// The value of an input where it is constant, or nullptr.
+  /// Returns the value of a constant input, or nullptr.
   const tensor* constant(int i) const noexcept { return constant_value(input(i)); }
-  /// Says whether the input is a constant, all of whose elements are this number.
+  /// Returns whether the input is a constant and all of its elements equal this number.
   bool is_all(int i, double value) const;
-  /// The elements of a constant i32 or i64 input.
+  /// Returns the elements of a constant i32 or i64 input.
   std::optional<std::vector<int64_t>> integers(int i) const;
-  /// Says whether the output has the shape of the input in every run: no other input stretches it.
+  /// Returns whether the output has the input's shape in every run, so that no input broadcasts it.
   bool keeps_shape_of(int i) const;
-  /// The node behind an input if it is of the same op and may be looked through, or nullptr.
+  /// Returns the node behind an input if it has the same op and may be merged, or nullptr.
   const node* same_op_behind(int i) const noexcept;
 
-  /// Adds a node that is reported as this one. An edge to nothing where that fails.
+  /// Adds a node with this node's description. Returns an edge to nothing on failure.
   edge op(std::string name, std::vector<edge> inputs, attr_map attrs = {});
   edge constant(tensor value);
 
 private:
   const node& node_;
-  rewriter& change_;
+  rewriter& rewriter_;
 };
 
 } // namespace troupe

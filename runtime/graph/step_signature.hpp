@@ -1,4 +1,4 @@
-// What a kind of step is given and must deliver.
+// The inputs and outputs of a kind of step.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/types/step_clock.hpp"
@@ -11,7 +11,7 @@ struct step_signature {
   std::vector<edge> feeds = {};
   std::vector<edge> fetches = {};
   std::vector<node*> targets = {};
-  bool low_priority = false; ///< its heavy work gives way to that of other steps
+  bool low_priority = false; ///< its heavy work yields to that of other steps
 
   bool operator==(const step_signature& other) const noexcept {
     return std::ranges::equal(feeds, other.feeds, is_same_edge) &&

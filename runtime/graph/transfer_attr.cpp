@@ -5,16 +5,16 @@ namespace {
 
 std::optional<f32_transfer> read(const attr_value& value) {
   if (const auto* text = value.get_if<std::string>())
-    for (auto how : {f32_transfer::exact, f32_transfer::truncated, f32_transfer::rounded})
-      if (*text == to_string(how))
-        return how;
+    for (auto transfer : {f32_transfer::exact, f32_transfer::truncated, f32_transfer::rounded})
+      if (*text == to_string(transfer))
+        return transfer;
   return {};
 }
 
 } // namespace
 
-std::string_view to_string(f32_transfer how) noexcept {
-  switch (how) {
+std::string_view to_string(f32_transfer transfer) noexcept {
+  switch (transfer) {
     case f32_transfer::exact: return "exact";
     case f32_transfer::truncated: return "truncated";
     case f32_transfer::rounded: return "rounded";
@@ -22,16 +22,16 @@ std::string_view to_string(f32_transfer how) noexcept {
   return "unknown";
 }
 
-std::optional<f32_transfer> transfer_of(const node& which) {
-  auto it = which.attrs().find(transfer_attr);
-  return it == which.attrs().end() ? std::nullopt : read(it->second);
+std::optional<f32_transfer> transfer_of(const node& sender) {
+  auto found_attr = sender.attrs().find(transfer_attr);
+  return found_attr == sender.attrs().end() ? std::nullopt : read(found_attr->second);
 }
 
-attr_map transfer_attr_of(const node& which) {
-  attr_map made;
-  if (auto it = which.attrs().find(transfer_attr); it != which.attrs().end())
-    made.insert(*it);
-  return made;
+attr_map transfer_attr_of(const node& sender) {
+  attr_map attrs;
+  if (auto found_attr = sender.attrs().find(transfer_attr); found_attr != sender.attrs().end())
+    attrs.insert(*found_attr);
+  return attrs;
 }
 
 status check_transfer(const attr_value& value) {

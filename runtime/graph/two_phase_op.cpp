@@ -16,10 +16,10 @@ result<shapes> infer_from_attr(const infer_context& at) {
   return at.attr<std::vector<partial_shape>>("output_shapes");
 }
 
-op_def first_half(const op_def& of, std::string_view name) {
-  auto half = of;
+op_def first_half(const op_def& original, std::string_view name) {
+  auto half = original;
   half.name = name;
-  half.doc = "Counts what the op that it is a half of will give.";
+  half.doc = "Counts the output elements of the op of which it is the first phase.";
   half.outputs = {{"counts", "i64"}, {"kept", "i64"}};
   half.effects = effect::none;
   half.infer = infer_counts;
@@ -30,12 +30,12 @@ op_def first_half(const op_def& of, std::string_view name) {
   return half;
 }
 
-op_def second_half(const op_def& of, std::string_view name) {
-  auto half = first_half(of, name);
-  half.doc = "Computes what the op gives that it is a half of.";
+op_def second_half(const op_def& original, std::string_view name) {
+  auto half = first_half(original, name);
+  half.doc = "Computes the outputs of the op of which it is the second phase.";
   half.inputs.push_back({"kept", "i64"});
   half.inputs.push_back(on_host("counts", "i64"));
-  half.outputs = of.outputs;
+  half.outputs = original.outputs;
   half.attrs.push_back({"output_shapes", attr_kind::shapes});
   half.infer = infer_from_attr;
   return half;
@@ -43,14 +43,14 @@ op_def second_half(const op_def& of, std::string_view name) {
 
 } // namespace
 
-two_phase_op::two_phase_op(const op_def& of)
-    : first_name(name_of_first(of.name)), second_name(name_of_second(of.name)),
-      first(first_half(of, first_name)), second(second_half(of, second_name)) {}
+two_phase_op::two_phase_op(const op_def& original)
+    : first_name(name_of_first(original.name)), second_name(name_of_second(original.name)),
+      first(first_half(original, first_name)), second(second_half(original, second_name)) {}
 
 std::string two_phase_op::name_of_first(std::string_view op) { return concat(first_prefix, op); }
 std::string two_phase_op::name_of_second(std::string_view op) { return concat(second_prefix, op); }
 
-bool is_first_half(const op_def& of) noexcept { return of.infer == infer_counts; }
+bool is_first_half(const op_def& candidate) noexcept { return candidate.infer == infer_counts; }
 
 std::string_view users_name(std::string_view op) noexcept {
   for (auto prefix : {second_prefix, first_prefix})

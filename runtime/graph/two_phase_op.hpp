@@ -1,12 +1,12 @@
-// Ops whose outputs have as many elements as the values of their inputs say.
+// Ops whose output shapes depend on the values of their inputs.
 //
-// Whoever launches kernels of a GPU knows no values. There, such a node becomes two
-// (partition.cpp):
+// The thread that launches GPU kernels does not know values. For a GPU, such a node therefore
+// becomes two nodes (partition.cpp):
 //
-//     (counts, kept) = _SizeWhere(x)           a few numbers, which go to the host
-//     y = _EmitWhere(x, kept, counts)        launched when they are there
+//     (counts, kept) = _SizeWhere(x)           a few numbers, copied to the host
+//     y = _EmitWhere(x, kept, counts)        launched when they have arrived
 //
-// Both run the kernel of the op itself, which asks which of the two it is at.
+// Both run the op's own kernel, which checks in which phase it runs.
 #pragma once
 #include "troupe/runtime/graph/op.hpp"
 
@@ -15,29 +15,29 @@
 
 namespace troupe {
 
-/// The two halves of an op that is sized by elements. A registry makes them with the op.
+/// The two phases of an op with data-dependent shapes. A registry creates them with the op.
 ///
-/// The first has the op's inputs, and gives `counts`, a vector of i64, and `kept`, i64 of any
-/// shape, which stays on the device. The second has the op's inputs, `kept` and `counts`, and gives
-/// the op's outputs. What the numbers mean is between the two, except where the graph knows the
-/// shapes of all outputs: then nobody waits for them, and they are the first extents of the
-/// outputs.
+/// The first has the op's inputs, and returns `counts`, a vector of i64, and `kept`, i64 of any
+/// shape, which stays on the device. The second has the op's inputs, `kept` and `counts`, and
+/// returns the op's outputs. The phases define the meaning of the numbers, except if the graph
+/// knows the shapes of all outputs: then the second phase does not wait for the numbers, and they
+/// are the first extents of the outputs.
 struct two_phase_op {
-  explicit two_phase_op(const op_def& of);
+  explicit two_phase_op(const op_def& original);
   two_phase_op(const two_phase_op&) = delete;
   two_phase_op& operator=(const two_phase_op&) = delete;
 
   static std::string name_of_first(std::string_view op);
   static std::string name_of_second(std::string_view op);
 
-  const std::string first_name, second_name; // the definitions only refer to names
+  const std::string first_name, second_name; // the definitions refer to these names
   const op_def first, second;
 };
 
-/// Whether an op is the first half of another, rather than the second.
-bool is_first_half(const op_def& of) noexcept;
+/// Returns whether an op is the first phase of another op.
+bool is_first_half(const op_def& candidate) noexcept;
 
-/// The name that users know: that of the op, for one of its halves.
+/// Returns the name of the original op for a phase of it; other names are returned unchanged.
 std::string_view users_name(std::string_view op) noexcept;
 
 } // namespace troupe

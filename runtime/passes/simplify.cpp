@@ -97,13 +97,13 @@ const node* simplify_context::same_op_behind(int i) const noexcept {
 edge simplify_context::op(std::string name, std::vector<edge> inputs, attr_map attrs) {
   if (std::ranges::find(inputs, nullptr, &edge::node) != inputs.end())
     return {};
-  auto made = change_.add(
+  auto made = rewriter_.add(
       {.op = std::move(name), .inputs = std::move(inputs), .attrs = std::move(attrs)}, node_);
   return made ? (*made)->output(0) : edge{};
 }
 
 edge simplify_context::constant(tensor value) {
-  auto made = change_.add_constant(std::move(value), node_);
+  auto made = rewriter_.add_constant(std::move(value), node_);
   return made ? (*made)->output(0) : edge{};
 }
 

@@ -173,7 +173,7 @@ TEST_CASE("every mistake names the node and the line that made it") {
         "Placeholder 'net/Placeholder' (LINE): attribute dtype "
         "(type) is missing");
   CHECK(refused(in, {.op = "Miscounts", .inputs = {x}}, error_kind::internal) ==
-        "Miscounts 'net/Miscounts' (LINE): its shape function gave 0 shapes for 1 outputs");
+        "Miscounts 'net/Miscounts' (LINE): its shape function returned 0 shapes for 1 outputs");
   for (std::string name : {"a b", "-a", "/a", "_a", "a:1", "ä"}) {
     in.pop_scope();
     CHECK(refused(in, {.op = "Neg", .name = name, .inputs = {x}}).find("is no name") !=
