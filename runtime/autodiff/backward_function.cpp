@@ -10,185 +10,192 @@
 namespace troupe {
 namespace {
 
-// The function that goes back, while it is built over the one that goes forward. What it takes of
-// that is saved, and so it takes as little as it can: shapes instead of tensors.
+// The backward function while it is built around the forward function. Each value that it takes
+// from the forward function must be saved, so it takes as little as possible: shapes instead of
+// tensors.
 class backward_body final : public function_body {
 public:
-  /// `recomputes`: what the function that goes forward has computed is computed again, where that
-  /// is possible, instead of being saved.
+  /// With `recomputes`, values of the forward function are recomputed instead of saved, if
+  /// possible.
   backward_body(graph& forward, bool recomputes)
       : function_body(forward, SIZE_MAX), forward_(forward), recomputes_(recomputes) {
-    for (const auto& one : forward.nodes()) {
-      if (runs_functions(one->op()) && functions_can_run_again(*one))
-        continue; // they only read
-      for (const auto& access : accesses_of(*one))
+    for (const auto& forward_node : forward.nodes()) {
+      if (runs_functions(forward_node->op()) && functions_are_recomputable(*forward_node))
+        continue; // these functions only read state
+      for (const auto& access : accesses_of(*forward_node))
         if (access.updates)
           updated_.insert(access.state);
     }
   }
 
-  /// What the gradient of a node of the function that goes forward is taken of: itself, or, where
-  /// it runs functions that can run again here, its copy, which then keeps what the way back needs
-  /// only while that is computed.
-  result<node*> reached(node& of) {
-    if (!recomputes_ || !runs_functions(of.op()) || !can_run_again(of))
-      return &of;
-    TROUPE_TRY(run_again(of));
-    return copies_.at(&of);
+  /// Returns the node to differentiate for a node of the forward function: the node itself or, if
+  /// it runs functions that can be recomputed here, its copy. The copy then keeps values for the
+  /// backward function only while the gradient is computed.
+  result<node*> node_to_differentiate(node& forward_node) {
+    if (!recomputes_ || !runs_functions(forward_node.op()) || !is_recomputable(forward_node))
+      return &forward_node;
+    TROUPE_TRY(recompute(forward_node));
+    return copies_.at(&forward_node);
   }
 
 private:
-  bool is_of_forward(edge what) const { return what && &what.node->graph() == &forward_; }
+  bool is_of_forward(edge source) const { return source && &source.node->graph() == &forward_; }
 
   bool stays_around(node_spec& spec) override {
     if (spec.inputs.empty() ||
-        !std::ranges::all_of(spec.inputs, [&](auto& one) { return is_of_forward(one); }))
+        !std::ranges::all_of(spec.inputs, [&](auto& input) { return is_of_forward(input); }))
       return false;
     if (spec.op == "Identity" && spec.inputs[0].node->output_is_ref(spec.inputs[0].index))
-      return true; // reads a variable there
+      return true; // the forward function reads the variable
     if (spec.op == "ZerosLike" || spec.op == "OnesLike")
-      fill_instead(spec);
+      replace_by_fill(spec);
     return spec.op == "Shape" || spec.op == "ShapeN" || spec.op == "Size" || spec.op == "Rank" ||
            spec.op == "TensorListLength" || spec.op == "BroadcastGradientArgs";
   }
 
-  // Of a variable, the value that was read is kept: it may have been changed since, by whatever is
-  // around.
-  result<edge> bring_in(edge from) override {
-    if (is_of_forward(from) && from.node->output_is_ref(from.index)) {
-      auto& value = read_[{from.node, from.index}];
+  // Saves the value that was read of a variable, because nodes around the function may have changed
+  // the variable since.
+  result<edge> bring_in(edge source) override {
+    if (is_of_forward(source) && source.node->output_is_ref(source.index)) {
+      auto& value = read_[{source.node, source.index}];
       if (!value) {
-        TROUPE_ASSIGN(auto* made, forward_.add({.op = "Identity", .inputs = {from}}));
-        value = made->output(0);
+        TROUPE_ASSIGN(auto* identity, forward_.add({.op = "Identity", .inputs = {source}}));
+        value = identity->output(0);
       }
       return function_body::bring_in(value);
     }
-    if (recomputes_ && is_of_forward(from) && can_run_again(*from.node)) {
-      TROUPE_TRY(run_again(*from.node));
-      return edge{copies_.at(from.node), from.index};
+    if (recomputes_ && is_of_forward(source) && is_recomputable(*source.node)) {
+      TROUPE_TRY(recompute(*source.node));
+      return edge{copies_.at(source.node), source.index};
     }
-    return function_body::bring_in(from);
+    return function_body::bring_in(source);
   }
 
-  // Random numbers and effects are had once, and a variable's value is the one that was read. A
-  // list must not be kept from being changed in its place: it is made anew, or kept by nobody.
-  bool can_run_again(const node& what) const {
-    if (copies_.contains(&what))
+  // Random numbers and effects must not be repeated, and the value of a variable is the one that
+  // was read. A saved list could not be changed in place, so a list is recomputed or its user is
+  // not.
+  bool is_recomputable(const node& candidate) const {
+    if (copies_.contains(&candidate))
       return true;
-    auto [known, fresh] = can_.emplace(&what, false);
-    if (fresh)
-      known->second = looks_like_it(what);
-    return known->second;
+    auto [entry, is_new] = recomputable_.emplace(&candidate, false);
+    if (is_new)
+      entry->second = check_recomputable(candidate);
+    return entry->second;
   }
 
-  bool looks_like_it(const node& what) const {
-    constexpr auto once = effect::stateful | effect::random | effect::blocking | effect::fed;
-    auto calls = runs_functions(what.op());
-    if ((!calls && has(what.op().effects, once)) || what.op().makes != resource::none ||
-        what.inputs().empty() || (calls && !functions_can_run_again(what)))
+  bool check_recomputable(const node& candidate) const {
+    constexpr auto not_repeatable =
+        effect::stateful | effect::random | effect::blocking | effect::fed;
+    auto calls_functions = runs_functions(candidate.op());
+    if ((!calls_functions && has(candidate.op().effects, not_repeatable)) ||
+        candidate.op().makes != resource::none || candidate.inputs().empty() ||
+        (calls_functions && !functions_are_recomputable(candidate)))
       return false;
-    for (int i = 0; i < what.outputs(); ++i)
-      if (what.output_is_ref(i) && !calls)
+    for (int i = 0; i < candidate.outputs(); ++i)
+      if (candidate.output_is_ref(i) && !calls_functions)
         return false;
-    if (!std::ranges::all_of(what.inputs(), [&](const edge& input) {
-          return input.type() != dtype::variant || can_run_again(*input.node);
+    if (!std::ranges::all_of(candidate.inputs(), [&](const edge& input) {
+          return input.type() != dtype::variant || is_recomputable(*input.node);
         }))
       return false;
-    return std::ranges::none_of(accesses_of(what), [&](const state_access& one) {
-      return (!one.as_value && !calls) || updated_.contains(one.state);
+    return std::ranges::none_of(accesses_of(candidate), [&](const state_access& access) {
+      return (!access.as_value && !calls_functions) || updated_.contains(access.state);
     });
   }
 
-  // With all that it takes, first things first.
-  status run_again(const node& what) {
-    std::vector<const node*> needed, open{&what};
+  // Copies a node and the recomputable nodes that it depends on, in topological order.
+  status recompute(const node& target) {
+    std::vector<const node*> needed, pending{&target};
     std::set<const node*> seen;
-    while (!open.empty()) {
-      const auto* one = open.back();
-      open.pop_back();
-      if (copies_.contains(one) || !can_run_again(*one) || !seen.insert(one).second)
+    while (!pending.empty()) {
+      const auto* dependency = pending.back();
+      pending.pop_back();
+      if (copies_.contains(dependency) || !is_recomputable(*dependency) ||
+          !seen.insert(dependency).second)
         continue;
-      needed.push_back(one);
-      for (const auto& input : one->inputs())
-        open.push_back(input.node);
+      needed.push_back(dependency);
+      for (const auto& input : dependency->inputs())
+        pending.push_back(input.node);
     }
     std::ranges::sort(needed, {}, &node::id);
-    for (const auto* one : needed) {
+    for (const auto* dependency : needed) {
       std::vector<edge> inputs;
-      for (const auto& input : one->inputs()) {
-        TROUPE_ASSIGN(auto here, bring_in(input));
-        inputs.push_back(here);
+      for (const auto& input : dependency->inputs()) {
+        TROUPE_ASSIGN(auto input_here, bring_in(input));
+        inputs.push_back(input_here);
       }
       status outcome;
-      auto spec = over_values(*one, std::move(inputs), outcome);
+      auto spec = clone_with_values(*dependency, std::move(inputs), outcome);
       TROUPE_TRY(std::move(outcome));
       if (find(concat(scope(), spec.name)))
         spec.name.clear();
-      TROUPE_ASSIGN(copies_[one], add_here(std::move(spec)));
+      TROUPE_ASSIGN(copies_[dependency], add_here(std::move(spec)));
     }
     return {};
   }
 
-  void fill_instead(node_spec& spec) {
-    auto like = spec.inputs[0];
-    if (!numbers.contains(like.type()))
+  void replace_by_fill(node_spec& spec) {
+    auto template_value = spec.inputs[0];
+    if (!numbers.contains(template_value.type()))
       return;
-    edge dims;
-    if (like.dims().fully_known()) {
-      auto extents = like.dims().extents();
-      dims = add_or_note({.op = "Const",
-                          .attrs = {{"value", tensor::vector(std::vector<int64_t>(extents.begin(),
-                                                                                  extents.end()))},
-                                    {"dtype", dtype::i64}}});
+    edge dims_edge;
+    if (template_value.dims().fully_known()) {
+      auto extents = template_value.dims().extents();
+      dims_edge = add_or_note({.op = "Const",
+                               .attrs = {{"value", tensor::vector(std::vector<int64_t>(
+                                                       extents.begin(), extents.end()))},
+                                         {"dtype", dtype::i64}}});
     } else {
-      dims = forward_.add_or_note(
-          {.op = "Shape", .inputs = {like}, .attrs = {{"out_type", dtype::i64}}});
+      dims_edge = forward_.add_or_note(
+          {.op = "Shape", .inputs = {template_value}, .attrs = {{"out_type", dtype::i64}}});
     }
     auto number =
         add_or_note({.op = "Const",
                      .attrs = {{"value", tensor::scalar(spec.op == "OnesLike" ? 1.0f : 0.0f)},
                                {"dtype", dtype::f32}}});
     auto value =
-        like.type() == dtype::f32
+        template_value.type() == dtype::f32
             ? number
-            : add_or_note({.op = "Cast", .inputs = {number}, .attrs = {{"DstT", like.type()}}});
+            : add_or_note(
+                  {.op = "Cast", .inputs = {number}, .attrs = {{"DstT", template_value.type()}}});
     spec.op = "Fill";
-    spec.inputs = {dims, value};
+    spec.inputs = {dims_edge, value};
   }
 
   graph& forward_;
   const bool recomputes_;
-  std::map<const node*, node*> copies_;     // of nodes that run again
-  mutable std::map<const node*, bool> can_; // by what was found out
-  std::set<const node*> updated_;           // variables, by the function that goes forward
-  std::map<std::pair<const node*, int>, edge> read_;
+  std::map<const node*, node*> copies_;              // recomputed nodes
+  mutable std::map<const node*, bool> recomputable_; // results of is_recomputable()
+  std::set<const node*> updated_;                    // variables that the forward function updates
+  std::map<std::pair<const node*, int>, edge> read_; // values read of variables
 };
 
 } // namespace
 
-result<function_gradients::two_ways>
-function_gradients::both_ways(const function& of, const std::vector<size_t>& from,
-                              const std::vector<size_t>& to,
-                              const std::function<bool(size_t)>& stays, bool recomputes) {
-  two_ways made{opened(of), nullptr, {}, {}};
-  auto& forward = made.forward;
+result<function_gradients::forward_backward> function_gradients::split_forward_backward(
+    const function& original, const std::vector<size_t>& from, const std::vector<size_t>& to,
+    const std::function<bool(size_t)>& stays, bool recomputes) {
+  forward_backward parts{opened(original), nullptr, {}, {}};
+  auto& forward = parts.forward;
   std::vector<edge> ys, xs;
   auto body = std::make_unique<backward_body>(*forward.body, recomputes);
   gradient_options options{.of_ops = of_ops_};
-  for (auto one : from) {
-    ys.push_back(forward.results[one]);
-    // In a loop, a value may have another shape in the next turn.
-    const auto& result = forward.results[one];
-    auto dims = one < of.arguments() && of.handed_on(one) < 0 && to == from
-                    ? widened(result.dims(), forward.arguments[one].dims())
-                    : result.dims();
+  for (auto result_index : from) {
+    ys.push_back(forward.results[result_index]);
+    // In a loop, a value may have another shape in the next iteration.
+    const auto& result = forward.results[result_index];
+    auto dims =
+        result_index < original.arguments() && original.handed_on(result_index) < 0 && to == from
+            ? widened(result.dims(), forward.arguments[result_index].dims())
+            : result.dims();
     options.weights.push_back(body->add_argument(result.type(), dims));
   }
-  for (auto one : to)
-    xs.push_back(forward.arguments[one]);
-  auto context = concat("function '", of.name(), "'");
-  auto gradients = differentiate(*forward.body, ys, xs, options, *this,
-                                 [&](node& one) { return body->reached(one); });
+  for (auto position : to)
+    xs.push_back(forward.arguments[position]);
+  auto context = concat("function '", original.name(), "'");
+  auto gradients = differentiate(*forward.body, ys, xs, options, *this, [&](node& reached_node) {
+    return body->node_to_differentiate(reached_node);
+  });
   if (!gradients)
     return gradients.status().within(context);
   for (size_t i = 0; i < to.size(); ++i)
@@ -196,23 +203,24 @@ function_gradients::both_ways(const function& of, const std::vector<size_t>& fro
       (*gradients)[i] = forward.body->add_or_note({.op = "ZerosLike", .inputs = {xs[i]}});
   if (auto noted = forward.body->take_note(); !noted)
     return std::move(noted).within(context);
-  for (auto& one : *gradients) {
-    TROUPE_ASSIGN(one, body->own(one));
+  for (auto& gradient : *gradients) {
+    TROUPE_ASSIGN(gradient, body->own(gradient));
   }
   auto captured = body->captured();
-  TROUPE_ASSIGN(made.backward,
-                function_body::finish(std::move(body), concat(of.name(), "_backward"), *gradients));
-  for (const auto& one : captured) {
-    auto argument = find_edge(forward.arguments, one);
+  TROUPE_ASSIGN(
+      parts.backward,
+      function_body::finish(std::move(body), concat(original.name(), "_backward"), *gradients));
+  for (const auto& source_edge : captured) {
+    auto argument = find_edge(forward.arguments, source_edge);
     auto index = static_cast<size_t>(argument - forward.arguments.begin());
     if (argument != forward.arguments.end() && stays(index)) {
-      made.needs.push_back({true, index});
+      parts.needs.push_back({true, index});
       continue;
     }
-    made.needs.push_back({false, made.saved.size()});
-    made.saved.push_back(one);
+    parts.needs.push_back({false, parts.saved.size()});
+    parts.saved.push_back(source_edge);
   }
-  return made;
+  return parts;
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Which part of a graph gradients flow through.
+// The part of a graph that gradients flow through.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
@@ -11,53 +11,52 @@ using edge_key = std::pair<const node*, int>;
 using edge_keys = std::set<edge_key>;
 
 inline edge_keys edge_keys_of(const std::vector<edge>& list) {
-  edge_keys found;
-  for (const auto& one : list)
-    found.emplace(one.node, one.index);
-  return found;
+  edge_keys keys;
+  for (const auto& list_edge : list)
+    keys.emplace(list_edge.node, list_edge.index);
+  return keys;
 }
 
-/// The nodes that lie between the xs and the ys, on paths through edges where gradients do not
-/// stop.
+/// The nodes between the xs and the ys, on paths whose edges do not stop gradients.
 class backward_paths {
 public:
-  /// `stopped` must outlive it.
+  /// `stopped` must outlive this object.
   backward_paths(const std::vector<edge>& ys, const std::vector<edge>& xs, const edge_keys& stopped)
       : xs_(edge_keys_of(xs)), stopped_(stopped) {
     for (const auto& x : xs)
       reached_[x.node] = true;
     for (const auto& y : ys)
-      on_path(y.node);
+      search(y.node);
   }
   bool contains(const node* node) const {
-    auto it = reached_.find(node);
-    return it != reached_.end() && it->second;
+    auto entry = reached_.find(node);
+    return entry != reached_.end() && entry->second;
   }
-  /// Says whether what reaches this edge makes a difference to an x.
-  bool lead_to(const edge& in) const {
-    edge_key at{in.node, in.index};
-    return contains(in.node) && (!stopped_.contains(at) || xs_.contains(at));
+  /// Returns whether a gradient of this edge contributes to the gradient of an x.
+  bool leads_to_x(const edge& target) const {
+    edge_key key{target.node, target.index};
+    return contains(target.node) && (!stopped_.contains(key) || xs_.contains(key));
   }
 
 private:
-  // Depth-first without recursion: graphs may be very deep.
-  void on_path(const node* start) {
+  // Searches depth-first without recursion, because graphs may be very deep.
+  void search(const node* start) {
     std::vector<std::pair<const node*, size_t>> path{{start, 0}};
     while (!path.empty()) {
-      auto& [at, next] = path.back();
-      if (next == 0 && done_.contains(at)) {
+      auto& [visited, next] = path.back();
+      if (next == 0 && done_.contains(visited)) {
         path.pop_back();
         continue;
       }
-      if (next < at->inputs().size()) {
-        path.emplace_back(at->inputs()[next++].node, 0);
+      if (next < visited->inputs().size()) {
+        path.emplace_back(visited->inputs()[next++].node, 0);
         continue;
       }
-      bool any = contains(at);
-      for (const auto& input : at->inputs())
-        any = any || lead_to(input);
-      reached_[at] = any;
-      done_[at] = true;
+      bool is_on_path = contains(visited);
+      for (const auto& input : visited->inputs())
+        is_on_path = is_on_path || leads_to_x(input);
+      reached_[visited] = is_on_path;
+      done_[visited] = true;
       path.pop_back();
     }
   }

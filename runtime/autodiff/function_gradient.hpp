@@ -1,5 +1,5 @@
-// Gradients of nodes that run functions. A function whose gradient is taken becomes two: one that
-// saves what the way back needs beside its results, and one that goes back.
+// Gradients of nodes that run functions. The function is split into two: the forward function also
+// returns the values that the gradient needs, and the backward function computes the gradient.
 #pragma once
 #include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/autodiff/gradient_options.hpp"
@@ -10,64 +10,65 @@ namespace troupe {
 
 class function_gradients;
 
-/// The work of gradients(): adds nodes to `in`, or to the function that is being built within it.
-/// The weights, of which there is one for each y, may be edges of that function. `reached` says of
-/// a node what its gradient is to be taken of.
-result<std::vector<edge>> differentiate(graph& in, const std::vector<edge>& ys,
+/// Implements gradients(): adds nodes to `target`, or to the function that is being built within
+/// it. The weights, one for each y, may be edges of that function. `reached`, if set, returns the
+/// node to differentiate in place of a node.
+result<std::vector<edge>> differentiate(graph& target, const std::vector<edge>& ys,
                                         const std::vector<edge>& xs,
                                         const gradient_options& options,
                                         function_gradients& functions,
                                         const std::function<result<node*>(node&)>& reached = {});
 
-/// What all gradients that are taken at once know of functions.
+/// The state of one call of gradients() that concerns functions.
 class function_gradients {
 public:
   function_gradients(decltype(gradient_options::of_ops) of_ops, std::string name)
       : of_ops_(std::move(of_ops)), name_(std::move(name)) {}
 
-  /// No other gradients in this process have it: ops that keep gradients in state of a step tell
-  /// them apart by it.
+  /// A name that is unique in this process. Ops that keep gradients in state of a step distinguish
+  /// calls of gradients() by it.
   const std::string& name() const noexcept { return name_; }
 
   /// Given for ops, in functions as outside.
-  const decltype(gradient_options::of_ops)& of_ops() const noexcept { return of_ops_; }
+  /// The user's gradients of ops, which also apply within functions.
 
-  /// What the way back of a function needs: an argument of the function, or what it saves.
+  /// An input of a backward function: an argument of the original function, or a saved value.
   struct need {
     bool is_argument;
     size_t index;
   };
-  /// A function on its way to save things, and the one that goes back, which takes the gradients of
-  /// results and then what it needs.
-  struct two_ways {
+  /// The two functions. The backward function takes the gradients of results, then its needs.
+  struct forward_backward {
     open_function forward;
     std::shared_ptr<const function> backward;
-    std::vector<edge> saved; // of forward
+    std::vector<edge> saved; // edges of the forward function
     std::vector<need> needs;
   };
 
-  /// The gradients of `of`: of its results `from`, with respect to its arguments `to`. `stays` says
-  /// of an argument whether the way back can take it as it is. Where it `recomputes`, it saves only
-  /// what it cannot compute again of arguments and of what else it saves.
-  result<two_ways> both_ways(const function& of, const std::vector<size_t>& from,
-                             const std::vector<size_t>& to,
-                             const std::function<bool(size_t)>& stays, bool recomputes = false);
+  /// Splits a function for the gradients of its results `from` with respect to its arguments `to`.
+  /// `stays` returns whether the backward function can take an argument without saving it. With
+  /// `recomputes`, only values that cannot be recomputed from arguments and saved values are saved.
+  result<forward_backward> split_forward_backward(const function& source,
+                                                  const std::vector<size_t>& from,
+                                                  const std::vector<size_t>& to,
+                                                  const std::function<bool(size_t)>& stays,
+                                                  bool recomputes = false);
 
-  /// A call whose two ways are ready.
-  struct ready_call {
-    function_value forward; // its results, then what it saves
+  /// A call whose functions have been split.
+  struct split_call {
+    function_value forward; // returns the results, then the saved values
     function_value backward;
     std::vector<need> needs;
   };
   using key = std::tuple<const function*, std::vector<size_t>, std::vector<size_t>>;
-  std::map<key, ready_call> calls;
+  std::map<key, split_call> calls;
 
-  /// A function that calls itself, while its gradient is on its way.
+  /// A function that calls itself, while its gradient is being built.
   struct recursive {
-    std::string forward, backward; // their names
+    std::string forward, backward; // the names of the two functions
     std::vector<size_t> from, to;
   };
-  std::map<std::string, recursive> on_their_way;
+  std::map<std::string, recursive> in_progress;
 
 private:
   const decltype(gradient_options::of_ops) of_ops_;

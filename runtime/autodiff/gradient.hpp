@@ -1,4 +1,4 @@
-// Differentiation: extends a graph by the nodes that compute gradients (white paper 4.1).
+// Differentiation: adds the nodes that compute gradients to a graph (white paper 4.1).
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
@@ -7,9 +7,9 @@
 namespace troupe {
 
 /// Returns d(sum of all ys)/dx for each x, as edges to new nodes under the scope "gradients".
-/// `ys_gradients`, when given, weighs the ys (same shapes); by default ones. An x on which no y
-/// depends gets an edge to nothing. Fails, naming the node, where a gradient on the way is not
-/// defined.
+/// `ys_gradients` weighs the ys and has their shapes; if empty, the weights are ones. An x on which
+/// no y depends gets an edge to nothing. If a gradient on a path is not defined, fails with the
+/// name of its node.
 TROUPE_API result<std::vector<edge>>
 gradients(std::vector<edge> ys, std::vector<edge> xs, std::vector<edge> ys_gradients = {},
           std::source_location where = std::source_location::current());

@@ -9,115 +9,115 @@ namespace {
 
 constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
 
-void add_once(std::vector<node*>& to, node* one) {
-  if (std::ranges::find(to, one) == to.end())
-    to.push_back(one);
+void add_once(std::vector<node*>& list, node* added) {
+  if (std::ranges::find(list, added) == list.end())
+    list.push_back(added);
 }
 
 } // namespace
 
-recomputation::recomputation(graph& in, const std::vector<std::vector<node*>>& parts,
+recomputation::recomputation(graph& target, const std::vector<std::vector<node*>>& parts,
                              const std::vector<edge>& ys, const std::vector<edge>& weights)
-    : graph_(in), starts_(parts.size()) {
+    : graph_(target), starts_(parts.size()) {
   for (size_t i = 0; i < parts.size(); ++i)
-    for (auto* at : parts[i])
-      part_of_.emplace(at, i);
+    for (auto* part_node : parts[i])
+      part_of_.emplace(part_node, i);
   if (part_of_.empty())
     return;
   for (const auto& y : ys)
     add_once(ends_, y.node);
-  std::vector<const node*> open{ends_.begin(), ends_.end()};
+  std::vector<const node*> pending{ends_.begin(), ends_.end()};
   for (const auto& weight : weights)
-    open.push_back(weight.node);
-  std::vector<bool> seen(in.nodes().size());
-  while (!open.empty()) {
-    const auto* at = open.back();
-    open.pop_back();
-    if (seen[static_cast<size_t>(at->id())])
+    pending.push_back(weight.node);
+  std::vector<bool> is_visited(target.nodes().size());
+  while (!pending.empty()) {
+    const auto* visited = pending.back();
+    pending.pop_back();
+    if (is_visited[static_cast<size_t>(visited->id())])
       continue;
-    seen[static_cast<size_t>(at->id())] = true;
-    for (const auto& access : accesses_of(*at))
+    is_visited[static_cast<size_t>(visited->id())] = true;
+    for (const auto& access : accesses_of(*visited))
       if (access.updates)
         updated_.insert(access.state);
-    for (const auto& input : at->inputs())
-      open.push_back(input.node);
-    open.insert(open.end(), at->controls().begin(), at->controls().end());
+    for (const auto& input : visited->inputs())
+      pending.push_back(input.node);
+    pending.insert(pending.end(), visited->controls().begin(), visited->controls().end());
   }
 }
 
-// Random numbers must not be drawn anew, nor effects had twice, and a variable must not be read
-// after an update that its first reader did not see.
-bool recomputation::can_run_again(const node& node) const {
+// Random numbers must not be drawn again and effects must not be repeated. A variable must not be
+// read after an update that its first reader did not see.
+bool recomputation::is_recomputable(const node& node) const {
   if (has(node.op().effects, impure) || node.op().makes != resource::none || node.inputs().empty())
     return false;
   for (int i = 0; i < node.outputs(); ++i)
     if (node.output_is_ref(i))
       return false;
-  return std::ranges::none_of(accesses_of(node), [&](const state_access& one) {
-    return !one.as_value || updated_.contains(one.state);
+  return std::ranges::none_of(accesses_of(node), [&](const state_access& access) {
+    return !access.as_value || updated_.contains(access.state);
   });
 }
 
-edge recomputation::again(const edge& what) const {
-  auto it = copies_.find(what.node);
-  return it == copies_.end() ? what : edge{it->second, what.index};
+edge recomputation::recomputed_edge(const edge& source) const {
+  auto copied = copies_.find(source.node);
+  return copied == copies_.end() ? source : edge{copied->second, source.index};
 }
 
-result<node*> recomputation::recomputed(node& n, const std::vector<edge>& output_gradients) {
-  auto found = part_of_.find(&n);
-  if (found == part_of_.end() || !can_run_again(n))
-    return &n;
-  auto part = found->second;
+result<node*> recomputation::recomputed(node& target, const std::vector<edge>& output_gradients) {
+  auto part_entry = part_of_.find(&target);
+  if (part_entry == part_of_.end() || !is_recomputable(target))
+    return &target;
+  auto part = part_entry->second;
   auto& start = starts_[part];
   if (start.empty()) {
     start = ends_;
-    for (const auto& one : output_gradients)
-      if (one)
-        add_once(start, one.node);
+    for (const auto& output_gradient : output_gradients)
+      if (output_gradient)
+        add_once(start, output_gradient.node);
   }
-  // All of the part that it takes, first things first.
-  std::vector<const node*> needed, open{&n};
+  // The recomputable dependencies in the part, in topological order.
+  std::vector<const node*> needed, pending{&target};
   std::set<const node*> seen;
-  while (!open.empty()) {
-    const auto* one = open.back();
-    open.pop_back();
-    auto in = part_of_.find(one);
-    if (in == part_of_.end() || in->second != part || copies_.contains(one) ||
-        !can_run_again(*one) || !seen.insert(one).second)
+  while (!pending.empty()) {
+    const auto* dependency = pending.back();
+    pending.pop_back();
+    auto entry = part_of_.find(dependency);
+    if (entry == part_of_.end() || entry->second != part || copies_.contains(dependency) ||
+        !is_recomputable(*dependency) || !seen.insert(dependency).second)
       continue;
-    needed.push_back(one);
-    for (const auto& input : one->inputs())
-      open.push_back(input.node);
+    needed.push_back(dependency);
+    for (const auto& input : dependency->inputs())
+      pending.push_back(input.node);
   }
   std::ranges::sort(needed, {}, &node::id);
-  for (const auto* one : needed) {
-    TROUPE_ASSIGN(auto* made, copy(*one, start));
-    copies_[one] = made;
+  for (const auto* dependency : needed) {
+    TROUPE_ASSIGN(auto* copied, copy(*dependency, start));
+    copies_[dependency] = copied;
   }
-  return copies_.at(&n);
+  return copies_.at(&target);
 }
 
-result<node*> recomputation::copy(const node& n, const std::vector<node*>& start) {
-  node_spec spec{.op = std::string{n.op().name},
-                 .name = n.name(),
+result<node*> recomputation::copy(const node& source, const std::vector<node*>& start) {
+  node_spec spec{.op = std::string{source.op().name},
+                 .name = source.name(),
                  .inputs = {},
-                 .attrs = n.attrs(),
-                 .controls = n.controls(),
-                 .where = n.where()};
-  bool waits = false; // through a copy that it takes
-  for (const auto& input : n.inputs()) {
-    spec.inputs.push_back(again(input));
-    waits = waits || !is_same_edge(spec.inputs.back(), input);
+                 .attrs = source.attrs(),
+                 .controls = source.controls(),
+                 .where = source.where()};
+  bool is_ordered = false; // by an input that is a copy
+  for (const auto& input : source.inputs()) {
+    spec.inputs.push_back(recomputed_edge(input));
+    is_ordered = is_ordered || !is_same_edge(spec.inputs.back(), input);
   }
-  if (!waits)
-    for (auto* one : start)
-      add_once(spec.controls, one);
+  if (!is_ordered)
+    for (auto* predecessor : start)
+      add_once(spec.controls, predecessor);
   if (graph_.find(graph_.scope() + spec.name))
     spec.name.clear();
-  graph_.push_device(n.device()); // and no other that is being used at the moment
-  auto made = graph_.add(std::move(spec));
+  graph_.push_device(source.device()); // overrides the device of the current scope
+  auto added = graph_.add(std::move(spec));
   graph_.pop_device();
-  return made;
+  return added;
 }
 
 } // namespace troupe

@@ -9,126 +9,127 @@
 namespace troupe {
 namespace {
 
-bool takes_refs(const node& of) {
-  for (int i = 0; i < static_cast<int>(of.inputs().size()); ++i)
-    if (of.input_is_ref(i))
+bool takes_refs(const node& candidate) {
+  for (int i = 0; i < static_cast<int>(candidate.inputs().size()); ++i)
+    if (candidate.input_is_ref(i))
       return true;
   return false;
 }
 
-bool can_run_again(const node& one) {
-  if (&one.op() == &internal_ops::fetch)
+bool is_recomputable(const node& candidate) {
+  if (&candidate.op() == &internal_ops::fetch)
     return true;
-  if (is_argument(one))
-    return one.op().makes == resource::none || one.op().makes == resource::variable;
-  if (runs_functions(one.op()))
-    return functions_can_run_again(one);
-  constexpr auto once = effect::stateful | effect::random | effect::blocking;
-  return !has(one.op().effects, once) && one.op().makes == resource::none &&
-         std::ranges::all_of(accesses_of(one), &state_access::as_value);
+  if (is_argument(candidate))
+    return candidate.op().makes == resource::none || candidate.op().makes == resource::variable;
+  if (runs_functions(candidate.op()))
+    return functions_are_recomputable(candidate);
+  constexpr auto not_repeatable = effect::stateful | effect::random | effect::blocking;
+  return !has(candidate.op().effects, not_repeatable) && candidate.op().makes == resource::none &&
+         std::ranges::all_of(accesses_of(candidate), &state_access::as_value);
 }
 
-result<std::shared_ptr<const function>> over_values(const std::shared_ptr<const function>& of) {
+result<std::shared_ptr<const function>>
+clone_with_values(const std::shared_ptr<const function>& source_function) {
   auto has_refs = false;
-  for (size_t i = 0; i < of->arguments(); ++i)
-    has_refs = has_refs || of->argument_is_ref(i);
+  for (size_t i = 0; i < source_function->arguments(); ++i)
+    has_refs = has_refs || source_function->argument_is_ref(i);
   if (!has_refs)
-    return of;
-  const auto& from = of->body();
-  auto made = std::make_unique<graph>(from.ops());
-  std::vector<node*> copies(from.nodes().size());
-  std::vector<edge> arguments(of->arguments()), results(of->results());
-  const auto order = topological_order(from);
-  for (const auto* one : *order) {
+    return source_function;
+  const auto& source = source_function->body();
+  auto target = std::make_unique<graph>(source.ops());
+  std::vector<node*> copies(source.nodes().size());
+  std::vector<edge> arguments(source_function->arguments()), results(source_function->results());
+  const auto order = topological_order(source);
+  for (const auto* source_node : *order) {
     std::vector<edge> inputs;
-    for (const auto& input : one->inputs())
+    for (const auto& input : source_node->inputs())
       inputs.push_back({copies[input.node->index()], input.index});
-    if (&one->op() == &internal_ops::fetch) {
-      results[static_cast<size_t>(one->attr<int64_t>("index"))] = inputs[0];
+    if (&source_node->op() == &internal_ops::fetch) {
+      results[static_cast<size_t>(source_node->attr<int64_t>("index"))] = inputs[0];
       continue;
     }
-    auto& copy = copies[one->index()];
-    if (is_argument(*one)) {
-      auto index = static_cast<size_t>(one->attr<int64_t>("index"));
+    auto& copy = copies[source_node->index()];
+    if (is_argument(*source_node)) {
+      auto index = static_cast<size_t>(source_node->attr<int64_t>("index"));
       TROUPE_ASSIGN(arguments[index],
-                    add_value_argument(*made, index, {const_cast<node*>(one), 0}));
+                    add_value_argument(*target, index, {const_cast<node*>(source_node), 0}));
       copy = arguments[index].node;
       continue;
     }
     std::vector<node*> controls;
-    for (auto* before : one->controls())
+    for (auto* before : source_node->controls())
       controls.push_back(copies[before->index()]);
-    if (!takes_refs(*one) && accesses_of(*one).empty()) {
-      copy = made->add_copy(*one, std::move(inputs), std::move(controls));
+    if (!takes_refs(*source_node) && accesses_of(*source_node).empty()) {
+      copy = target->add_copy(*source_node, std::move(inputs), std::move(controls));
       continue;
     }
     status outcome;
-    auto spec = troupe::over_values(*one, std::move(inputs), outcome);
+    auto spec = troupe::clone_with_values(*source_node, std::move(inputs), outcome);
     TROUPE_TRY(std::move(outcome));
     spec.controls = std::move(controls);
-    TROUPE_ASSIGN(copy, made->add(std::move(spec)));
+    TROUPE_ASSIGN(copy, target->add(std::move(spec)));
   }
-  for (size_t i = 0; i < of->results(); ++i)
-    if (auto argument = of->handed_on(i); argument >= 0)
+  for (size_t i = 0; i < source_function->results(); ++i)
+    if (auto argument = source_function->handed_on(i); argument >= 0)
       results[i] = arguments[static_cast<size_t>(argument)];
-  return function::make(of->name(), std::move(made), results);
+  return function::make(source_function->name(), std::move(target), results);
 }
 
-std::string_view without_effects(std::string_view op) {
+std::string_view stateless_variant(std::string_view op) {
   constexpr std::pair<std::string_view, std::string_view> pairs[] = {
       {"While", "StatelessWhile"},
       {"If", "StatelessIf"},
       {"Case", "StatelessCase"},
       {"StatefulPartitionedCall", "PartitionedCall"}};
-  for (auto [with, without] : pairs)
-    if (op == with)
-      return without;
+  for (auto [stateful, stateless] : pairs)
+    if (op == stateful)
+      return stateless;
   return op;
 }
 
 } // namespace
 
-bool functions_can_run_again(const node& of) {
-  return std::ranges::all_of(functions_of(of), [](const function_value* each) {
-    if (!each->body || calls_itself(each->body->body(), each->name))
+bool functions_are_recomputable(const node& caller) {
+  return std::ranges::all_of(functions_of(caller), [](const function_value* value) {
+    if (!value->body || calls_itself(value->body->body(), value->name))
       return false;
     auto refs = false;
-    for (size_t i = 0; i < each->body->arguments(); ++i)
-      refs = refs || each->body->argument_is_ref(i);
-    const auto& own = each->body->gradient();
-    if (refs && (own.by || !own.to.empty()))
-      return false; // which takes variables, too
-    return std::ranges::all_of(each->body->body().nodes(),
-                               [](const auto& one) { return can_run_again(*one); });
+    for (size_t i = 0; i < value->body->arguments(); ++i)
+      refs = refs || value->body->argument_is_ref(i);
+    const auto& gradient = value->body->gradient();
+    if (refs && (gradient.by || !gradient.to.empty()))
+      return false; // the custom gradient takes variables, too
+    return std::ranges::all_of(value->body->body().nodes(),
+                               [](const auto& body_node) { return is_recomputable(*body_node); });
   });
 }
 
-node_spec over_values(const node& of, std::vector<edge> inputs, status& outcome) {
-  node_spec made{.op = std::string{without_effects(of.op().name)},
-                 .name = of.name(),
+node_spec clone_with_values(const node& source, std::vector<edge> inputs, status& outcome) {
+  node_spec spec{.op = std::string{stateless_variant(source.op().name)},
+                 .name = source.name(),
                  .inputs = std::move(inputs),
-                 .attrs = of.attrs(),
-                 .device = of.device(),
-                 .where = of.where()};
-  auto replace = [&](function_value& one) {
-    auto found = over_values(one.body);
-    if (found)
-      one.body = *std::move(found);
+                 .attrs = source.attrs(),
+                 .device = source.device(),
+                 .where = source.where()};
+  auto replace = [&](function_value& function_to_replace) {
+    auto clone = clone_with_values(function_to_replace.body);
+    if (clone)
+      function_to_replace.body = *std::move(clone);
     else
-      outcome = found.status();
+      outcome = clone.status();
   };
-  for (auto& [name, value] : made.attrs)
-    if (auto one = value.get_if<function_value>()) {
-      auto changed = *one;
-      replace(changed);
-      value = std::move(changed);
-    } else if (auto all = value.get_if<std::vector<function_value>>()) {
-      auto changed = *all;
-      for (auto& each : changed)
-        replace(each);
-      value = std::move(changed);
+  for (auto& [name, value] : spec.attrs)
+    if (auto single_value = value.get_if<function_value>()) {
+      auto replaced = *single_value;
+      replace(replaced);
+      value = std::move(replaced);
+    } else if (auto values = value.get_if<std::vector<function_value>>()) {
+      auto replaced = *values;
+      for (auto& item : replaced)
+        replace(item);
+      value = std::move(replaced);
     }
-  return made;
+  return spec;
 }
 
 } // namespace troupe

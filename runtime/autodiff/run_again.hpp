@@ -1,15 +1,15 @@
-// Functions that may run twice: where gradients compute again instead of keeping.
+// Nodes that run functions which gradients can recompute.
 #pragma once
 #include "troupe/runtime/graph/function.hpp"
 
 namespace troupe {
 
-/// Whether the functions of a node give the same when they run again with the same values: they
-/// draw nothing at random, have no effects, and of state only read variables.
-bool functions_can_run_again(const node& of);
+/// Returns whether the functions of a node return the same results when they run again with the
+/// same values: they draw no random numbers, have no effects, and use state only to read variables.
+bool functions_are_recomputable(const node& caller);
 
-/// A node like one of another graph whose functions can run again, over the values of the variables
-/// that they read: `inputs` has values.
-node_spec over_values(const node& of, std::vector<edge> inputs, status& outcome);
+/// Returns a copy of a node of another graph whose functions are recomputable. `inputs` has values
+/// in place of the variables that the functions read. A failure is returned in `outcome`.
+node_spec clone_with_values(const node& source, std::vector<edge> inputs, status& outcome);
 
 } // namespace troupe

@@ -7,73 +7,76 @@
 
 namespace troupe {
 
-bool turns_overlap(const node& of) {
-  return of.op().calls == calling::while_true && of.attr<int64_t>("parallel_iterations") > 1;
+bool iterations_overlap(const node& loop) {
+  return loop.op().calls == calling::while_true && loop.attr<int64_t>("parallel_iterations") > 1;
 }
 
-bool changes(const node& by, const node& state) {
-  auto is_it = [&](const state_access& one) { return one.state == &state && one.updates; };
-  auto accesses = accesses_of(by);
-  if (std::ranges::none_of(accesses, is_it))
+bool changes(const node& user, const node& state) {
+  auto is_update = [&](const state_access& access) {
+    return access.state == &state && access.updates;
+  };
+  auto accesses = accesses_of(user);
+  if (std::ranges::none_of(accesses, is_update))
     return false;
-  if (!runs_functions(by.op()))
+  if (!runs_functions(user.op()))
     return true;
   for (const auto& access : accesses) {
-    if (!is_it(access))
+    if (!is_update(access))
       continue;
-    auto argument = static_cast<size_t>(access.input - first_argument(by.op()));
-    for (const auto* each : functions_of(by)) {
-      if (!each->body || argument >= each->body->arguments())
-        return true; // it calls itself: who knows
-      const auto& inside = each->body->argument(argument);
-      if (std::ranges::any_of(each->body->body().nodes(),
-                              [&](const auto& one) { return changes(*one, inside); }))
+    auto argument = static_cast<size_t>(access.input - first_argument(user.op()));
+    for (const auto* callee : functions_of(user)) {
+      if (!callee->body || argument >= callee->body->arguments())
+        return true; // a recursive call: its effects are unknown
+      const auto& inner_state = callee->body->argument(argument);
+      if (std::ranges::any_of(callee->body->body().nodes(), [&](const auto& body_node) {
+            return changes(*body_node, inner_state);
+          }))
         return true;
     }
   }
   return false;
 }
 
-frame_order order_of_turns(const node& of) {
-  frame_order found;
-  auto apart = turns_overlap(of);
-  for (const auto* each : functions_of(of)) {
-    if (!each->body)
+frame_order order_of_turns(const node& frame) {
+  frame_order order;
+  auto is_overlapping = iterations_overlap(frame);
+  for (const auto* callee : functions_of(frame)) {
+    if (!callee->body)
       continue;
-    for (const auto& one : each->body->body().nodes()) {
-      auto accesses = accesses_of(*one);
+    for (const auto& body_node : callee->body->body().nodes()) {
+      auto accesses = accesses_of(*body_node);
       for (const auto& access : accesses) {
-        if (!apart || !access.updates || !is_argument(*access.state))
+        if (!is_overlapping || !access.updates || !is_argument(*access.state))
           continue;
         auto argument = static_cast<size_t>(access.state->attr<int64_t>("index"));
-        const auto* state = resource_behind(of.inputs()[argument]);
-        if (std::ranges::find(found.states, state) == found.states.end())
-          found.states.push_back(state);
+        const auto* state = resource_behind(frame.inputs()[argument]);
+        if (std::ranges::find(order.states, state) == order.states.end())
+          order.states.push_back(state);
       }
-      found.others |=
-          acts_in_a_body(*one) && (!apart || runs_functions(one->op()) ||
-                                   std::ranges::none_of(accesses, &state_access::updates));
+      order.others |=
+          acts_in_a_body(*body_node) && (!is_overlapping || runs_functions(body_node->op()) ||
+                                         std::ranges::none_of(accesses, &state_access::updates));
     }
   }
-  return found;
+  return order;
 }
 
-std::vector<int> frame_outputs(const node& of) {
-  std::vector<int> found;
-  for (int i = 0; i < of.outputs(); ++i)
-    if (!of.output_is_ref(i))
-      found.push_back(i);
-  return found;
+std::vector<int> frame_outputs(const node& frame) {
+  std::vector<int> outputs;
+  for (int i = 0; i < frame.outputs(); ++i)
+    if (!frame.output_is_ref(i))
+      outputs.push_back(i);
+  return outputs;
 }
 
-std::vector<int64_t> unchanged_outputs(const node& of) {
-  std::vector<int64_t> found;
-  const auto* body = of.op().calls == calling::while_true ? functions_of(of)[1] : nullptr;
-  const auto outputs = frame_outputs(of);
-  for (size_t place = 0; body && body->body && place < outputs.size(); ++place)
-    if (body->body->handed_on(static_cast<size_t>(outputs[place])) == outputs[place])
-      found.push_back(static_cast<int64_t>(place));
-  return found;
+std::vector<int64_t> unchanged_outputs(const node& loop) {
+  std::vector<int64_t> unchanged;
+  const auto* body = loop.op().calls == calling::while_true ? functions_of(loop)[1] : nullptr;
+  const auto outputs = frame_outputs(loop);
+  for (size_t index = 0; body && body->body && index < outputs.size(); ++index)
+    if (body->body->handed_on(static_cast<size_t>(outputs[index])) == outputs[index])
+      unchanged.push_back(static_cast<int64_t>(index));
+  return unchanged;
 }
 
 } // namespace troupe

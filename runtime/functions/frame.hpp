@@ -1,30 +1,30 @@
 // Branches, loops and calls whose functions run as steps within the step, in frames
-// (docs/decisions/051). Which they are says placement/frame_choice.hpp.
+// (docs/decisions/051). placement/frame_choice.hpp decides which do.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe {
 
-/// Whether a node changes a variable, table or other state: itself, or what its functions do.
-bool changes(const node& by, const node& state);
+/// Returns whether a node changes state such as a variable or table, directly or in its functions.
+bool changes(const node& user, const node& state);
 
-/// What a frame has done when it has ended, in the order of the graph: each has a variable that
-/// carries nothing but this. Turns of a loop that overlap keep the order of each.
+/// The effects of a frame that must be ordered. Each has a loop variable that carries no value,
+/// only the order. Overlapping iterations of a loop keep the order of each.
 struct frame_order {
-  std::vector<const node*> states; ///< that turns which overlap change; each once
-  bool others = false;             ///< other effects; all, where nothing overlaps
+  std::vector<const node*> states; ///< changed by iterations that overlap; each once
+  bool others = false;             ///< other effects; without overlap, all effects
 
   size_t size() const noexcept { return states.size() + (others ? 1 : 0); }
 };
-frame_order order_of_turns(const node& of);
+frame_order order_of_turns(const node& frame);
 
-/// Whether turns of a loop may begin before those before them have ended.
-bool turns_overlap(const node& of);
+/// Returns whether iterations of a loop may start before earlier iterations have ended.
+bool iterations_overlap(const node& loop);
 
-/// The outputs that a frame computes: no state that it hands on.
-std::vector<int> frame_outputs(const node& of);
+/// Returns the outputs that a frame computes, without the state that it passes through.
+std::vector<int> frame_outputs(const node& frame);
 
-/// Those of a loop that are the same in all turns, as places among frame_outputs().
-std::vector<int64_t> unchanged_outputs(const node& of);
+/// Returns the outputs of a loop that are equal in all iterations, as indices of frame_outputs().
+std::vector<int64_t> unchanged_outputs(const node& loop);
 
 } // namespace troupe

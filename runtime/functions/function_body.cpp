@@ -16,8 +16,8 @@ void function_body::leave() noexcept {
     std::exchange(around_, nullptr)->end_function();
 }
 
-bool function_body::reaches(const node& what) const noexcept {
-  return graph::reaches(what) || (around_ && around_->reaches(what));
+bool function_body::reaches(const node& target) const noexcept {
+  return graph::reaches(target) || (around_ && around_->reaches(target));
 }
 
 status function_body::come_after(node& before) {
@@ -28,18 +28,18 @@ status function_body::come_after(node& before) {
 }
 
 edge function_body::argument(size_t i) {
-  auto* found = find(concat("argument_", i));
-  return found ? found->output(0) : edge{};
+  auto* argument_node = find(concat("argument_", i));
+  return argument_node ? argument_node->output(0) : edge{};
 }
 
 edge function_body::add_argument(dtype type, const partial_shape& dims) {
   auto index = arguments_++;
-  auto made = add_here({.op = "_Feed",
-                        .name = concat("argument_", index),
-                        .attrs = {{"index", index}, {"dtype", type}, {"shape", dims}}});
-  if (made)
-    return (*made)->output(0);
-  note(made.status());
+  auto added = add_here({.op = "_Feed",
+                         .name = concat("argument_", index),
+                         .attrs = {{"index", index}, {"dtype", type}, {"shape", dims}}});
+  if (added)
+    return (*added)->output(0);
+  note(added.status());
   return {};
 }
 
@@ -54,116 +54,119 @@ result<edge> function_body::add_state_argument(resource kind, dtype type,
     attrs["dtype"] = type;
     attrs["shape"] = dims;
   }
-  TROUPE_ASSIGN(auto* made, add_here({.op = std::string{op->name},
-                                      .name = concat("argument_", index),
-                                      .attrs = std::move(attrs)}));
-  return made->output(0);
+  TROUPE_ASSIGN(auto* added, add_here({.op = std::string{op->name},
+                                       .name = concat("argument_", index),
+                                       .attrs = std::move(attrs)}));
+  return added->output(0);
 }
 
-result<edge> function_body::bring_in(edge from) {
+result<edge> function_body::bring_in(edge source) {
   if (!around_)
-    return graph::bring_in(from);
-  TROUPE_ASSIGN(auto outside, around_->own(from));
-  if (const auto* value = constant_value(outside);
+    return graph::bring_in(source);
+  TROUPE_ASSIGN(auto outer_edge, around_->own(source));
+  if (const auto* value = constant_value(outer_edge);
       value && (copied_constant_ == SIZE_MAX ||
                 (value->bytes() <= copied_constant_ && value->type() < dtype::string))) {
-    auto& known = known_[{outside.node, outside.index}];
-    if (!known) {
+    auto& copied = known_[{outer_edge.node, outer_edge.index}];
+    if (!copied) {
       TROUPE_ASSIGN(auto* copy, add_here({.op = "Const",
                                           .attrs = {{"dtype", value->type()}, {"value", *value}},
-                                          .where = outside.node->where()}));
-      known = copy->output(0);
+                                          .where = outer_edge.node->where()}));
+      copied = copy->output(0);
     }
-    return known;
+    return copied;
   }
-  return capture(outside);
+  return capture(outer_edge);
 }
 
-result<edge> function_body::capture(edge from) {
-  const auto* state = from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
+result<edge> function_body::capture(edge source) {
+  const auto* state = source.node->output_is_ref(source.index) ? resource_behind(source) : nullptr;
   auto key =
-      state ? std::pair{state, -1} : std::pair{static_cast<const node*>(from.node), from.index};
-  if (auto it = known_.find(key); it != known_.end()) {
+      state ? std::pair{state, -1} : std::pair{static_cast<const node*>(source.node), source.index};
+  if (auto known = known_.find(key); known != known_.end()) {
     if (state)
-      after_.push_back(from.node); // as it is now, not as it was when it was captured first
-    return it->second;
+      after_.push_back(source.node); // the function must also see updates since the first capture
+    return known->second;
   }
-  edge made;
+  edge argument_edge;
   if (!state) {
-    made = add_argument(from.type(), from.dims());
+    argument_edge = add_argument(source.type(), source.dims());
   } else {
     auto added =
         add_state_argument(state->op().makes, state->output_type(0), state->output_shape(0));
     if (!added)
-      return added.status().within(concat('\'', from, '\''));
-    made = *added;
+      return added.status().within(concat('\'', source, '\''));
+    argument_edge = *added;
   }
-  if (!made)
+  if (!argument_edge)
     return take_note();
-  known_[key] = made;
-  captured_.push_back(from);
-  return made;
+  known_[key] = argument_edge;
+  captured_.push_back(source);
+  return argument_edge;
 }
 
 result<std::shared_ptr<const function>> function_body::finish(std::unique_ptr<function_body> body,
                                                               std::string name,
                                                               const std::vector<edge>& results,
                                                               own_gradient gradient) {
-  std::vector<edge> own;
+  std::vector<edge> own_results;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i])
       return invalid("function '", name, "': result ", i, " is an edge to nothing");
-    auto here = body->own(results[i]);
-    if (!here)
-      return here.status().within(concat("function '", name, "': result ", i));
-    own.push_back(*here);
+    auto own_result = body->own(results[i]);
+    if (!own_result)
+      return own_result.status().within(concat("function '", name, "': result ", i));
+    own_results.push_back(*own_result);
   }
   TROUPE_TRY(body->take_note());
   body->leave();
-  return function::make(std::move(name), std::move(body), own, std::move(gradient));
+  return function::make(std::move(name), std::move(body), own_results, std::move(gradient));
 }
 
-open_function opened(const function& of) {
-  const auto& from = of.body();
-  open_function made{std::make_unique<graph>(from.ops()), {}, {}};
-  auto& copies = made.copies;
-  copies.resize(from.nodes().size());
-  auto copied = [&](edge what) { return edge{copies[what.node->index()], what.index}; };
-  made.arguments.resize(of.arguments());
-  made.results.resize(of.results());
-  const auto order = topological_order(from); // which a function has
-  for (const auto* one : *order) {
-    if (&one->op() == &internal_ops::fetch) {
-      made.results[static_cast<size_t>(one->attr<int64_t>("index"))] = copied(one->inputs()[0]);
+open_function opened(const function& source_function) {
+  const auto& source = source_function.body();
+  open_function target{std::make_unique<graph>(source.ops()), {}, {}};
+  auto& copies = target.copies;
+  copies.resize(source.nodes().size());
+  auto copy_of = [&](edge source_edge) {
+    return edge{copies[source_edge.node->index()], source_edge.index};
+  };
+  target.arguments.resize(source_function.arguments());
+  target.results.resize(source_function.results());
+  const auto order = topological_order(source); // cannot fail, because a function has no cycles
+  for (const auto* source_node : *order) {
+    if (&source_node->op() == &internal_ops::fetch) {
+      target.results[static_cast<size_t>(source_node->attr<int64_t>("index"))] =
+          copy_of(source_node->inputs()[0]);
       continue;
     }
     std::vector<edge> inputs;
-    for (const auto& input : one->inputs())
-      inputs.push_back(copied(input));
+    for (const auto& input : source_node->inputs())
+      inputs.push_back(copy_of(input));
     std::vector<node*> controls;
-    for (auto* before : one->controls())
+    for (auto* before : source_node->controls())
       controls.push_back(copies[before->index()]);
-    auto* copy = made.body->add_copy(*one, std::move(inputs), std::move(controls));
-    if (is_argument(*one))
-      made.arguments[static_cast<size_t>(one->attr<int64_t>("index"))] = copy->output(0);
-    copies[one->index()] = copy;
+    auto* copy = target.body->add_copy(*source_node, std::move(inputs), std::move(controls));
+    if (is_argument(*source_node))
+      target.arguments[static_cast<size_t>(source_node->attr<int64_t>("index"))] = copy->output(0);
+    copies[source_node->index()] = copy;
   }
-  for (size_t i = 0; i < of.results(); ++i)
-    if (auto argument = of.handed_on(i); argument >= 0)
-      made.results[i] = made.arguments[static_cast<size_t>(argument)];
-  return made;
+  for (size_t i = 0; i < source_function.results(); ++i)
+    if (auto argument = source_function.handed_on(i); argument >= 0)
+      target.results[i] = target.arguments[static_cast<size_t>(argument)];
+  return target;
 }
 
-result<edge> add_value_argument(graph& to, size_t index, edge like) {
+result<edge> add_value_argument(graph& target, size_t index, edge source) {
   auto name = concat("argument_", index);
-  while (to.find(name))
+  while (target.find(name))
     name += '_';
-  TROUPE_ASSIGN(auto* made, to.add({.op = "_Feed",
-                                    .name = std::move(name),
-                                    .attrs = {{"index", static_cast<int64_t>(index)},
-                                              {"dtype", like.type()},
-                                              {"shape", like.dims()}}}));
-  return made->output(0);
+  TROUPE_ASSIGN(auto* added, target.add({.op = "_Feed",
+                                         .name = std::move(name),
+                                         .attrs = {{"index", static_cast<int64_t>(index)},
+                                                   {"dtype", source.type()},
+                                                   {"shape", source.dims()}}}));
+  return added->output(0);
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Graphs on their way to be functions, and functions that become graphs again to be changed.
+// Graphs that are being built as functions, and copies of functions' graphs that can be changed.
 #pragma once
 #include "troupe/runtime/graph/function.hpp"
 
@@ -11,60 +11,62 @@
 
 namespace troupe {
 
-/// A graph on its way to be a function. From its construction to its end, what is added to the
-/// graph around it becomes a part of it, and the edges of graphs around it that it takes become
-/// arguments (captures), small constants excepted.
+/// The graph of a function while it is built. From its construction to leave(), nodes that are
+/// added to the graph around it become nodes of the function. Edges of graphs around it become
+/// arguments (captures), except small constants.
 class function_body : public graph {
 public:
-  /// Constants of up to so many bytes are copied, strings excepted; SIZE_MAX: all constants are.
+  /// Constants of at most this many bytes are copied, except strings; SIZE_MAX: all constants are.
   static constexpr size_t small_constant = 1024;
   explicit function_body(graph& around, size_t copied_constant = small_constant);
   ~function_body() override;
 
   /// Adds the next argument, a value.
   edge add_argument(dtype type, const partial_shape& dims);
-  /// The same for a variable, or for other state, which has neither type nor shape.
+  /// Adds the next argument, a variable or other state; other state has no type and shape.
   result<edge> add_state_argument(resource kind, dtype type, const partial_shape& dims);
-  /// Adds the next argument for what the edge of the graph around carries, and captures it.
-  result<edge> capture(edge from);
-  /// The captured edges, in the order of their arguments, which follow those added before.
+  /// Captures an edge of the graph around the function: adds the next argument for it.
+  result<edge> capture(edge source);
+  /// Returns the captured edges in the order of their arguments, which follow the arguments that
+  /// were added before.
   const std::vector<edge>& captured() const noexcept { return captured_; }
   edge argument(size_t i);
-  /// Nodes around that the function must come after.
+  /// Returns the nodes around the function that must run before it.
   const std::vector<node*>& after() const noexcept { return after_; }
 
-  /// The end: what is added to the graph around it from here is its own again.
+  /// Ends building: nodes that are added to the graph around the function stay in that graph.
   void leave() noexcept;
-  /// Makes the function of the graph. `body` is this one.
+  /// Creates the function from the graph `body`.
   static result<std::shared_ptr<const function>> finish(std::unique_ptr<function_body> body,
                                                         std::string name,
                                                         const std::vector<edge>& results,
                                                         own_gradient gradient = {});
 
 protected:
-  result<edge> bring_in(edge from) override;
+  result<edge> bring_in(edge source) override;
 
 private:
-  bool reaches(const node& what) const noexcept override;
+  bool reaches(const node& target) const noexcept override;
   status come_after(node& before) override;
 
   graph* around_;
   const size_t copied_constant_;
   int64_t arguments_ = 0;
   std::vector<edge> captured_;
-  std::map<std::pair<const node*, int>, edge> known_; // by what was captured
+  std::map<std::pair<const node*, int>, edge> known_; // arguments and copies, by captured edge
   std::vector<node*> after_;
 };
 
-/// A function's graph as it was before: to be changed, and made a function again. Of the results
-/// those that were handed on are arguments.
+/// A copy of a function's graph, for changes before it becomes a function again. A result that is
+/// passed through is the edge of an argument.
 struct open_function {
   std::unique_ptr<graph> body;
   std::vector<edge> arguments, results;
-  std::vector<node*> copies = {}; ///< by index of the node before; none of a _Fetch
+  std::vector<node*> copies = {}; ///< by index of the original node; nullptr for a _Fetch
 };
-open_function opened(const function& of);
-/// Adds an argument to a graph that is to be a function's: a value like what the edge carries.
-result<edge> add_value_argument(graph& to, size_t index, edge like);
+open_function opened(const function& source);
+/// Adds an argument to a graph that becomes a function: a value with the type and shape of
+/// `source`.
+result<edge> add_value_argument(graph& target, size_t index, edge source);
 
 } // namespace troupe

@@ -5,13 +5,13 @@
 namespace troupe {
 namespace {
 
-result<function_value> finish(built_function&& of, std::string name) {
-  TROUPE_ASSIGN(auto made, function_body::finish(std::move(of.body), name, of.results));
-  return function_value{std::move(name), std::move(made)};
+result<function_value> finish(built_function&& built, std::string name) {
+  TROUPE_ASSIGN(auto finished, function_body::finish(std::move(built.body), name, built.results));
+  return function_value{std::move(name), std::move(finished)};
 }
 
-void wait_for(node_spec& spec, const built_function& of) {
-  for (auto* before : of.body->after())
+void wait_for(node_spec& spec, const built_function& built) {
+  for (auto* before : built.body->after())
     if (std::ranges::find(spec.controls, before) == spec.controls.end())
       spec.controls.push_back(before);
 }
@@ -28,9 +28,9 @@ status check_alike(const function& first, const function& other) {
 
 } // namespace
 
-status capture_rest(built_function& of, const std::vector<edge>& all) {
-  for (size_t i = of.body->captured().size(); i < all.size(); ++i)
-    TROUPE_TRY(of.body->capture(all[i]).status());
+status capture_rest(built_function& built, const std::vector<edge>& captured) {
+  for (size_t i = built.body->captured().size(); i < captured.size(); ++i)
+    TROUPE_TRY(built.body->capture(captured[i]).status());
   return {};
 }
 
@@ -38,12 +38,13 @@ status complete_branches(node_spec& choice, std::vector<built_function> branches
   const auto captured = branches.back().body->captured();
   std::vector<function_value> functions;
   auto has_effects = false;
-  for (auto& each : branches) {
-    wait_for(choice, each);
-    TROUPE_TRY(capture_rest(each, captured));
-    TROUPE_ASSIGN(auto made, finish(std::move(each), concat("branch_", functions.size())));
-    has_effects = has_effects || made.body->has_effects();
-    functions.push_back(std::move(made));
+  for (auto& branch : branches) {
+    wait_for(choice, branch);
+    TROUPE_TRY(capture_rest(branch, captured));
+    TROUPE_ASSIGN(auto branch_function,
+                  finish(std::move(branch), concat("branch_", functions.size())));
+    has_effects = has_effects || branch_function.body->has_effects();
+    functions.push_back(std::move(branch_function));
     TROUPE_TRY(check_alike(*functions.front().body, *functions.back().body));
   }
   if (by_number) {
@@ -58,19 +59,21 @@ status complete_branches(node_spec& choice, std::vector<built_function> branches
   return {};
 }
 
-status complete_loop(node_spec& loop, built_function condition, built_function turn) {
-  const auto captured = turn.body->captured();
+status complete_loop(node_spec& loop, built_function condition, built_function body) {
+  const auto captured = body.body->captured();
   TROUPE_TRY(capture_rest(condition, captured));
   wait_for(loop, condition);
-  wait_for(loop, turn);
+  wait_for(loop, body);
   for (size_t i = 0; i < captured.size(); ++i)
-    turn.results.push_back(turn.body->argument(loop.inputs.size() + i));
-  TROUPE_ASSIGN(auto test, finish(std::move(condition), "condition"));
-  TROUPE_ASSIGN(auto body, finish(std::move(turn), "body"));
-  loop.op = test.body->has_effects() || body.body->has_effects() ? "While" : "StatelessWhile";
+    body.results.push_back(body.body->argument(loop.inputs.size() + i));
+  TROUPE_ASSIGN(auto condition_value, finish(std::move(condition), "condition"));
+  TROUPE_ASSIGN(auto body_value, finish(std::move(body), "body"));
+  loop.op = condition_value.body->has_effects() || body_value.body->has_effects()
+                ? "While"
+                : "StatelessWhile";
   loop.inputs.insert(loop.inputs.end(), captured.begin(), captured.end());
-  loop.attrs["cond"] = std::move(test);
-  loop.attrs["body"] = std::move(body);
+  loop.attrs["cond"] = std::move(condition_value);
+  loop.attrs["body"] = std::move(body_value);
   return {};
 }
 

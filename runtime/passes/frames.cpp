@@ -182,7 +182,7 @@ private:
     for (auto& order : orders_) {
       auto uses = std::ranges::any_of(
           accesses, [&](const state_access& access) { return access.state == order.state; });
-      auto acts_otherwise = acts && (!turns_overlap(of_) || runs_functions(one.op()) ||
+      auto acts_otherwise = acts && (!iterations_overlap(of_) || runs_functions(one.op()) ||
                                      std::ranges::none_of(accesses, &state_access::updates));
       if (!(order.state ? uses : acts_otherwise))
         continue;
