@@ -29,8 +29,8 @@ public:
   /// calls of gradients() by it.
   const std::string& name() const noexcept { return name_; }
 
-  /// Given for ops, in functions as outside.
   /// The user's gradients of ops, which also apply within functions.
+  const decltype(gradient_options::of_ops)& of_ops() const noexcept { return of_ops_; }
 
   /// An input of a backward function: an argument of the original function, or a saved value.
   struct need {

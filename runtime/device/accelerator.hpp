@@ -58,7 +58,6 @@ struct copy_statistics {
   uint64_t uploaded = 0, downloaded = 0;
   uint64_t taken_over = 0; ///< copied from other devices, without the host
 };
-};
 
 /// Measures when the device reaches marks in its stream of launches. Used for one step at a time.
 /// Any thread may set a mark, each mark once.

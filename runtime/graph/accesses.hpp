@@ -14,7 +14,6 @@ struct state_access {
   bool updates;      ///< changes the state, may change it, or must be ordered like a change
   bool as_value;     ///< reads the tensor that a variable holds
 };
-};
 
 /// Returns all uses of state by a node, in the order of its inputs. An input that takes a variable,
 /// queue or table itself is an update, unless the op reads no elements (effect::of_shape).

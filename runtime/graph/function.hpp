@@ -98,6 +98,7 @@ TROUPE_API bool is_argument(const node& candidate) noexcept;
 TROUPE_API bool acts_in_a_body(const node& candidate);
 
 /// Returns whether `body` calls a function of this name without containing it: a recursive call.
+TROUPE_API bool calls_itself(const graph& body, std::string_view name);
 
 /// Returns the most specific shape that covers both, for a result that has either shape.
 partial_shape widened(const partial_shape& a, const partial_shape& b);

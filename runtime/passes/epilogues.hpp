@@ -1,12 +1,12 @@
-// The pass that joins biases, for some kinds of nodes only.
+// The pass that fuses biases and activations, restricted to some kinds of nodes.
 #pragma once
 #include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 
 namespace troupe {
 
-/// As fuse_bias_activation() in passes.hpp, for nodes with one of these effects: is_product,
-/// is_convolution.
-void fuse_bias_activation(step_graph& of, device_kind on, effect which);
+/// Like fuse_bias_activation() in passes.hpp, for nodes with one of the effects `fused`:
+/// is_product, is_convolution.
+void fuse_bias_activation(step_graph& step, device_kind on, effect fused);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// How much memory a value takes, as far as its graph says.
+// Estimates of the memory that values take, from the shapes in their graph.
 #pragma once
 #include "troupe/runtime/types/dtype.hpp"
 #include "troupe/runtime/types/shape.hpp"
@@ -7,16 +7,18 @@
 
 namespace troupe {
 
-/// Unknown extents count as 1. No value counts as more than 2^40 bytes: users may write extents
-/// that no memory holds, and estimates of millions of values are added up.
+/// Returns an estimate of a value's bytes. An unknown extent counts as 1. The estimate is at most
+/// 2^40 bytes, because users may write unrealistic extents and estimates of millions of values are
+/// summed.
 inline int64_t estimated_bytes(dtype type, const partial_shape& dims) {
-  constexpr int64_t most = int64_t{1} << 40;
+  constexpr int64_t max_bytes = int64_t{1} << 40;
   auto bytes = static_cast<int64_t>(size_of(type));
   if (!dims.has_rank())
     return bytes;
   for (auto extent : dims.extents())
     if (extent != unknown_extent)
-      bytes = __builtin_mul_overflow(bytes, extent, &bytes) ? most : std::min(bytes, most);
+      bytes =
+          __builtin_mul_overflow(bytes, extent, &bytes) ? max_bytes : std::min(bytes, max_bytes);
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-// Makes the part of a graph that a step runs into a graph of its own, which passes may change.
+// Extracts the part of a graph that a step runs into a separate graph, which passes may change.
 #pragma once
 #include "troupe/runtime/passes/prune.hpp"
 
@@ -6,18 +6,18 @@
 
 namespace troupe {
 
-/// What a step runs. _Feed nodes stand for what the client gives, _Fetch nodes for what it gets;
-/// each node comes after what it depends on.
+/// The graph that a step runs. _Feed nodes are the inputs from the client and _Fetch nodes the
+/// outputs to it. Each node comes after its dependencies.
 struct step_graph {
   std::unique_ptr<graph> nodes;
-  std::vector<node*> targets; ///< run even if nobody reads them
+  std::vector<node*> targets; ///< run even if no node reads them
 };
 
-/// Copies what the step needs; the user's graph stays as it is. Names, devices and origins are
-/// kept, so that errors name the user's nodes. Fails as prune() does.
-result<step_graph> extract(const graph& of, const step_signature& signature);
+/// Copies the nodes that the step needs; the user's graph is not changed. Names, devices and
+/// origins are kept, so that errors name the user's nodes. Fails as prune() does.
+result<step_graph> extract(const graph& source, const step_signature& signature);
 
-/// Copies it, so that passes may change the copy.
-step_graph copy_of(const step_graph& what);
+/// Returns a copy, which passes may change independently.
+step_graph copy_of(const step_graph& source);
 
 } // namespace troupe

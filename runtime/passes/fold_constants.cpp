@@ -9,37 +9,39 @@
 namespace troupe {
 namespace {
 
-// Constants travel to tasks and stay in memory: large ones are better computed anew.
+// Constants are sent to tasks and stay in memory, so large values are better computed in each step.
 constexpr size_t max_bytes = 1 << 18;
 
-// A tensor of which only type and shape are known; there is no memory behind it.
-tensor shape_only(edge of) {
-  static buffer nothing{nullptr, 0, [](buffer*) {}, nullptr};
-  nothing.retain();
-  return tensor::raw_over(&nothing, of.type(), of.dims().known());
+// Returns a tensor with type and shape of an edge, but without memory.
+tensor shape_only(edge source) {
+  static buffer empty_buffer{nullptr, 0, [](buffer*) {}, nullptr};
+  empty_buffer.retain();
+  return tensor::raw_over(&empty_buffer, source.type(), source.dims().known());
 }
 
-bool may_fold(const node& n) {
-  if (!is_pure(n) || !n.controls().empty() || n.inputs().empty() || n.outputs() == 0 ||
-      constant_value({const_cast<node*>(&n), 0}))
+bool may_fold(const node& candidate) {
+  if (!is_pure(candidate) || !candidate.controls().empty() || candidate.inputs().empty() ||
+      candidate.outputs() == 0 || constant_value({const_cast<node*>(&candidate), 0}))
     return false;
-  for (int i = 0; i < n.outputs(); ++i) {
-    const auto& dims = n.output_shape(i);
-    if (n.output_is_ref(i) || (dims.fully_known() && static_cast<size_t>(dims.elements()) >
-                                                         max_bytes / size_of(n.output_type(i))))
+  for (int i = 0; i < candidate.outputs(); ++i) {
+    const auto& dims = candidate.output_shape(i);
+    if (candidate.output_is_ref(i) ||
+        (dims.fully_known() &&
+         static_cast<size_t>(dims.elements()) > max_bytes / size_of(candidate.output_type(i))))
       return false;
   }
-  for (int i = 0; i < n.outputs(); ++i)
-    if (n.output_type(i) == dtype::variant)
-      return false; // lists are changed in place, and do not travel with the graph
-  bool of_shape = has(n.op().effects, effect::of_shape);
-  return std::ranges::all_of(n.inputs(), [&](edge input) {
+  for (int i = 0; i < candidate.outputs(); ++i)
+    if (candidate.output_type(i) == dtype::variant)
+      return false; // lists are changed in place and cannot be sent with the graph
+  bool reads_only_shapes = has(candidate.op().effects, effect::of_shape);
+  return std::ranges::all_of(candidate.inputs(), [&](edge input) {
     auto* value = constant_value(input);
-    return (value && input.node->controls().empty()) || (of_shape && input.dims().fully_known());
+    return (value && input.node->controls().empty()) ||
+           (reads_only_shapes && input.dims().fully_known());
   });
 }
 
-// One node at a time, not as a program: what fails leaves all others folded.
+// Runs each node separately instead of as a program, so that a failure does not affect other nodes.
 result<std::vector<tensor>> run(const node& node, device& host, stop_signal* stop) {
   auto* kernel = node.graph().ops().find_kernel(node.op().name, host.kind());
   auto* function = kernel ? kernel->find(node) : nullptr;
@@ -70,7 +72,7 @@ result<std::vector<tensor>> run(const node& node, device& host, stop_signal* sto
                    .origin = &node};
   kernel_context context{slots.data(), host, host.memory(), stop};
   context.step_to(code);
-  const flush_subnormals as_steps_do;
+  const flush_subnormals like_steps; // results must equal those of steps
   TROUPE_TRY(run_kernel(code, context));
   slots.erase(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
   return slots;
@@ -78,26 +80,26 @@ result<std::vector<tensor>> run(const node& node, device& host, stop_signal* sto
 
 } // namespace
 
-void fold_constants(step_graph& of, device& host, stop_signal* stop) {
-  rewriter change{of};
-  for (auto* node : change.nodes()) {
-    change.refresh(*node);
+void fold_constants(step_graph& step, device& host, stop_signal* stop) {
+  rewriter graph_rewriter{step};
+  for (auto* node : graph_rewriter.nodes()) {
+    graph_rewriter.refresh(*node);
     if (!may_fold(*node) || (stop && stop->due()))
       continue;
     auto values = run(*node, host, stop);
     if (stop && stop->due())
-      continue; // a kernel that was stopped gives anything
-    auto too_large = [](const tensor& one) { return one.empty() || one.bytes() > max_bytes; };
+      continue; // the results of a stopped kernel are undefined
+    auto too_large = [](const tensor& value) { return value.empty() || value.bytes() > max_bytes; };
     if (!values || std::ranges::any_of(*values, too_large))
       continue;
-    std::vector<edge> by;
+    std::vector<edge> constants;
     for (auto& value : *values)
-      if (auto made = change.add_constant(std::move(value), *node))
-        by.push_back({*made, 0});
-    if (change.replace(*node, by))
-      change.take_name(*by[0].node, *node);
+      if (auto added = graph_rewriter.add_constant(std::move(value), *node))
+        constants.push_back({*added, 0});
+    if (graph_rewriter.replace(*node, constants))
+      graph_rewriter.take_name(*constants[0].node, *node);
   }
-  change.finish();
+  graph_rewriter.finish();
 }
 
 } // namespace troupe

@@ -17,82 +17,89 @@
 namespace troupe {
 namespace {
 
-bool is_loop(const node& of) { return of.op().calls == calling::while_true; }
+bool is_loop(const node& candidate) { return candidate.op().calls == calling::while_true; }
 
 class frame_writer {
 public:
-  frame_writer(const node& of, const frame_places& places)
-      : of_(of), places_(places), first_(static_cast<size_t>(first_argument(of.op()))),
-        made_{std::make_unique<graph>(of.graph().ops()), {}}, uses_(order_of_turns(of)) {}
+  frame_writer(const node& caller, const frame_places& places)
+      : caller_(caller), places_(places),
+        first_(static_cast<size_t>(first_argument(caller.op()))), built_{std::make_unique<graph>(
+                                                                             caller.graph().ops()),
+                                                                         {}},
+        order_of_effects_(order_of_turns(caller)) {}
 
-  result<step_graph> run(size_t which) {
+  result<step_graph> run(size_t function_index) {
     TROUPE_TRY(add_arguments());
-    auto functions = functions_of(of_);
+    auto functions = functions_of(caller_);
     std::vector<edge> results;
-    if (!is_loop(of_) || which > 0) {
-      TROUPE_ASSIGN(results, add_nodes(*functions[which], arguments_, of_.name() + '/'));
-      const auto outputs = frame_outputs(of_);
-      const auto unchanged = unchanged_outputs(of_);
-      for (size_t place = 0; place < outputs.size(); ++place)
-        if (std::ranges::find(unchanged, static_cast<int64_t>(place)) != unchanged.end())
+    if (!is_loop(caller_) || function_index > 0) {
+      TROUPE_ASSIGN(results,
+                    add_nodes(*functions[function_index], arguments_, caller_.name() + '/'));
+      const auto outputs = frame_outputs(caller_);
+      const auto unchanged = unchanged_outputs(caller_);
+      for (size_t index = 0; index < outputs.size(); ++index)
+        if (std::ranges::find(unchanged, static_cast<int64_t>(index)) != unchanged.end())
           ++next_result_;
         else
-          TROUPE_TRY(add_result(results[static_cast<size_t>(outputs[place])]));
+          TROUPE_TRY(add_result(results[static_cast<size_t>(outputs[index])]));
     } else {
       results = arguments_;
     }
-    if (!is_loop(of_)) {
+    if (!is_loop(caller_)) {
       TROUPE_TRY(add_orders());
     } else {
       TROUPE_TRY(end_body());
-      TROUPE_ASSIGN(auto verdict, add_nodes(*functions[0], results, of_.name() + "/cond/"));
+      TROUPE_ASSIGN(auto condition_result,
+                    add_nodes(*functions[0], results, caller_.name() + "/cond/"));
       TROUPE_TRY(add_orders());
-      TROUPE_TRY(add_result(verdict[0], true));
+      TROUPE_TRY(add_result(condition_result[0], true));
     }
-    for (const auto& one : made_.nodes->nodes())
-      if (!outlives_steps(one->op()) && !is_pure(*one))
-        made_.targets.push_back(one.get());
-    return std::move(made_);
+    for (const auto& built_node : built_.nodes->nodes())
+      if (!outlives_steps(built_node->op()) && !is_pure(*built_node))
+        built_.targets.push_back(built_node.get());
+    return std::move(built_);
   }
 
 private:
-  graph& nodes() { return *made_.nodes; }
+  graph& nodes() { return *built_.nodes; }
 
   result<edge> add_argument(dtype type, const partial_shape& dims) {
     auto index = next_argument_++;
-    TROUPE_ASSIGN(auto* made, nodes().add({.op = "_FrameArgument",
-                                           .name = concat(of_.name(), "/_argument_", index),
-                                           .attrs = {{"index", static_cast<int64_t>(index)},
-                                                     {"dtype", type},
-                                                     {"shape", dims}},
-                                           .device = places_.here,
-                                           .where = of_.where()}));
-    return made->output(0);
+    TROUPE_ASSIGN(
+        auto* argument_node,
+        nodes().add(
+            {.op = "_FrameArgument",
+             .name = concat(caller_.name(), "/_argument_", index),
+             .attrs = {{"index", static_cast<int64_t>(index)}, {"dtype", type}, {"shape", dims}},
+             .device = places_.here,
+             .where = caller_.where()}));
+    return argument_node->output(0);
   }
 
   status add_arguments() {
-    const auto& inputs = of_.inputs();
+    const auto& inputs = caller_.inputs();
     for (size_t i = first_; i < inputs.size(); ++i) {
-      if (of_.input_is_ref(static_cast<int>(i))) {
+      if (caller_.input_is_ref(static_cast<int>(i))) {
         TROUPE_ASSIGN(auto* state, state_for(inputs[i]));
         arguments_.push_back(state->output(0));
         continue;
       }
-      // What a body takes may vary more than what the first turn is given.
-      const auto& taken = functions_of(of_).back()->body->argument(i - first_).output_shape(0);
-      auto dims = is_loop(of_) ? widened(inputs[i].dims(), taken) : inputs[i].dims();
-      auto made = add_argument(inputs[i].type(), dims);
-      if (!made)
-        return made.status();
-      arguments_.push_back(*made);
+      // The body's argument may have a more general shape than the initial value.
+      const auto& body_dims =
+          functions_of(caller_).back()->body->argument(i - first_).output_shape(0);
+      auto dims = is_loop(caller_) ? widened(inputs[i].dims(), body_dims) : inputs[i].dims();
+      auto argument_edge = add_argument(inputs[i].type(), dims);
+      if (!argument_edge)
+        return argument_edge.status();
+      arguments_.push_back(*argument_edge);
     }
-    for (const auto* state : uses_.states) {
+    for (const auto* state : order_of_effects_.states) {
       auto order = add_argument(dtype::boolean, shape{});
       if (!order)
         return order.status();
       orders_.push_back({states_.at(state), order->node, {}});
     }
-    if (uses_.others) {
+    if (order_of_effects_.others) {
       auto order = add_argument(dtype::boolean, shape{});
       if (!order)
         return order.status();
@@ -101,106 +108,112 @@ private:
     return {};
   }
 
-  result<node*> state_for(edge from) {
-    const auto* state = resource_behind(from);
+  result<node*> state_for(edge source) {
+    const auto* state = resource_behind(source);
     if (!state)
-      return invalid("input '", from, "' refers to nothing");
+      return invalid("input '", source, "' refers to nothing");
     if (state->op().per_step)
       return failure(error_kind::unimplemented, state->description(),
-                     ": lives within one step, and ", of_.description(),
+                     ": lives within one step, and ", caller_.description(),
                      " runs others: use a variable");
     if (is_argument(*state))
-      return failure(error_kind::unimplemented, of_.description(),
+      return failure(error_kind::unimplemented, caller_.description(),
                      ": waits within a function that calls itself, which cannot be: let a node "
                      "outside wait");
-    auto& made = states_[state];
-    if (!made) {
-      made = nodes().add_copy(*state, {}, {});
-      rewriter::set_device(*made, places_.device_of(*state));
+    auto& copied_state = states_[state];
+    if (!copied_state) {
+      copied_state = nodes().add_copy(*state, {}, {});
+      rewriter::set_device(*copied_state, places_.device_of(*state));
     }
-    return made;
+    return copied_state;
   }
 
-  result<std::vector<edge>> add_nodes(const function_value& what, const std::vector<edge>& given,
+  result<std::vector<edge>> add_nodes(const function_value& called,
+                                      const std::vector<edge>& arguments,
                                       const std::string& prefix) {
-    if (!what.body)
-      return failure(error_kind::unimplemented, of_.description(), ": function '", what.name,
+    if (!called.body)
+      return failure(error_kind::unimplemented, caller_.description(), ": function '", called.name,
                      "' calls itself, and waits or spans devices: let a node outside do that");
-    const auto& body = *what.body;
+    const auto& body = *called.body;
     std::vector<edge> results(body.results());
     for (size_t i = 0; i < body.results(); ++i)
       if (auto argument = body.handed_on(i); argument >= 0)
-        results[i] = given[static_cast<size_t>(argument)];
+        results[i] = arguments[static_cast<size_t>(argument)];
     std::vector<node*> copies(body.body().nodes().size());
-    auto copied = [&](edge from) {
-      return is_argument(*from.node) ? given[static_cast<size_t>(from.node->attr<int64_t>("index"))]
-                                     : edge{copies[from.node->index()], from.index};
+    auto copied_edge = [&](edge source) {
+      return is_argument(*source.node)
+                 ? arguments[static_cast<size_t>(source.node->attr<int64_t>("index"))]
+                 : edge{copies[source.node->index()], source.index};
     };
     TROUPE_ASSIGN(auto order, topological_order(body.body()));
-    for (const auto* one : order) {
-      if (!body.runs(*one))
+    for (const auto* source_node : order) {
+      if (!body.runs(*source_node))
         continue;
-      if (is_argument(*one)) {
-        copies[one->index()] = given[static_cast<size_t>(one->attr<int64_t>("index"))].node;
+      if (is_argument(*source_node)) {
+        copies[source_node->index()] =
+            arguments[static_cast<size_t>(source_node->attr<int64_t>("index"))].node;
         continue;
       }
-      if (&one->op() == &internal_ops::fetch) {
-        results[static_cast<size_t>(one->attr<int64_t>("index"))] = copied(one->inputs()[0]);
+      if (&source_node->op() == &internal_ops::fetch) {
+        results[static_cast<size_t>(source_node->attr<int64_t>("index"))] =
+            copied_edge(source_node->inputs()[0]);
         continue;
       }
       std::vector<edge> inputs;
-      for (const auto& input : one->inputs())
-        inputs.push_back(copied(input));
+      for (const auto& input : source_node->inputs())
+        inputs.push_back(copied_edge(input));
       std::vector<node*> controls;
-      for (auto* before : one->controls())
+      for (auto* before : source_node->controls())
         if (!outlives_steps(copies[before->index()]->op()))
           controls.push_back(copies[before->index()]);
-      auto acts = acts_in_a_body(*one);
-      auto* made =
-          nodes().add_copy(*one, prefix + one->name(), std::move(inputs), std::move(controls));
-      rewriter::set_default_device(*made, device_for(*made));
-      note_uses(*made, acts);
-      copies[one->index()] = made;
+      auto has_effect = acts_in_a_body(*source_node);
+      auto* copied_node = nodes().add_copy(*source_node, prefix + source_node->name(),
+                                           std::move(inputs), std::move(controls));
+      rewriter::set_default_device(*copied_node, device_for(*copied_node));
+      note_uses(*copied_node, has_effect);
+      copies[source_node->index()] = copied_node;
     }
     return results;
   }
 
-  // That of the node around. What no GPU can run goes beside the one that is asked for.
-  std::string device_for(const node& one) const {
-    auto asked = device_name::parse(of_.device());
-    if (!asked || kind_of(*asked) != device_kind::gpu ||
-        site_of(one, device_kind::gpu) != kernel_site::none)
-      return of_.device();
-    return task_of_device(of_.device());
+  // Returns the device of the loop or branch. A node that no GPU can run is placed on the same
+  // task.
+  std::string device_for(const node& placed) const {
+    auto requested = device_name::parse(caller_.device());
+    if (!requested || kind_of(*requested) != device_kind::gpu ||
+        site_of(placed, device_kind::gpu) != kernel_site::none)
+      return caller_.device();
+    return task_of_device(caller_.device());
   }
 
-  // Turns use what they change one after the other.
-  void note_uses(node& one, bool acts) {
+  // Orders the uses of state that iterations change.
+  void note_uses(node& user, bool has_effect) {
     if (orders_.empty())
       return;
-    auto accesses = accesses_of(one);
+    auto accesses = accesses_of(user);
     for (auto& order : orders_) {
-      auto uses = std::ranges::any_of(
+      auto uses_order_state = std::ranges::any_of(
           accesses, [&](const state_access& access) { return access.state == order.state; });
-      auto acts_otherwise = acts && (!iterations_overlap(of_) || runs_functions(one.op()) ||
-                                     std::ranges::none_of(accesses, &state_access::updates));
-      if (!(order.state ? uses : acts_otherwise))
+      auto has_other_effect =
+          has_effect && (!iterations_overlap(caller_) || runs_functions(user.op()) ||
+                         std::ranges::none_of(accesses, &state_access::updates));
+      if (!(order.state ? uses_order_state : has_other_effect))
         continue;
-      (void)nodes().add_control(*order.last, one); // all are of this graph
-      order.users.push_back(&one);
+      (void)nodes().add_control(*order.last, user); // cannot fail: both are nodes of this graph
+      order.users.push_back(&user);
     }
   }
 
-  // What the condition does comes after all that the body does.
+  // Orders the effects of the condition after all effects of the body.
   status end_body() {
     for (auto& order : orders_)
       if (!order.users.empty()) {
         TROUPE_ASSIGN(order.last, nodes().add({.op = "NoOp",
-                                               .name = concat(of_.name(), "/_after_body_",
+                                               .name = concat(caller_.name(), "/_after_body_",
                                                               &order - orders_.data()),
                                                .controls = std::move(order.users),
                                                .device = places_.here,
-                                               .where = of_.where()}));
+                                               .where = caller_.where()}));
         order.users.clear();
       }
     return {};
@@ -212,115 +225,117 @@ private:
       controls.push_back(order.last);
       sort_controls(controls);
       TROUPE_ASSIGN(
-          auto* made,
+          auto* order_node,
           nodes().add({.op = "Const",
-                       .name = concat(of_.name(), "/_order_", &order - orders_.data()),
+                       .name = concat(caller_.name(), "/_order_", &order - orders_.data()),
                        .attrs = {{"value", tensor::scalar(true)}, {"dtype", dtype::boolean}},
                        .controls = std::move(controls),
                        .device = places_.here,
-                       .where = of_.where()}));
-      TROUPE_TRY(add_result(made->output(0)));
+                       .where = caller_.where()}));
+      TROUPE_TRY(add_result(order_node->output(0)));
     }
     return {};
   }
 
-  // The value of a variable is read in the turn that gives it.
-  status add_result(edge from, bool on_host = false) {
+  // A variable as result is read in the iteration that returns it.
+  status add_result(edge source, bool on_host = false) {
     auto index = next_result_++;
-    if (from.node->output_is_ref(from.index)) {
-      const auto* state = resource_behind(from);
-      TROUPE_ASSIGN(auto* made, nodes().add({.op = std::string{internal_ops::read.name},
-                                             .name = concat(of_.name(), "/_read_", index),
-                                             .inputs = {from},
-                                             .attrs = transfer_attr_of(*from.node),
-                                             .device = state ? state->device() : std::string{},
-                                             .where = of_.where()}));
-      note_uses(*made, false);
-      from = made->output(0);
+    if (source.node->output_is_ref(source.index)) {
+      const auto* state = resource_behind(source);
+      TROUPE_ASSIGN(auto* read_node, nodes().add({.op = std::string{internal_ops::read.name},
+                                                  .name = concat(caller_.name(), "/_read_", index),
+                                                  .inputs = {source},
+                                                  .attrs = transfer_attr_of(*source.node),
+                                                  .device = state ? state->device() : std::string{},
+                                                  .where = caller_.where()}));
+      note_uses(*read_node, false);
+      source = read_node->output(0);
     }
     return nodes()
         .add({.op = "_FrameResult",
-              .name = concat(of_.name(), "/_result_", index),
-              .inputs = {from},
+              .name = concat(caller_.name(), "/_result_", index),
+              .inputs = {source},
               .attrs = {{"index", static_cast<int64_t>(index)}, {"on_host", on_host}},
               .device = places_.here,
-              .where = of_.where()})
+              .where = caller_.where()})
         .status();
   }
 
   struct order {
-    const node* state; // in this graph; or nullptr for what uses none
-    node* last;        // all users come after it
+    const node* state; // in this graph; nullptr for effects on other state
+    node* last;        // the node after which all users run
     std::vector<node*> users;
   };
 
-  const node& of_;
+  const node& caller_;
   const frame_places& places_;
   const size_t first_;
-  step_graph made_;
-  const frame_order uses_;
+  step_graph built_;
+  const frame_order order_of_effects_;
   size_t next_argument_ = 0, next_result_ = 0;
-  std::vector<edge> arguments_; // with states
+  std::vector<edge> arguments_; // values and state
   std::map<const node*, node*> states_;
   std::vector<order> orders_;
 };
 
 } // namespace
 
-void take_devices_from_bodies(graph& of) {
-  for (const auto& one : of.nodes())
-    if (runs_functions(one->op()) && one->device().empty())
-      if (auto joint = device_of_functions(*one); joint && *joint != device_name{})
-        rewriter::set_device(*one, to_string(*joint));
+void take_devices_from_bodies(graph& target) {
+  for (const auto& caller : target.nodes())
+    if (runs_functions(caller->op()) && caller->device().empty())
+      if (auto joint_device = device_of_functions(*caller);
+          joint_device && *joint_device != device_name{})
+        rewriter::set_device(*caller, to_string(*joint_device));
 }
 
-result<further_order> order_around_frames(graph& of, const std::vector<node*>& frames) {
-  further_order found;
+result<further_order> order_around_frames(graph& target, const std::vector<node*>& frames) {
+  further_order orders;
   if (frames.empty())
-    return found;
-  std::set<const node*> all{frames.begin(), frames.end()};
-  for (const auto& one : of.nodes())
-    for (int i = 0; i < static_cast<int>(one->inputs().size()); ++i) {
-      auto from = one->inputs()[static_cast<size_t>(i)];
-      if (!from.node->output_is_ref(from.index))
+    return orders;
+  std::set<const node*> frame_set{frames.begin(), frames.end()};
+  for (const auto& reader : target.nodes())
+    for (int i = 0; i < static_cast<int>(reader->inputs().size()); ++i) {
+      auto source = reader->inputs()[static_cast<size_t>(i)];
+      if (!source.node->output_is_ref(source.index))
         continue;
-      const auto* state = resource_behind(from);
+      const auto* state = resource_behind(source);
       if (!state)
-        return invalid(one->description(), ": input ", i, " refers to nothing");
-      if (all.contains(from.node) || (all.contains(one.get()) && from.node != state))
-        TROUPE_TRY(of.add_control(*from.node, *one));
-      if (all.contains(from.node))
-        rewriter::redirect(*one, i, {const_cast<node*>(state), 0});
+        return invalid(reader->description(), ": input ", i, " refers to nothing");
+      if (frame_set.contains(source.node) ||
+          (frame_set.contains(reader.get()) && source.node != state))
+        TROUPE_TRY(target.add_control(*source.node, *reader));
+      if (frame_set.contains(source.node))
+        rewriter::redirect(*reader, i, {const_cast<node*>(state), 0});
     }
-  // What stands before a frame that uses the same comes before it, and updates behind it after it.
+  // Orders earlier users of shared state before a frame, and later updates after it.
   for (auto* frame : frames) {
     std::set<const node*> shared;
-    for (const auto& use : accesses_of(*frame))
-      if (outlives_steps(use.state->op()) && !is_asked(use.state->op().makes))
-        shared.insert(use.state);
+    for (const auto& frame_access : accesses_of(*frame))
+      if (outlives_steps(frame_access.state->op()) && !is_asked(frame_access.state->op().makes))
+        shared.insert(frame_access.state);
     if (shared.empty())
       continue;
-    for (const auto& other : of.nodes())
-      for (const auto& access : accesses_of(*other)) {
-        if (other.get() == frame || !shared.contains(access.state))
+    for (const auto& user : target.nodes())
+      for (const auto& access : accesses_of(*user)) {
+        if (user.get() == frame || !shared.contains(access.state))
           continue;
-        auto changed = access.updates && changes(*other, *access.state);
-        if (!changed && !changes(*frame, *access.state))
+        auto is_changed = access.updates && changes(*user, *access.state);
+        if (!is_changed && !changes(*frame, *access.state))
           continue;
-        if (&other->op() == &internal_ops::fetch || (changed && other->id() > frame->id()))
-          found[other.get()].push_back(frame);
-        else if (other->id() < frame->id())
-          found[frame].push_back(other.get());
+        if (&user->op() == &internal_ops::fetch || (is_changed && user->id() > frame->id()))
+          orders[user.get()].push_back(frame);
+        else if (user->id() < frame->id())
+          orders[frame].push_back(user.get());
       }
   }
-  return found;
+  return orders;
 }
 
-result<step_graph> frame_graph(const node& of, size_t function, const frame_places& places) {
-  auto made = frame_writer{of, places}.run(function);
-  if (!made)
-    return within(of, made.status());
-  return made;
+result<step_graph> frame_graph(const node& caller, size_t function, const frame_places& places) {
+  auto built = frame_writer{caller, places}.run(function);
+  if (!built)
+    return within(caller, built.status());
+  return built;
 }
 
 } // namespace troupe

@@ -15,245 +15,256 @@ namespace {
 
 constexpr size_t max_nodes = 1'000'000;
 
-// The function that stands for the node, if it is known before the step runs.
-const function_value* callee(const node& one, const std::vector<edge>& inputs) {
-  if (!runs_functions(one.op()) || one.op().calls == calling::while_true)
+// Returns the function that the node will run, if it is known before the step runs.
+const function_value* known_callee(const node& caller, const std::vector<edge>& inputs) {
+  if (!runs_functions(caller.op()) || caller.op().calls == calling::while_true)
     return nullptr;
-  auto all = functions_of(one);
-  if (one.op().calls == calling::once)
-    return one.attr<bool>("_noinline") ? nullptr : all.front();
-  const auto* which = constant_value(inputs[0]);
-  if (!which || which->rank() != 0)
+  auto functions = functions_of(caller);
+  if (caller.op().calls == calling::once)
+    return caller.attr<bool>("_noinline") ? nullptr : functions.front();
+  const auto* selector = constant_value(inputs[0]);
+  if (!selector || selector->rank() != 0)
     return nullptr;
-  if (one.op().calls == calling::if_true)
-    return which->type() == dtype::boolean ? all[*which->data<bool>() ? 0 : 1] : nullptr;
-  auto at = *which->data<int32_t>();
-  auto last = static_cast<int32_t>(all.size()) - 1;
-  return all[static_cast<size_t>(at < 0 || at > last ? last : at)];
+  if (caller.op().calls == calling::if_true)
+    return selector->type() == dtype::boolean ? functions[*selector->data<bool>() ? 0 : 1]
+                                              : nullptr;
+  auto branch_index = *selector->data<int32_t>();
+  auto last_index = static_cast<int32_t>(functions.size()) - 1;
+  return functions[static_cast<size_t>(
+      branch_index < 0 || branch_index > last_index ? last_index : branch_index)];
 }
 
-const function_value* inlined(const node& one, const std::vector<edge>& inputs) {
-  const auto* found = callee(one, inputs);
-  return found && found->body && !calls_itself(found->body->body(), found->name) ? found : nullptr;
+const function_value* callee_to_inline(const node& caller, const std::vector<edge>& inputs) {
+  const auto* callee = known_callee(caller, inputs);
+  return callee && callee->body && !calls_itself(callee->body->body(), callee->name) ? callee
+                                                                                     : nullptr;
 }
 
-// What no pass may drop or repeat, and what comes after what is before it.
-bool acts(const node& one) {
-  return has(one.op().effects, effect::stateful | effect::random | effect::blocking) ||
-         !is_pure(one);
+// Returns whether passes must not drop or repeat the node, and must keep its order.
+bool has_effects_or_order(const node& candidate) {
+  return has(candidate.op().effects, effect::stateful | effect::random | effect::blocking) ||
+         !is_pure(candidate);
 }
 
-// Copies a graph, with the nodes of functions instead of their calls.
+// Copies a graph with the nodes of functions in place of their calls.
 class inliner {
 public:
-  explicit inliner(step_graph& of) : of_(of), made_(std::make_unique<graph>(of.nodes->ops())) {}
+  explicit inliner(step_graph& step)
+      : step_(step), inlined_(std::make_unique<graph>(step.nodes->ops())) {}
 
   status run() {
     auto copies = frame{};
-    for (const auto& one : of_.nodes->nodes())
-      taken_.insert(one->name());
-    for (const auto& one : of_.nodes->nodes())
-      TROUPE_TRY(copy(*one, one->name(), copies));
-    for (auto*& target : of_.targets)
+    for (const auto& source_node : step_.nodes->nodes())
+      used_names_.insert(source_node->name());
+    for (const auto& source_node : step_.nodes->nodes())
+      TROUPE_TRY(copy(*source_node, source_node->name(), copies));
+    for (auto*& target : step_.targets)
       target = copies.last.at(target);
-    of_.nodes = std::move(made_);
+    step_.nodes = std::move(inlined_);
     return {};
   }
 
 private:
-  // What stands for nodes of one graph in the new one.
+  // The nodes that stand in the new graph for the nodes of one graph.
   struct frame {
     std::map<std::pair<const node*, int>, edge> edges;
-    std::map<const node*, node*> last; // what must have run when the node has run
-    std::set<const node*> acted;       // calls that are gone, and that had effects
-    std::vector<node*> before;         // what all nodes with effects come after
+    std::map<const node*, node*> last; // the node that runs last of those that replace a node
+    std::set<const node*> acted;       // inlined calls that have effects
+    std::vector<node*> before;         // the predecessors of all nodes with effects
     std::string device;
-    std::map<const node*, std::string> names; // of a function's nodes
+    std::map<const node*, std::string> names; // the new names of a function's nodes
   };
 
-  // Others may have such a name already, and find what they need by it.
+  // Other nodes may have this name already, and may be found by it.
   std::string free_name(std::string name) {
-    while (!taken_.insert(name).second)
+    while (!used_names_.insert(name).second)
       name += '_';
     return name;
   }
 
-  status copy(const node& one, const std::string& name, frame& in) {
-    if (made_->nodes().size() >= max_nodes)
-      return failure(error_kind::resource_exhausted, one.description(),
+  status copy(const node& source, const std::string& name, frame& target_frame) {
+    if (inlined_->nodes().size() >= max_nodes)
+      return failure(error_kind::resource_exhausted, source.description(),
                      ": functions within functions make more than ", max_nodes, " nodes");
     std::vector<edge> inputs;
-    for (const auto& input : one.inputs())
-      inputs.push_back(in.edges.at({input.node, input.index}));
+    for (const auto& input : source.inputs())
+      inputs.push_back(target_frame.edges.at({input.node, input.index}));
     std::vector<node*> controls;
-    for (auto* before : one.controls())
-      controls.push_back(in.last.at(before));
-    // Who reads what a call gives comes after all that the call does.
-    for (const auto& input : one.inputs())
-      if (in.acted.contains(input.node))
-        controls.push_back(in.last.at(input.node));
-    if (acts(one) || runs_functions(one.op()))
-      controls.insert(controls.end(), in.before.begin(), in.before.end());
+    for (auto* before : source.controls())
+      controls.push_back(target_frame.last.at(before));
+    // A reader of a call's results runs after all effects of the call.
+    for (const auto& input : source.inputs())
+      if (target_frame.acted.contains(input.node))
+        controls.push_back(target_frame.last.at(input.node));
+    if (has_effects_or_order(source) || runs_functions(source.op()))
+      controls.insert(controls.end(), target_frame.before.begin(), target_frame.before.end());
     sort_controls(controls);
-    if (const auto* called = inlined(one, inputs))
-      return expand(one, *called, name + '/', std::move(inputs), std::move(controls), in);
-    auto* made = made_->add_copy(one, name, std::move(inputs), std::move(controls));
-    rewriter::set_default_device(*made, in.device);
-    rename_groups(*made, one.graph(), in);
-    note(*made);
-    in.last[&one] = made;
-    for (int i = 0; i < one.outputs(); ++i)
-      in.edges[{&one, i}] = {made, i};
+    if (const auto* callee = callee_to_inline(source, inputs))
+      return expand(source, *callee, name + '/', std::move(inputs), std::move(controls),
+                    target_frame);
+    auto* copied = inlined_->add_copy(source, name, std::move(inputs), std::move(controls));
+    rewriter::set_default_device(*copied, target_frame.device);
+    rename_groups(*copied, source.graph(), target_frame);
+    note(*copied);
+    target_frame.last[&source] = copied;
+    for (int i = 0; i < source.outputs(); ++i)
+      target_frame.edges[{&source, i}] = {copied, i};
     return {};
   }
 
-  // Groups are named after nodes, those of a function's nodes after what stands for these here.
-  static void rename_groups(node& made, const graph& from, const frame& in) {
+  // Groups are named after nodes. Renames the groups that are named after nodes of a function.
+  static void rename_groups(node& target, const graph& source, const frame& source_frame) {
     std::vector<std::string> groups;
-    for (auto group : colocated_with(made)) {
-      auto renamed = in.names.find(from.find(group));
-      groups.emplace_back(renamed == in.names.end() ? group : renamed->second);
+    for (auto group : colocated_with(target)) {
+      auto new_name = source_frame.names.find(source.find(group));
+      groups.emplace_back(new_name == source_frame.names.end() ? group : new_name->second);
     }
     if (!groups.empty())
-      rewriter::set_colocation(made, groups);
+      rewriter::set_colocation(target, groups);
   }
 
-  status expand(const node& call, const function_value& called, const std::string& inner,
-                std::vector<edge> inputs, std::vector<node*> controls, frame& around) {
-    const auto& body = *called.body;
+  status expand(const node& call, const function_value& callee, const std::string& prefix,
+                std::vector<edge> inputs, std::vector<node*> controls, frame& outer) {
+    const auto& body = *callee.body;
     std::vector<edge> arguments(inputs.begin() + first_argument(call.op()), inputs.end());
-    frame in;
-    in.device = call.device();
-    if (in.device.empty())
-      in.device = around.device;
-    // As the call would, what its function does comes after effects that its inputs depend on.
+    frame inner_frame;
+    inner_frame.device = call.device();
+    if (inner_frame.device.empty())
+      inner_frame.device = outer.device;
+    // The effects of the function run after all effects that the call's inputs depend on.
     for (const auto& argument : arguments)
       if (after_effects_[argument.node->index()])
         controls.push_back(argument.node);
     sort_controls(controls);
-    in.before = std::move(controls);
+    inner_frame.before = std::move(controls);
     for (size_t i = 0; i < body.arguments(); ++i) {
-      in.edges[{&body.argument(i), 0}] = arguments[i];
-      in.last[&body.argument(i)] = arguments[i].node;
+      inner_frame.edges[{&body.argument(i), 0}] = arguments[i];
+      inner_frame.last[&body.argument(i)] = arguments[i].node;
     }
     std::vector<edge> results(body.results());
     std::vector<node*> effects;
     for (size_t i = 0; i < body.results(); ++i)
       if (auto argument = body.handed_on(i); argument >= 0)
         results[i] = arguments[static_cast<size_t>(argument)];
-    for (const auto& one : body.body().nodes())
-      if (!in.last.contains(one.get()) && body.runs(*one) && &one->op() != &internal_ops::fetch)
-        in.names[one.get()] = free_name(inner + one->name());
-    for (const auto& one : body.body().nodes()) {
-      if (in.last.contains(one.get()) || !body.runs(*one))
-        continue; // an argument, or in vain
-      if (&one->op() == &internal_ops::fetch) {
-        const auto& from = one->inputs()[0];
-        results[static_cast<size_t>(one->attr<int64_t>("index"))] =
-            in.edges.at({from.node, from.index});
+    for (const auto& body_node : body.body().nodes())
+      if (!inner_frame.last.contains(body_node.get()) && body.runs(*body_node) &&
+          &body_node->op() != &internal_ops::fetch)
+        inner_frame.names[body_node.get()] = free_name(prefix + body_node->name());
+    for (const auto& body_node : body.body().nodes()) {
+      if (inner_frame.last.contains(body_node.get()) || !body.runs(*body_node))
+        continue; // an argument, or not needed
+      if (&body_node->op() == &internal_ops::fetch) {
+        const auto& source = body_node->inputs()[0];
+        results[static_cast<size_t>(body_node->attr<int64_t>("index"))] =
+            inner_frame.edges.at({source.node, source.index});
         continue;
       }
-      TROUPE_TRY(copy(*one, in.names.at(one.get()), in));
-      if (acts(*one) || runs_functions(one->op()))
-        effects.push_back(in.last.at(one.get()));
+      TROUPE_TRY(copy(*body_node, inner_frame.names.at(body_node.get()), inner_frame));
+      if (has_effects_or_order(*body_node) || runs_functions(body_node->op()))
+        effects.push_back(inner_frame.last.at(body_node.get()));
     }
     for (int i = 0; i < call.outputs(); ++i)
-      around.edges[{&call, i}] = results[static_cast<size_t>(i)];
-    return end_call(call, inner, std::move(effects), in.before, results, around);
+      outer.edges[{&call, i}] = results[static_cast<size_t>(i)];
+    return end_call(call, prefix, std::move(effects), inner_frame.before, results, outer);
   }
 
-  // Who comes after the call comes after all that it does.
-  status end_call(const node& call, const std::string& inner, std::vector<node*> effects,
+  // Adds a node that runs after all effects of the call, for nodes that run after the call.
+  status end_call(const node& call, const std::string& prefix, std::vector<node*> effects,
                   const std::vector<node*>& before, const std::vector<edge>& results,
-                  frame& around) {
+                  frame& outer) {
     if (!effects.empty())
-      around.acted.insert(&call);
+      outer.acted.insert(&call);
     effects.insert(effects.end(), before.begin(), before.end());
-    for (const auto& one : results)
-      effects.push_back(one.node);
+    for (const auto& result_edge : results)
+      effects.push_back(result_edge.node);
     sort_controls(effects);
-    std::erase_if(effects, [](const node* one) {
-      return one->op().makes != resource::none || has(one->op().effects, effect::fed);
+    std::erase_if(effects, [](const node* predecessor) {
+      return predecessor->op().makes != resource::none ||
+             has(predecessor->op().effects, effect::fed);
     });
-    auto end = made_->add({.op = "NoOp",
-                           .name = free_name(inner + "_end"),
-                           .controls = std::move(effects),
-                           .device = call.device().empty() ? around.device : call.device(),
-                           .where = call.where()});
-    if (!end)
-      return within(call, end.status());
-    note(**end);
-    around.last[&call] = *end;
+    auto end_node = inlined_->add({.op = "NoOp",
+                                   .name = free_name(prefix + "_end"),
+                                   .controls = std::move(effects),
+                                   .device = call.device().empty() ? outer.device : call.device(),
+                                   .where = call.where()});
+    if (!end_node)
+      return within(call, end_node.status());
+    note(**end_node);
+    outer.last[&call] = *end_node;
     return {};
   }
 
   void note(const node& added) {
-    auto is_after = [this](const node* before) { return after_effects_[before->index()]; };
+    auto is_after_effect = [this](const node* before) { return after_effects_[before->index()]; };
     after_effects_.push_back((added.op().makes == resource::none &&
                               has(added.op().effects, effect::stateful | effect::blocking)) ||
-                             std::ranges::any_of(added.inputs(), is_after, &edge::node) ||
-                             std::ranges::any_of(added.controls(), is_after));
+                             std::ranges::any_of(added.inputs(), is_after_effect, &edge::node) ||
+                             std::ranges::any_of(added.controls(), is_after_effect));
   }
 
-  step_graph& of_;
-  std::unique_ptr<graph> made_;
-  std::unordered_set<std::string> taken_; // names: of nodes from before, and of new ones
-  std::vector<bool> after_effects_;       // by node id: has an effect, or depends on one
+  step_graph& step_;
+  std::unique_ptr<graph> inlined_;
+  std::unordered_set<std::string> used_names_; // of the original nodes and of the new nodes
+  std::vector<bool> after_effects_;            // by node id: has an effect, or depends on one
 };
 
-bool runs_any(const graph& of) {
-  return std::ranges::any_of(of.nodes(), [](const auto& one) { return runs_functions(one->op()); });
+bool runs_any(const graph& source) {
+  return std::ranges::any_of(source.nodes(),
+                             [](const auto& candidate) { return runs_functions(candidate->op()); });
 }
 
 } // namespace
 
-status inline_calls(step_graph& of) {
-  auto can = [](const auto& one) { return inlined(*one, one->inputs()) != nullptr; };
-  if (std::ranges::none_of(of.nodes->nodes(), can))
+status inline_calls(step_graph& step) {
+  auto is_inlinable = [](const auto& candidate) {
+    return callee_to_inline(*candidate, candidate->inputs()) != nullptr;
+  };
+  if (std::ranges::none_of(step.nodes->nodes(), is_inlinable))
     return {};
-  return inliner{of}.run();
+  return inliner{step}.run();
 }
 
-status change_functions(step_graph& of, const frame_rule& is_frame,
+status change_functions(step_graph& step, const frame_rule& is_frame,
                         const std::function<status(step_graph&)>& change) {
-  if (!runs_any(*of.nodes))
+  if (!runs_any(*step.nodes))
     return {};
-  // By those from before, which live on here: another one could get the address of one that died.
+  // The keys keep the original functions alive, so that no other function gets the address of one.
   std::map<std::shared_ptr<const function>, std::shared_ptr<const function>> changed;
-  auto change_one = [&](function_value& value) -> status {
+  auto change_value = [&](function_value& value) -> status {
     if (!value.body)
       return {};
-    auto& made = changed[value.body];
-    if (!made) {
+    auto& replacement = changed[value.body];
+    if (!replacement) {
       const auto& body = value.body->body();
       step_graph copy{std::make_unique<graph>(body.ops()), {}};
       std::vector<node*> copies(body.nodes().size());
-      for (const auto& one : body.nodes()) {
-        if (!value.body->runs(*one))
+      for (const auto& body_node : body.nodes()) {
+        if (!value.body->runs(*body_node))
           continue;
         std::vector<edge> inputs;
-        for (const auto& input : one->inputs())
+        for (const auto& input : body_node->inputs())
           inputs.push_back({copies[input.node->index()], input.index});
         std::vector<node*> controls;
-        for (auto* before : one->controls())
+        for (auto* before : body_node->controls())
           controls.push_back(copies[before->index()]);
-        auto*& added = copies[one->index()];
-        added = copy.nodes->add_copy(*one, std::move(inputs), std::move(controls));
-        auto is_argument = has(one->op().effects, effect::fed) || one->op().makes != resource::none;
-        // All arguments stay, read or not, and all effects.
-        if (is_argument || acts(*one))
+        auto*& added = copies[body_node->index()];
+        added = copy.nodes->add_copy(*body_node, std::move(inputs), std::move(controls));
+        auto is_argument =
+            has(body_node->op().effects, effect::fed) || body_node->op().makes != resource::none;
+        // Arguments are kept even if they are not read, and so are effects.
+        if (is_argument || has_effects_or_order(*body_node))
           copy.targets.push_back(added);
       }
       TROUPE_TRY(change(copy).within(concat("function '", value.name, "'")));
-      TROUPE_ASSIGN(made,
+      TROUPE_ASSIGN(replacement,
                     function::make(value.name, std::move(copy.nodes), value.body->handed_on()));
     }
-    value.body = made;
+    value.body = replacement;
     return {};
   };
-  for (const auto& one : of.nodes->nodes())
-    if (runs_functions(one->op()) && !is_frame(*one))
-      TROUPE_TRY(rewriter::change_functions(*one, change_one));
+  for (const auto& caller : step.nodes->nodes())
+    if (runs_functions(caller->op()) && !is_frame(*caller))
+      TROUPE_TRY(rewriter::change_functions(*caller, change_value));
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What passes do with nodes that run functions.
+// Passes over nodes that run functions.
 #pragma once
 #include "troupe/runtime/passes/extract.hpp"
 
@@ -6,18 +6,17 @@
 
 namespace troupe {
 
-/// Puts the nodes of functions in the place of their calls, of branches whose choice is constant as
-/// well, again and again; they are named `call/node`. Calls of functions that call themselves stay,
-/// and those that say `_noinline`. Fails where copies of copies would become more than a million
-/// nodes.
-status inline_calls(step_graph& of);
+/// Replaces calls by the nodes of their functions, repeatedly; also branches whose choice is
+/// constant. The new nodes are named `call/node`. Recursive calls and calls with `_noinline` are
+/// kept. Fails if nested copies would exceed a million nodes.
+status inline_calls(step_graph& step);
 
-/// Whether a node of a graph runs as a frame. None does within a block.
+/// Returns whether a node of a graph runs as a frame. Within a block, no node does.
 using frame_rule = std::function<bool(const node&)>;
 
-/// Changes each function that a node runs, once for all nodes that run it; but for those that run
-/// as frames, which become graphs of steps.
-status change_functions(step_graph& of, const frame_rule& is_frame,
+/// Calls `change` with each function that nodes run, once for all nodes that run the same function.
+/// Skips functions that run as frames, because these become graphs of steps.
+status change_functions(step_graph& step, const frame_rule& is_frame,
                         const std::function<status(step_graph&)>& change);
 
 } // namespace troupe

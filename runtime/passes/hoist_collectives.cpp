@@ -9,23 +9,23 @@
 namespace troupe {
 namespace {
 
-// What brings others a tensor that they may wait for.
-bool begins_exchange(const node& at) {
-  const auto* op = &at.op();
+// Returns whether a node starts an exchange, so that other devices may wait for its tensor.
+bool starts_exchange(const node& candidate) {
+  const auto* op = &candidate.op();
   return is_collective(*op) || op == &internal_ops::send || op == &internal_ops::send_control ||
          op == &internal_ops::pieces;
 }
 
-// How far before an exchange nodes are that are for it alone, and move with it: such as those
-// that pack gradients. A whole network may serve nothing but exchanges.
+// The largest distance to an exchange of nodes that serve only exchanges and move with them, such
+// as nodes that pack gradients. Without a limit, a whole network could move.
 constexpr int max_distance = 2;
 
-class starter {
+class early_order_builder {
 public:
-  explicit starter(step_graph& of)
-      : of_(of), readers_(of.nodes->nodes().size()), missing_(readers_.size()),
+  explicit early_order_builder(step_graph& step)
+      : step_(step), readers_(step.nodes->nodes().size()), missing_(readers_.size()),
         early_(readers_.size(), false), distance_(readers_.size(), 0) {
-    for (const auto& node : of.nodes->nodes()) {
+    for (const auto& node : step.nodes->nodes()) {
       for (const auto& input : node->inputs())
         readers_[input.node->index()].push_back(node.get());
       for (auto* before : node->controls())
@@ -37,63 +37,65 @@ public:
   void run() {
     if (!find_early())
       return;
-    for (auto constants : {true, false}) // those that are for exchanges alone come first
-      for (const auto& node : of_.nodes->nodes()) {
-        auto needs_nothing = node->inputs().empty() && node->controls().empty();
-        if (constants ? early_[node->index()] && needs_nothing : !early_[node->index()])
+    for (auto constants : {true, false}) // first the constants that serve only exchanges
+      for (const auto& node : step_.nodes->nodes()) {
+        auto has_no_inputs = node->inputs().empty() && node->controls().empty();
+        if (constants ? early_[node->index()] && has_no_inputs : !early_[node->index()])
           emit(*node);
       }
-    rewriter::reorder(*of_.nodes, order_);
+    rewriter::reorder(*step_.nodes, order_);
   }
 
 private:
-  // Exchanges, and what is computed for nothing else.
+  // Finds the exchanges and the nodes that serve only exchanges.
   bool find_early() {
-    const auto& nodes = of_.nodes->nodes();
-    auto any = false;
-    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-      const auto& at = **it;
-      const auto& readers = readers_[at.index()];
-      auto begins = begins_exchange(at);
-      auto needs_nothing = at.inputs().empty() && at.controls().empty();
-      auto serves_it = [&](const node* one) {
-        auto is_near = needs_nothing || distance_[one->index()] < max_distance;
-        return early_[one->index()] && is_near;
+    const auto& nodes = step_.nodes->nodes();
+    auto has_early = false;
+    for (auto position = nodes.rbegin(); position != nodes.rend(); ++position) {
+      const auto& candidate = **position;
+      const auto& readers = readers_[candidate.index()];
+      auto is_exchange = starts_exchange(candidate);
+      auto has_no_inputs = candidate.inputs().empty() && candidate.controls().empty();
+      auto is_served = [&](const node* reader) {
+        auto is_near = has_no_inputs || distance_[reader->index()] < max_distance;
+        return early_[reader->index()] && is_near;
       };
-      auto serves = is_pure(at) && !readers.empty() && std::ranges::all_of(readers, serves_it) &&
-                    std::ranges::find(of_.targets, &at) == of_.targets.end();
-      early_[at.index()] = !uses_state(at) && (begins || serves);
-      for (const auto* one : readers)
-        if (!begins)
-          distance_[at.index()] = std::max(distance_[at.index()], distance_[one->index()] + 1);
-      any = any || early_[at.index()];
+      auto is_serving = is_pure(candidate) && !readers.empty() &&
+                        std::ranges::all_of(readers, is_served) &&
+                        std::ranges::find(step_.targets, &candidate) == step_.targets.end();
+      early_[candidate.index()] = !uses_state(candidate) && (is_exchange || is_serving);
+      for (const auto* reader : readers)
+        if (!is_exchange)
+          distance_[candidate.index()] =
+              std::max(distance_[candidate.index()], distance_[reader->index()] + 1);
+      has_early = has_early || early_[candidate.index()];
     }
-    return any;
+    return has_early;
   }
 
-  // A node, and what has waited for it alone.
+  // Adds a node to the order, and then the early nodes whose dependencies are complete.
   void emit(node& first) {
     std::vector<node*> ready{&first};
     while (!ready.empty()) {
-      auto* at = ready.back();
+      auto* current = ready.back();
       ready.pop_back();
-      order_.push_back(at);
-      for (auto* reader : readers_[at->index()])
+      order_.push_back(current);
+      for (auto* reader : readers_[current->index()])
         if (--missing_[reader->index()] == 0 && early_[reader->index()])
           ready.push_back(reader);
     }
   }
 
-  step_graph& of_;
-  std::vector<std::vector<node*>> readers_; // by node id, as often as they depend on it
-  std::vector<size_t> missing_;             // by node id: what is not in the order yet
+  step_graph& step_;
+  std::vector<std::vector<node*>> readers_; // by node id, once for each dependency
+  std::vector<size_t> missing_;             // by node id: dependencies that are not in the order
   std::vector<bool> early_;                 // by node id
-  std::vector<int> distance_;               // by node id, from the exchange that it is for
+  std::vector<int> distance_;               // by node id, to the exchange that it serves
   std::vector<node*> order_;
 };
 
 } // namespace
 
-void hoist_collectives(step_graph& of) { starter{of}.run(); }
+void hoist_collectives(step_graph& step) { early_order_builder{step}.run(); }
 
 } // namespace troupe

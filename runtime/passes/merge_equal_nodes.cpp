@@ -8,8 +8,8 @@
 namespace troupe {
 namespace {
 
-void mix(size_t& hash, size_t more) {
-  hash ^= more + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+void mix(size_t& hash, size_t value_hash) {
+  hash ^= value_hash + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
 }
 
 struct hash_of {
@@ -18,7 +18,7 @@ struct hash_of {
   size_t operator()(double value) const { return std::hash<double>{}(value); }
   size_t operator()(dtype value) const { return static_cast<size_t>(value); }
   size_t operator()(const std::string& value) const { return std::hash<std::string>{}(value); }
-  // A few values tell most constants apart; equality looks at all.
+  // The first bytes distinguish most constants. Equality compares all bytes.
   size_t operator()(const tensor& value) const {
     auto hash = static_cast<size_t>(value.type());
     for (auto extent : value.dims())
@@ -38,7 +38,7 @@ struct hash_of {
   size_t operator()(const partial_shape& value) const { return static_cast<size_t>(value.rank()); }
 };
 
-// Exchanging the operands of strings, which are joined, is another thing.
+// Strings are excluded, because their addition is concatenation, which does not commute.
 bool is_commutative(const node& node) {
   return has(node.op().effects, effect::commutative) && node.inputs().size() == 2 &&
          node.inputs()[0].type() != dtype::string;
@@ -46,7 +46,7 @@ bool is_commutative(const node& node) {
 
 std::vector<edge> ordered_inputs(const node& node) {
   auto inputs = node.inputs();
-  auto key = [](const edge& one) { return std::pair{one.node->id(), one.index}; };
+  auto key = [](const edge& source) { return std::pair{source.node->id(), source.index}; };
   if (is_commutative(node) && key(inputs[1]) < key(inputs[0]))
     std::swap(inputs[0], inputs[1]);
   return inputs;
@@ -69,24 +69,24 @@ bool is_same(const node& a, const node& b) {
 
 } // namespace
 
-void merge_equal_nodes(step_graph& of) {
-  rewriter change{of};
-  std::unordered_multimap<size_t, node*> known;
-  known.reserve(change.nodes().size());
-  for (auto* node : change.nodes()) {
-    change.refresh(*node);
+void merge_equal_nodes(step_graph& step) {
+  rewriter graph_rewriter{step};
+  std::unordered_multimap<size_t, node*> known_nodes;
+  known_nodes.reserve(graph_rewriter.nodes().size());
+  for (auto* node : graph_rewriter.nodes()) {
+    graph_rewriter.refresh(*node);
     if (!is_pure(*node) || node->outputs() == 0)
       continue;
     auto hash = hash_node(*node);
-    auto [begin, end] = known.equal_range(hash);
-    auto same =
-        std::find_if(begin, end, [&](const auto& one) { return is_same(*one.second, *node); });
-    if (same != end)
-      change.merge(*node, *same->second);
+    auto [begin, end] = known_nodes.equal_range(hash);
+    auto equal_node =
+        std::find_if(begin, end, [&](const auto& entry) { return is_same(*entry.second, *node); });
+    if (equal_node != end)
+      graph_rewriter.merge(*node, *equal_node->second);
     else
-      known.emplace(hash, node);
+      known_nodes.emplace(hash, node);
   }
-  change.finish();
+  graph_rewriter.finish();
 }
 
 } // namespace troupe

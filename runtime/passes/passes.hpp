@@ -1,4 +1,4 @@
-// The passes over the graph of a step, and the order in which they are run (docs/passes.md).
+// The passes over the graph of a step, and the order in which they run (docs/passes.md).
 #pragma once
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/passes/extract.hpp"
@@ -8,75 +8,73 @@
 
 namespace troupe {
 
-/// Lets ops that are declared so (effect::autocast_allow) take and give `type`, a float of 16 bits,
-/// instead of f32, and inserts the casts that are needed for it. What is fetched, kept in variables
-/// or computed by other ops stays f32.
-void mix_precision(step_graph& of, dtype type);
+/// Lets ops with effect::autocast_allow use `type`, a 16-bit float, instead of f32, and inserts the
+/// casts that this needs. Fetched values, variables and the results of other ops stay f32.
+void mix_precision(step_graph& step, dtype type);
 
-/// Makes a product of matrices or a convolution, a bias that is added to it and a Relu after that
-/// one node, where the device has a kernel that does all of it as it writes the result: GPUs do,
-/// and processors for convolutions.
-void fuse_bias_activation(step_graph& of, device_kind on);
+/// Fuses a product of matrices or a convolution, the addition of a bias and a following Relu into
+/// one node, if the device has a kernel that computes all of it as it writes the result. GPUs have
+/// such kernels, and CPUs for convolutions.
+void fuse_bias_activation(step_graph& step, device_kind kind);
 
-/// Computes nodes whose inputs are constant, or known in type and shape where that is all they look
-/// at. Keeps a node whose kernel fails, so that it fails when it is run, and one whose value is
-/// large. Once `stop` is due, it keeps all that are left.
-void fold_constants(step_graph& of, device& host, stop_signal* stop = nullptr);
+/// Computes nodes whose inputs are constant, and nodes that read only types and shapes if these are
+/// known. Keeps a node whose kernel fails, so that it fails when it runs, and a node with a large
+/// value. Once `stop` is due, keeps all remaining nodes.
+void fold_constants(step_graph& step, device& host, stop_signal* stop = nullptr);
 
-/// Asks each op for something simpler that gives the same (op_def::simplify).
-void simplify(step_graph& of);
+/// Calls each op's simplify function, which may return a simpler equivalent (op_def::simplify).
+void simplify(step_graph& step);
 
-/// Makes nodes that compute the same one node (Click 1995: value numbering over the whole graph).
-void merge_equal_nodes(step_graph& of);
+/// Merges nodes that compute the same (Click 1995: value numbering over the whole graph).
+void merge_equal_nodes(step_graph& step);
 
-/// Drops what no fetch, target or effect needs. Control edges pass through nodes that only order
-/// others.
-void remove_dead_nodes(step_graph& of);
+/// Removes nodes that no fetch, target or effect needs. Replaces control edges through nodes that
+/// only order others by direct ones.
+void remove_dead_nodes(step_graph& step);
 
-/// Makes trees of element-wise ops one node each, of op _Fused. For a partition: its device must
-/// have kernels with inner loops.
-void fuse_elementwise(step_graph& of, device_kind on);
+/// Fuses trees of element-wise ops into one node each, of op _Fused. For a partition whose device
+/// has kernels with inner loops.
+void fuse_elementwise(step_graph& step, device_kind kind);
 
-/// Orders the nodes so that the estimated peak of live bytes is not higher than before, and lower
-/// where a greedy order finds a way. Reads and updates of one variable keep their order.
-void schedule_for_memory(step_graph& of);
+/// Reorders the nodes if a greedy order lowers the estimated peak of live bytes. Reads and updates
+/// of one variable keep their order.
+void schedule_for_memory(step_graph& step);
 
-/// Puts collective operations and sends, and what is computed right before for them alone, right
-/// behind what they need: they begin while the rest is computed.
-void hoist_collectives(step_graph& of);
+/// Moves collective operations and sends, and the nodes directly before them that serve only them,
+/// directly after their dependencies, so that they start while other nodes are computed.
+void hoist_collectives(step_graph& step);
 
-/// Computes before each loop what is the same in all of its turns; a frame's functions stay as they
-/// are. The nodes that it adds are calls and branches for inline_calls(). Returns whether there are
-/// some. `host` computes conditions that are constant.
-result<bool> hoist_invariants(step_graph& of, const frame_rule& is_frame, device* host,
+/// Computes the invariants of each loop before it. Functions of frames are not changed. The added
+/// nodes are calls and branches for inline_calls(). Returns whether any were added. `host` computes
+/// constant conditions.
+result<bool> hoist_invariants(step_graph& step, const frame_rule& is_frame, device* host,
                               stop_signal* stop = nullptr);
 
-/// What the swap pass has done, by its estimates.
+/// The estimated effect of the swap pass.
 struct swap_report {
   size_t tensors = 0;
-  int64_t bytes = 0;             ///< of these
-  size_t late = 0;               ///< of these: their copies begin too late to end in time
-  int64_t peak = 0, reduced = 0; ///< live bytes at most, before and after; variables included
+  int64_t bytes = 0;             ///< of these tensors
+  size_t late = 0;               ///< tensors whose copies start too late to end in time
+  int64_t peak = 0, reduced = 0; ///< the peak of live bytes before and after, with variables
 };
 
-/// Lets long-lived tensors of a GPU's partition spend the time between two uses in the host's
-/// memory: inserts _SwapOut after the first, and _SwapIn and _Swapped before the second. The order
-/// of the nodes is that of the launches. No node comes to depend, through other devices, on what it
-/// did not depend on.
-swap_report swap_long_lived(step_graph& of, const swap_options& options);
+/// Moves long-lived tensors of a GPU's partition to host memory between two uses: inserts _SwapOut
+/// after the first use, and _SwapIn and _Swapped before the second. The order of the nodes is that
+/// of the launches. No node gains a dependency through another device.
+swap_report swap_long_lived(step_graph& step, const swap_options& options);
 
-/// What the order of nodes needs at its peak: bytes of all tensors that are alive at once, as far
-/// as shapes are known. An element of unknown shape counts as one.
-int64_t estimated_peak(const graph& of);
+/// Returns the peak of the bytes of all live tensors in the order of the nodes, as far as shapes
+/// are known. Unknown extents count as 1.
+int64_t estimated_peak(const graph& source);
 
-/// Runs the passes that see the whole step, before it is placed. `host` runs what is constant;
-/// without one nothing is folded, nor is anything more once `stop` is due. Fails, and leaves no
-/// graph to use, where a pass or a function of an op that it calls is wrong. `devices` are those of
-/// the session: they decide what runs as a frame.
-status optimize(step_graph& of, const pass_options& options, device* host,
+/// Runs the passes over a complete step, before placement. `host` computes constants; without a
+/// host, and once `stop` is due, nothing is folded. Fails, and leaves an unusable graph, if a pass
+/// or an op's function that it calls has a defect. `devices` are those of the session: they
+/// determine which nodes run as frames.
+status optimize(step_graph& step, const pass_options& options, device* host,
                 stop_signal* stop = nullptr, const device_list& devices = {});
 
-/// Runs the passes that need to know the device, after the step was cut. Fails likewise.
+/// Runs the passes that depend on the device, after the step has been partitioned. Fails likewise.
 status optimize(partition& part, const pass_options& options);
 
 } // namespace troupe

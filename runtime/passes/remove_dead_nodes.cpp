@@ -6,18 +6,19 @@
 namespace troupe {
 namespace {
 
-// Everybody a node comes after, as far as they run at all.
-std::vector<node*> predecessors(const node& n) {
-  std::vector<node*> before = n.controls();
-  for (const auto& input : n.inputs())
-    before.push_back(input.node);
-  std::ranges::sort(before);
-  auto twice = std::ranges::unique(before);
-  before.erase(twice.begin(), twice.end());
-  return before;
+// Returns all nodes that a node runs after, if they run.
+std::vector<node*> predecessors(const node& node_after) {
+  std::vector<node*> list = node_after.controls();
+  for (const auto& input : node_after.inputs())
+    list.push_back(input.node);
+  std::ranges::sort(list);
+  auto duplicates = std::ranges::unique(list);
+  list.erase(duplicates.begin(), duplicates.end());
+  return list;
 }
 
-// There from the start: to come after it means nothing.
+// Returns whether a node has its value from the start, so that a control edge from it has no
+// effect.
 bool is_ready_at_once(const node& node) {
   return node.inputs().empty() && node.controls().empty() &&
          (is_pure(node) || has(node.op().effects, effect::fed) ||
@@ -26,47 +27,48 @@ bool is_ready_at_once(const node& node) {
 
 } // namespace
 
-void remove_dead_nodes(step_graph& of) {
-  rewriter change{of};
-  std::vector<int> readers(change.nodes().size(), 0), waiters(change.nodes().size(), 0);
-  for (auto* node : change.nodes()) {
+void remove_dead_nodes(step_graph& step) {
+  rewriter graph_rewriter{step};
+  std::vector<int> readers(graph_rewriter.nodes().size(), 0),
+      successors(graph_rewriter.nodes().size(), 0);
+  for (auto* node : graph_rewriter.nodes()) {
     for (const auto& input : node->inputs())
       ++readers[static_cast<size_t>(input.node->id())];
     for (auto* before : node->controls())
-      ++waiters[static_cast<size_t>(before->id())];
+      ++successors[static_cast<size_t>(before->id())];
   }
-  auto only_orders = [&](node& node) {
+  auto is_only_ordering = [&](node& node) {
     auto id = static_cast<size_t>(node.id());
-    if (!is_pure(node) || readers[id] > 0 || change.is_target(node))
+    if (!is_pure(node) || readers[id] > 0 || graph_rewriter.is_target(node))
       return false;
-    // Edges may not become more: a group of hundreds before hundreds stays a group.
-    auto before = node.inputs().size() + node.controls().size(),
-         after = static_cast<size_t>(waiters[id]);
-    return before * after <= before + after;
+    // The number of edges must not grow: hundreds of nodes before hundreds of others stay grouped.
+    auto predecessor_count = node.inputs().size() + node.controls().size(),
+         successor_count = static_cast<size_t>(successors[id]);
+    return predecessor_count * successor_count <= predecessor_count + successor_count;
   };
-  for (auto* n : change.nodes()) {
-    if (n->controls().empty())
+  for (auto* visited : graph_rewriter.nodes()) {
+    if (visited->controls().empty())
       continue;
-    std::vector<node*> wanted;
-    for (auto* before : n->controls()) {
-      if (!only_orders(*before)) {
-        wanted.push_back(before);
+    std::vector<node*> new_controls;
+    for (auto* before : visited->controls()) {
+      if (!is_only_ordering(*before)) {
+        new_controls.push_back(before);
         continue;
       }
-      auto further = predecessors(*before); // whose controls were looked at before
-      wanted.insert(wanted.end(), further.begin(), further.end());
+      auto indirect = predecessors(*before); // the control edges of `before` have been processed
+      new_controls.insert(new_controls.end(), indirect.begin(), indirect.end());
     }
-    std::ranges::sort(wanted, {}, &node::id);
-    auto twice = std::ranges::unique(wanted);
-    wanted.erase(twice.begin(), twice.end());
-    std::erase_if(wanted, [&](node* before) {
+    std::ranges::sort(new_controls, {}, &node::id);
+    auto duplicates = std::ranges::unique(new_controls);
+    new_controls.erase(duplicates.begin(), duplicates.end());
+    std::erase_if(new_controls, [&](node* before) {
       return is_ready_at_once(*before) ||
-             std::ranges::find(n->inputs(), before, &edge::node) != n->inputs().end();
+             std::ranges::find(visited->inputs(), before, &edge::node) != visited->inputs().end();
     });
-    if (!std::ranges::is_permutation(wanted, n->controls()))
-      change.set_controls(*n, std::move(wanted));
+    if (!std::ranges::is_permutation(new_controls, visited->controls()))
+      graph_rewriter.set_controls(*visited, std::move(new_controls));
   }
-  change.finish();
+  graph_rewriter.finish();
 }
 
 } // namespace troupe

@@ -13,18 +13,18 @@
 namespace troupe {
 namespace {
 
-// Stand for an output index in what replaces a node.
+// Negative output indices of replacements: the same output of the node, or an entry of several_.
 constexpr int same_output = -1, several = -2;
 
 constexpr auto impure_effects = effect::stateful | effect::random | effect::blocking | effect::fed;
 
-// Runs whoever reads it: what it does is not in its outputs.
+// Returns whether a node runs even if no node reads it, because it has effects beside its outputs.
 bool is_root(const node& node) {
   return node.op().makes == resource::none &&
          has(node.op().effects, effect::stateful | effect::blocking);
 }
 
-// Others may count on its having run. Drawing numbers is nothing that one could count on.
+// Returns whether other nodes may rely on the node having run. They do not rely on random draws.
 bool has_effect(const node& node) {
   return is_root(node) && !has(node.op().effects, effect::random);
 }
@@ -33,16 +33,16 @@ bool has_effect(const node& node) {
 
 bool is_pure(const node& node) noexcept {
   return !has(node.op().effects, impure_effects) && node.op().makes == resource::none &&
-         !uses_state(node); // reading a variable now or later may differ
+         !uses_state(node); // a variable may have another value at another time
 }
 
 void sort_controls(std::vector<node*>& controls) {
-  std::ranges::sort(controls, {}, [](const node* at) { return at->id(); });
-  auto twice = std::ranges::unique(controls);
-  controls.erase(twice.begin(), twice.end());
+  std::ranges::sort(controls, {}, [](const node* sorted) { return sorted->id(); });
+  auto duplicates = std::ranges::unique(controls);
+  controls.erase(duplicates.begin(), duplicates.end());
 }
 
-rewriter::rewriter(step_graph& of) : of_(of), graph_(*of.nodes) {
+rewriter::rewriter(step_graph& step) : step_(step), graph_(*step.nodes) {
   nodes_.reserve(graph_.nodes_.size());
   by_.resize(graph_.nodes_.size());
   learned_.resize(graph_.nodes_.size());
@@ -51,21 +51,23 @@ rewriter::rewriter(step_graph& of) : of_(of), graph_(*of.nodes) {
   for (const auto& node : graph_.nodes_)
     nodes_.push_back(node.get());
   for (const auto& node : graph_.nodes_)
-    note(*node);
-  targets_.assign(of.targets.begin(), of.targets.end());
+    record_dependences(*node);
+  targets_.assign(step.targets.begin(), step.targets.end());
   std::ranges::sort(targets_);
 }
 
-void rewriter::note(const node& n) {
-  auto after = [&](const node* before) { return after_effects_[index(*before)]; };
-  after_effects_[index(n)] = has_effect(n) || std::ranges::any_of(n.inputs(), after, &edge::node) ||
-                             std::ranges::any_of(n.controls(), after);
-  auto& latest = latest_[index(n)];
-  latest = is_new(n) ? 0 : index(n);
-  if (is_new(n)) {
-    for (const auto& input : n.inputs())
+void rewriter::record_dependences(const node& recorded) {
+  auto is_after_effect = [&](const node* before) { return after_effects_[index(*before)]; };
+  after_effects_[index(recorded)] =
+      has_effect(recorded) ||
+      std::ranges::any_of(recorded.inputs(), is_after_effect, &edge::node) ||
+      std::ranges::any_of(recorded.controls(), is_after_effect);
+  auto& latest = latest_[index(recorded)];
+  latest = is_new(recorded) ? 0 : index(recorded);
+  if (is_new(recorded)) {
+    for (const auto& input : recorded.inputs())
       latest = std::max(latest, latest_[index(*input.node)]);
-    for (const auto* before : n.controls())
+    for (const auto* before : recorded.controls())
       latest = std::max(latest, latest_[index(*before)]);
   }
 }
@@ -74,40 +76,42 @@ bool rewriter::is_target(const node& node) const noexcept {
   return std::ranges::binary_search(targets_, &node);
 }
 
-edge rewriter::now(edge what) const noexcept {
+edge rewriter::now(edge source) const noexcept {
   for (;;) {
-    const auto& by = by_[index(*what.node)];
-    if (!by.node)
-      return what;
-    if (by.index <= several)
-      what = several_[static_cast<size_t>(several - by.index)][static_cast<size_t>(what.index)];
+    const auto& replacement = by_[index(*source.node)];
+    if (!replacement.node)
+      return source;
+    if (replacement.index <= several)
+      source = several_[static_cast<size_t>(several - replacement.index)]
+                       [static_cast<size_t>(source.index)];
     else
-      what = {by.node, by.index == same_output ? what.index : by.index};
+      source = {replacement.node,
+                replacement.index == same_output ? source.index : replacement.index};
   }
 }
 
 void rewriter::refresh(node& node) {
-  bool news = false;
+  bool has_news = false;
   for (auto& input : node.inputs_) {
-    auto by = now(input);
-    news = news || !is_same_edge(by, input) || learned_[index(*by.node)];
-    input = by;
+    auto replacement = now(input);
+    has_news = has_news || !is_same_edge(replacement, input) || learned_[index(*replacement.node)];
+    input = replacement;
   }
   bool reordered = false;
   for (auto& before : node.controls_)
-    if (auto* by = now({before, 0}).node; by != before) {
-      before = by;
+    if (auto* new_control = now({before, 0}).node; new_control != before) {
+      before = new_control;
       reordered = true;
     }
   if (reordered)
     sort_controls(node.controls_);
-  if (news)
-    learn_shapes(node);
+  if (has_news)
+    infer_shapes(node);
 }
 
-// What was an unknown extent may be known by now. What can be seen now to fail will do so when it
-// runs.
-void rewriter::learn_shapes(node& node) {
+// Shapes may have become more specific. An error of the shape function is ignored here, because the
+// node fails with it when it runs.
+void rewriter::infer_shapes(node& node) {
   if (!node.op().infer)
     return;
   auto inferred = node.op().infer(infer_context{node});
@@ -124,12 +128,13 @@ void rewriter::learn_shapes(node& node) {
 bool rewriter::replace(node& old, const std::vector<edge>& by) {
   if (by.empty() || static_cast<size_t>(old.outputs()) != by.size() || !old.controls().empty())
     return false;
-  auto travels = transfer_of(old); // as its readers expect
+  auto transfer = transfer_of(old); // must stay what the readers expect
   for (int i = 0; i < old.outputs(); ++i) {
-    const auto& one = by[static_cast<size_t>(i)];
-    if (!one || one.node == &old || transfer_of(*one.node) != travels ||
-        one.type() != old.output_type(i) || one.node->output_is_ref(one.index) ||
-        !one.dims().compatible(old.output_shape(i)))
+    const auto& replacement = by[static_cast<size_t>(i)];
+    if (!replacement || replacement.node == &old || transfer_of(*replacement.node) != transfer ||
+        replacement.type() != old.output_type(i) ||
+        replacement.node->output_is_ref(replacement.index) ||
+        !replacement.dims().compatible(old.output_shape(i)))
       return false;
   }
   if (depends_on(old, by) || !keeps_effects(old, by))
@@ -139,7 +144,7 @@ bool rewriter::replace(node& old, const std::vector<edge>& by) {
 }
 
 void rewriter::merge(node& old, const std::vector<edge>& by) {
-  note_order(old, by);
+  record_order(old, by);
   if (by.size() == 1) {
     by_[index(old)] = by[0];
   } else {
@@ -150,65 +155,65 @@ void rewriter::merge(node& old, const std::vector<edge>& by) {
 }
 
 void rewriter::merge(node& old, node& by) {
-  note_order(old, {{&by, 0}});
+  record_order(old, {{&by, 0}});
   by_[index(old)] = {&by, same_output};
   changed_ = true;
 }
 
-void rewriter::note_order(const node& old, const std::vector<edge>& by) {
-  for (const auto& one : by)
-    replaced_by_later_ |= latest_[index(*one.node)] > index(old);
+void rewriter::record_order(const node& old, const std::vector<edge>& by) {
+  for (const auto& replacement : by)
+    replaced_by_later_ |= latest_[index(*replacement.node)] > index(old);
 }
 
-// Nodes from before that come before `what` do not depend on it as long as every replacement came
-// before what it replaces; such a walk ends soon.
-bool rewriter::depends_on(const node& what, const std::vector<edge>& edges) const {
-  std::vector<const node*> open;
-  std::set<const node*> seen;
-  auto visit = [&](const node* at) {
-    auto earlier = index(*at) < index(what) && !replaced_by_later_;
-    if (!earlier && seen.insert(at).second)
-      open.push_back(at);
+// An original node before `dependency` does not depend on it as long as every replacement came
+// before the node that it replaces. The search then ends early.
+bool rewriter::depends_on(const node& dependency, const std::vector<edge>& edges) const {
+  std::vector<const node*> pending;
+  std::set<const node*> visited;
+  auto visit = [&](const node* candidate) {
+    auto is_earlier = index(*candidate) < index(dependency) && !replaced_by_later_;
+    if (!is_earlier && visited.insert(candidate).second)
+      pending.push_back(candidate);
   };
-  for (const auto& one : edges)
-    visit(now(one).node);
-  while (!open.empty()) {
-    auto* at = open.back();
-    open.pop_back();
-    if (at == &what)
+  for (const auto& source : edges)
+    visit(now(source).node);
+  while (!pending.empty()) {
+    auto* candidate = pending.back();
+    pending.pop_back();
+    if (candidate == &dependency)
       return true;
-    for (const auto& input : at->inputs())
+    for (const auto& input : candidate->inputs())
       visit(now(input).node);
-    for (auto* before : at->controls())
+    for (auto* before : candidate->controls())
       visit(now({before, 0}).node);
   }
   return false;
 }
 
-// Whoever waits for `old` waits for all effects before it. It waits for as much through `by` if
-// every way back from `old` meets what `by` is made of before it meets an effect.
+// A node that runs after `old` runs after all effects before it. It runs after as many through `by`
+// if every path backward from `old` reaches a dependency of `by` before it reaches an effect.
 bool rewriter::keeps_effects(const node& old, const std::vector<edge>& by) const {
   if (!after_effects_[index(old)])
     return true;
   if (by.size() > 1)
-    return false; // who waits for the node waits for the first only
+    return false; // a control edge to the node would be replaced by one to the first only
   std::vector<const node*> cover{by[0].node};
-  constexpr size_t enough = 16;
-  for (size_t i = 0; i < cover.size() && cover.size() < enough; ++i) {
+  constexpr size_t limit = 16;
+  for (size_t i = 0; i < cover.size() && cover.size() < limit; ++i) {
     for (const auto& input : cover[i]->inputs())
       cover.push_back(input.node);
     cover.insert(cover.end(), cover[i]->controls().begin(), cover[i]->controls().end());
   }
-  std::vector<const node*> open{&old};
-  for (size_t i = 0; i < open.size(); ++i) {
-    auto* at = open[i];
-    if (!after_effects_[index(*at)] || std::ranges::find(cover, at) != cover.end())
+  std::vector<const node*> pending{&old};
+  for (size_t i = 0; i < pending.size(); ++i) {
+    auto* visited = pending[i];
+    if (!after_effects_[index(*visited)] || std::ranges::find(cover, visited) != cover.end())
       continue;
-    if (has_effect(*at) || open.size() > enough)
+    if (has_effect(*visited) || pending.size() > limit)
       return false;
-    for (const auto& input : at->inputs())
-      open.push_back(input.node);
-    open.insert(open.end(), at->controls().begin(), at->controls().end());
+    for (const auto& input : visited->inputs())
+      pending.push_back(input.node);
+    pending.insert(pending.end(), visited->controls().begin(), visited->controls().end());
   }
   return true;
 }
@@ -216,18 +221,18 @@ bool rewriter::keeps_effects(const node& old, const std::vector<edge>& by) const
 result<node*> rewriter::add(node_spec spec, const node& like) {
   spec.where = like.where_;
   spec.device = like.device_;
-  for (auto of_any_op : {colocation_attr, transfer_attr})
-    if (auto own = like.attrs_.find(of_any_op); own != like.attrs_.end())
-      spec.attrs.insert(*own);
-  TROUPE_ASSIGN(auto* made, graph_.add(std::move(spec)));
-  made->where_text_ = like.where_text_;
+  for (auto attr_name : {colocation_attr, transfer_attr})
+    if (auto inherited = like.attrs_.find(attr_name); inherited != like.attrs_.end())
+      spec.attrs.insert(*inherited);
+  TROUPE_ASSIGN(auto* added, graph_.add(std::move(spec)));
+  added->where_text_ = like.where_text_;
   by_.emplace_back();
   learned_.push_back(false);
   after_effects_.push_back(false);
   latest_.push_back(0);
-  note(*made);
+  record_dependences(*added);
   changed_ = true;
-  return made;
+  return added;
 }
 
 result<node*> rewriter::add_constant(tensor value, const node& like) {
@@ -235,145 +240,146 @@ result<node*> rewriter::add_constant(tensor value, const node& like) {
   return add({.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}}, like);
 }
 
-void rewriter::take_name(node& to, const node& from) {
-  graph_.by_name_.erase(to.name_);
-  to.name_ = from.name_;
-  graph_.by_name_[to.name_] = &to;
+void rewriter::take_name(node& target, const node& source) {
+  graph_.by_name_.erase(target.name_);
+  target.name_ = source.name_;
+  graph_.by_name_[target.name_] = &target;
 }
 
-void rewriter::set_input(node& of, int input, edge to) {
-  of.inputs_[static_cast<size_t>(input)] = to;
-  replaced_by_later_ |= is_new(of); // who reads it may come later now
+void rewriter::set_input(node& target, int input, edge source) {
+  target.inputs_[static_cast<size_t>(input)] = source;
+  replaced_by_later_ |= is_new(target); // its readers may depend on later nodes now
   changed_ = true;
 }
 
-void rewriter::set_controls(node& of, std::vector<node*> controls) {
-  of.controls_ = std::move(controls);
-  replaced_by_later_ |= is_new(of);
+void rewriter::set_controls(node& target, std::vector<node*> controls) {
+  target.controls_ = std::move(controls);
+  replaced_by_later_ |= is_new(target);
   changed_ = true;
 }
 
 void rewriter::finish() {
   if (!changed_)
     return;
-  for (auto*& target : of_.targets)
+  for (auto*& target : step_.targets)
     target = now({target, 0}).node;
   std::vector<bool> needed(graph_.nodes_.size(), false);
-  std::vector<node*> open;
-  auto need = [&](node* node) {
+  std::vector<node*> pending;
+  auto require = [&](node* node) {
     if (!needed[index(*node)]) {
       needed[index(*node)] = true;
-      open.push_back(node);
+      pending.push_back(node);
     }
   };
   for (const auto& node : graph_.nodes_)
     if (is_root(*node) && !is_replaced(*node))
-      need(node.get());
-  for (auto* target : of_.targets)
-    need(target);
-  while (!open.empty()) {
-    auto* at = open.back();
-    open.pop_back();
-    refresh(*at);
-    for (const auto& input : at->inputs_)
-      need(input.node);
-    for (auto* before : at->controls_)
-      need(before);
+      require(node.get());
+  for (auto* target : step_.targets)
+    require(target);
+  while (!pending.empty()) {
+    auto* visited = pending.back();
+    pending.pop_back();
+    refresh(*visited);
+    for (const auto& input : visited->inputs_)
+      require(input.node);
+    for (auto* predecessor : visited->controls_)
+      require(predecessor);
   }
-  // New nodes move to the place of what they replace, or else to right before the first that
-  // depends on them; all others stay in order.
-  std::vector<std::unique_ptr<node>> all;
-  all.swap(graph_.nodes_);
+  // A new node moves to the position of the node that it replaces, or else directly before the
+  // first node that depends on it. All other nodes keep their order.
+  std::vector<std::unique_ptr<node>> unsorted;
+  unsorted.swap(graph_.nodes_);
   std::vector<size_t> path;
-  std::vector<bool> on_path(all.size(), false);
-  auto place = [&](size_t start) {
+  std::vector<bool> on_path(unsorted.size(), false);
+  auto emit = [&](size_t start) {
     path.push_back(start);
     while (!path.empty()) {
-      auto& at = all[path.back()];
-      if (!at) {
+      auto& visited = unsorted[path.back()];
+      if (!visited) {
         path.pop_back();
         continue;
       }
-      auto before = path.size();
-      bool again = on_path[path.back()]; // not a reference to it
+      auto size_before = path.size();
+      bool is_repeated = on_path[path.back()]; // a copy, because the next line changes it
       on_path[path.back()] = true;
-      for (const auto& input : at->inputs_)
-        if (all[index(*input.node)])
+      for (const auto& input : visited->inputs_)
+        if (unsorted[index(*input.node)])
           path.push_back(index(*input.node));
-      for (auto* one : at->controls_)
-        if (all[index(*one)])
-          path.push_back(index(*one));
-      if (path.size() == before) {
+      for (auto* predecessor : visited->controls_)
+        if (unsorted[index(*predecessor)])
+          path.push_back(index(*predecessor));
+      if (path.size() == size_before) {
         path.pop_back();
-        graph_.nodes_.push_back(std::move(at));
-      } else if (again) { // what it waits for did not come first
-        throw std::logic_error{concat("a pass made a cycle through ", at->description())};
+        graph_.nodes_.push_back(std::move(visited));
+      } else if (is_repeated) { // its dependencies have not come first
+        throw std::logic_error{concat("a pass made a cycle through ", visited->description())};
       }
     }
   };
-  for (size_t i = 0; i < all.size(); ++i)
+  for (size_t i = 0; i < unsorted.size(); ++i)
     if (needed[i])
-      place(i);
-    else if (auto by = by_[i].node; by && needed[index(*by)])
-      place(index(*by));
+      emit(i);
+    else if (auto replacement = by_[i].node; replacement && needed[index(*replacement)])
+      emit(index(*replacement));
   for (size_t i = 0; i < graph_.nodes_.size(); ++i)
     graph_.nodes_[i]->id_ = static_cast<int>(i);
-  for (const auto& dead : all)
+  for (const auto& dead : unsorted)
     if (dead)
-      if (auto it = graph_.by_name_.find(dead->name_);
-          it != graph_.by_name_.end() && it->second == dead.get())
-        graph_.by_name_.erase(it);
+      if (auto named = graph_.by_name_.find(dead->name_);
+          named != graph_.by_name_.end() && named->second == dead.get())
+        graph_.by_name_.erase(named);
   graph_.version_ = troupe::graph::next_version();
 }
 
-void rewriter::set_device(node& of, std::string device) { of.device_ = std::move(device); }
+void rewriter::set_device(node& target, std::string device) { target.device_ = std::move(device); }
 
-void rewriter::set_default_device(node& of, const std::string& device) {
+void rewriter::set_default_device(node& target, const std::string& device) {
   auto takes_state = false;
-  for (int i = 0; i < static_cast<int>(of.inputs().size()); ++i)
-    takes_state = takes_state || of.input_is_ref(i);
-  if (of.device().empty() && !takes_state)
-    of.device_ = device;
+  for (int i = 0; i < static_cast<int>(target.inputs().size()); ++i)
+    takes_state = takes_state || target.input_is_ref(i);
+  if (target.device().empty() && !takes_state)
+    target.device_ = device;
 }
 
-void rewriter::set_colocation(node& of, const std::vector<std::string>& with) {
-  of.attrs_.erase(std::string{colocation_attr});
-  add_colocation(of.attrs_, with);
+void rewriter::set_colocation(node& target, const std::vector<std::string>& groups) {
+  target.attrs_.erase(std::string{colocation_attr});
+  add_colocation(target.attrs_, groups);
 }
 
-void rewriter::set_transfer(node& of, f32_transfer how) {
-  if (std::ranges::find(of.types_, dtype::f32) != of.types_.end())
-    of.attrs_.emplace(std::string{transfer_attr}, std::string{to_string(how)});
+void rewriter::set_transfer(node& target, f32_transfer transfer) {
+  if (std::ranges::find(target.types_, dtype::f32) != target.types_.end())
+    target.attrs_.emplace(std::string{transfer_attr}, std::string{to_string(transfer)});
 }
 
-void rewriter::redirect(node& of, int input, edge to) {
-  of.inputs_[static_cast<size_t>(input)] = to;
+void rewriter::redirect(node& target, int input, edge source) {
+  target.inputs_[static_cast<size_t>(input)] = source;
 }
 
-status rewriter::change_functions(node& of, const std::function<status(function_value&)>& change) {
-  for (auto& [name, value] : of.attrs_) {
-    if (auto* one = value.get_if<function_value>()) {
-      auto changed = *one;
-      TROUPE_TRY(within(of, change(changed)));
+status rewriter::change_functions(node& target,
+                                  const std::function<status(function_value&)>& change) {
+  for (auto& [name, value] : target.attrs_) {
+    if (auto* single_value = value.get_if<function_value>()) {
+      auto changed = *single_value;
+      TROUPE_TRY(within(target, change(changed)));
       value = std::move(changed);
-    } else if (auto* several = value.get_if<std::vector<function_value>>()) {
-      auto changed = *several;
-      for (auto& each : changed)
-        TROUPE_TRY(within(of, change(each)));
+    } else if (auto* values = value.get_if<std::vector<function_value>>()) {
+      auto changed = *values;
+      for (auto& item : changed)
+        TROUPE_TRY(within(target, change(item)));
       value = std::move(changed);
     }
   }
   return {};
 }
 
-void rewriter::reorder(troupe::graph& of, std::span<node* const> order) {
-  std::vector<std::unique_ptr<node>> sorted(of.nodes_.size());
+void rewriter::reorder(troupe::graph& target, std::span<node* const> order) {
+  std::vector<std::unique_ptr<node>> sorted(target.nodes_.size());
   for (size_t i = 0; i < order.size(); ++i)
-    sorted[i] = std::move(of.nodes_[index(*order[i])]);
-  of.nodes_ = std::move(sorted);
-  for (size_t i = 0; i < of.nodes_.size(); ++i)
-    of.nodes_[i]->id_ = static_cast<int>(i);
-  of.version_ = troupe::graph::next_version();
+    sorted[i] = std::move(target.nodes_[index(*order[i])]);
+  target.nodes_ = std::move(sorted);
+  for (size_t i = 0; i < target.nodes_.size(); ++i)
+    target.nodes_[i]->id_ = static_cast<int>(i);
+  target.version_ = troupe::graph::next_version();
 }
 
 } // namespace troupe

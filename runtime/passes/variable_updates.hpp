@@ -1,4 +1,4 @@
-// When a step changes its variables, for passes that have one read later than before.
+// The updates of variables in a step, for passes that delay a read of a variable.
 #pragma once
 #include "troupe/runtime/graph/accesses.hpp"
 
@@ -10,29 +10,29 @@ namespace troupe {
 
 class variable_updates {
 public:
-  /// For each node, in order.
+  /// Records the updates of a node. Called for each node, in order.
   void note(const node& node) {
     for (const auto& access : accesses_of(node))
       if (access.updates)
-        of_[access.state].push_back(node.id());
+        updates_[access.state].push_back(node.id());
   }
 
-  /// Whether the variables that the node takes as values would have the same ones where the later
-  /// node stands.
-  bool reads_the_same_at(const node& n, const node& later) const {
-    for (const auto& access : accesses_of(n)) {
-      auto it = access.as_value ? of_.find(access.state) : of_.end();
-      if (it == of_.end())
+  /// Returns whether the variables that the node reads would have the same values at the position
+  /// of the later node.
+  bool reads_the_same_at(const node& reader, const node& later) const {
+    for (const auto& access : accesses_of(reader)) {
+      auto state_updates = access.as_value ? updates_.find(access.state) : updates_.end();
+      if (state_updates == updates_.end())
         continue;
-      auto next = std::ranges::upper_bound(it->second, n.id());
-      if (next != it->second.end() && *next < later.id())
+      auto next = std::ranges::upper_bound(state_updates->second, reader.id());
+      if (next != state_updates->second.end() && *next < later.id())
         return false;
     }
     return true;
   }
 
 private:
-  std::map<const node*, std::vector<int>> of_; // ids of nodes that change it, rising
+  std::map<const node*, std::vector<int>> updates_; // for each variable, ascending ids of nodes
 };
 
 } // namespace troupe
