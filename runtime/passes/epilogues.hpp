@@ -7,6 +7,6 @@ namespace troupe {
 
 /// Like fuse_bias_activation() in passes.hpp, for nodes with one of the effects `fused`:
 /// is_product, is_convolution.
-void fuse_bias_activation(step_graph& step, device_kind on, effect fused);
+void fuse_bias_activation(step_graph& step, device_kind kind, effect fused);
 
 } // namespace troupe

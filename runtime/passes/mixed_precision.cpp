@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
 
-// The type attribute of a node's f32 data that may as well be `type`; empty where there is none.
+// Returns the type attribute of a node's f32 data that also allows `type`, or an empty name.
 std::string_view data_attr(const node& node, dtype type) {
   if (has(node.op().effects, impure) || node.op().makes != resource::none)
     return {};
@@ -22,41 +22,42 @@ std::string_view data_attr(const node& node, dtype type) {
       return {};
     if (node.inputs()[static_cast<size_t>(i)].type() != dtype::f32)
       continue;
-    const auto* found = node.op().find_attr(node.input_port(i).type);
-    bool good = found && found->kind == attr_kind::type && found->allowed.contains(type);
-    return good ? found->name : std::string_view{};
+    const auto* type_attr = node.op().find_attr(node.input_port(i).type);
+    bool is_allowed =
+        type_attr && type_attr->kind == attr_kind::type && type_attr->allowed.contains(type);
+    return is_allowed ? type_attr->name : std::string_view{};
   }
   return {};
 }
 
-// A node's part in this: decided for all before any is changed.
+// The decision for a node. All decisions are made before the first change.
 struct part {
-  std::string_view attr;     // of its data; empty: stays as it is
-  std::vector<bool> outputs; // which are such data
-  bool reached = false;      // is given 16 bits, or makes them
-  bool wanted = false;       // has readers that want them, or wants them itself
+  std::string_view attr;     // the type attribute of its data; empty: the node is not changed
+  std::vector<bool> outputs; // whether an output has this type
+  bool reached = false;      // has 16-bit inputs, or produces 16-bit values
+  bool wanted = false;       // it or one of its readers benefits from 16 bits
 
   bool chosen() const { return reached && wanted; }
 };
 
 class precision_mixer {
 public:
-  precision_mixer(step_graph& of, dtype type) : change_(of), type_(type) {}
+  precision_mixer(step_graph& step, dtype type) : rewriter_(step), type_(type) {}
 
   void run() {
     choose();
     find_updates();
-    for (auto* node : change_.nodes()) {
-      change_.refresh(*node);
+    for (auto* node : rewriter_.nodes()) {
+      rewriter_.refresh(*node);
       for (const auto& access : accesses_of(*node))
         if (access.updates)
           reads_.erase(access.state);
       if (part_of(*node).chosen())
         convert(*node);
       else if (has(node->op().effects, effect::of_shape))
-        look_at_narrow(*node);
+        replace_shape_reader(*node);
     }
-    change_.finish();
+    rewriter_.finish();
   }
 
 private:
@@ -65,44 +66,46 @@ private:
   bool is_data(const node& node, size_t input) {
     return node.input_port(static_cast<int>(input)).type == part_of(node).attr;
   }
-  bool is_data(const edge& from) {
-    const auto& outputs = part_of(*from.node).outputs;
-    return static_cast<size_t>(from.index) < outputs.size() &&
-           outputs[static_cast<size_t>(from.index)];
+  bool is_data(const edge& source) {
+    const auto& outputs = part_of(*source.node).outputs;
+    return static_cast<size_t>(source.index) < outputs.size() &&
+           outputs[static_cast<size_t>(source.index)];
   }
 
-  // What keeps 16 bits has them where it lies between nodes that are worth them.
+  // A node that only keeps 16 bits is chosen if it is between nodes that benefit from them.
   void choose() {
-    parts_.resize(change_.nodes().size());
-    for (auto* node : change_.nodes()) {
-      auto& of = part_of(*node);
+    parts_.resize(rewriter_.nodes().size());
+    for (auto* node : rewriter_.nodes()) {
+      auto& node_part = part_of(*node);
       if (!has(node->op().effects, effect::autocast_allow | effect::autocast_infer))
         continue;
-      of.attr = data_attr(*node, type_);
-      if (of.attr.empty())
+      node_part.attr = data_attr(*node, type_);
+      if (node_part.attr.empty())
         continue;
       for (const auto& port : node->op().outputs) {
         auto count = port.count.empty() ? 1 : node->attr<int64_t>(port.count);
-        of.outputs.insert(of.outputs.end(), static_cast<size_t>(count), port.type == of.attr);
+        node_part.outputs.insert(node_part.outputs.end(), static_cast<size_t>(count),
+                                 port.type == node_part.attr);
       }
-      of.reached = of.wanted = has(node->op().effects, effect::autocast_allow);
+      node_part.reached = node_part.wanted = has(node->op().effects, effect::autocast_allow);
       for (size_t i = 0; i < node->inputs().size(); ++i)
-        of.reached = of.reached || (is_data(*node, i) && part_of(*node->inputs()[i].node).reached &&
-                                    is_data(node->inputs()[i]));
+        node_part.reached =
+            node_part.reached || (is_data(*node, i) && part_of(*node->inputs()[i].node).reached &&
+                                  is_data(node->inputs()[i]));
     }
-    for (size_t next = change_.nodes().size(); next-- > 0;) {
-      auto* at = change_.nodes()[next];
-      if (part_of(*at).chosen())
-        for (size_t i = 0; i < at->inputs().size(); ++i)
-          if (is_data(*at, i) && is_data(at->inputs()[i]))
-            part_of(*at->inputs()[i].node).wanted = true;
+    for (size_t next = rewriter_.nodes().size(); next-- > 0;) {
+      auto* current = rewriter_.nodes()[next];
+      if (part_of(*current).chosen())
+        for (size_t i = 0; i < current->inputs().size(); ++i)
+          if (is_data(*current, i) && is_data(current->inputs()[i]))
+            part_of(*current->inputs()[i].node).wanted = true;
     }
   }
 
-  // Who comes after an update of a variable that is to be cast.
+  // Finds nodes that run after an update of a variable that will be cast for them.
   void find_updates() {
-    const update_order updates{change_.graph()};
-    for (auto* node : change_.nodes())
+    const update_order updates{rewriter_.graph()};
+    for (auto* node : rewriter_.nodes())
       if (part_of(*node).chosen())
         for (const auto& access : accesses_of(*node))
           if (updates.seen_by(*node, *access.state) != update_order::none)
@@ -110,7 +113,7 @@ private:
   }
 
   void convert(node& node) {
-    const auto& of = part_of(node);
+    const auto& node_part = part_of(node);
     auto inputs = node.inputs();
     for (size_t i = 0; i < inputs.size(); ++i)
       if (is_data(node, i)) {
@@ -118,27 +121,27 @@ private:
         if (!inputs[i])
           return;
       }
-    auto* made = rebuilt(node, std::move(inputs), of.attr);
-    if (!made)
+    auto* narrow_node = rebuilt(node, std::move(inputs), node_part.attr);
+    if (!narrow_node)
       return;
-    std::vector<edge> by;
+    std::vector<edge> replacements;
     for (int i = 0; i < node.outputs(); ++i) {
-      auto one = made->output(i);
-      if (one.type() != node.output_type(i)) {
-        auto wide = cast({&node, i}, one, dtype::f32, node, {});
-        if (!wide)
+      auto replacement = narrow_node->output(i);
+      if (replacement.type() != node.output_type(i)) {
+        auto wide_value = cast({&node, i}, replacement, dtype::f32, node, {});
+        if (!wide_value)
           return;
-        narrow_[wide.node] = one;
-        one = wide;
+        narrow_[wide_value.node] = replacement;
+        replacement = wide_value;
       }
-      by.push_back(one);
+      replacements.push_back(replacement);
     }
-    change_.merge(node, by);
-    change_.take_name(*made, node);
+    rewriter_.merge(node, replacements);
+    rewriter_.take_name(*narrow_node, node);
   }
 
-  // Who asks for shapes only is no reason to widen anything.
-  void look_at_narrow(node& node) {
+  // Lets a node that reads only shapes read the 16-bit value, so that it needs no cast to f32.
+  void replace_shape_reader(node& node) {
     auto attr = data_attr(node, type_);
     if (attr.empty())
       return;
@@ -148,91 +151,91 @@ private:
     auto inputs = node.inputs();
     for (size_t i = 0; i < inputs.size(); ++i)
       if (node.input_port(static_cast<int>(i)).type == attr) {
-        auto known = narrow_.find(inputs[i].node);
-        if (known == narrow_.end())
+        auto narrow_source = narrow_.find(inputs[i].node);
+        if (narrow_source == narrow_.end())
           return;
-        inputs[i] = known->second;
+        inputs[i] = narrow_source->second;
       }
-    if (auto* made = rebuilt(node, std::move(inputs), attr)) {
-      change_.merge(node, *made);
-      change_.take_name(*made, node);
+    if (auto* narrow_node = rebuilt(node, std::move(inputs), attr)) {
+      rewriter_.merge(node, *narrow_node);
+      rewriter_.take_name(*narrow_node, node);
     }
   }
 
-  // The same node over other inputs; nullptr where its op does not take them after all.
-  node* rebuilt(const node& node, std::vector<edge> inputs, std::string_view without) {
+  // Copies a node with other inputs. Returns nullptr if its op does not accept them.
+  node* rebuilt(const node& node, std::vector<edge> inputs, std::string_view removed_attr) {
     auto attrs = node.attrs();
-    attrs.erase(std::string{without});
-    auto made = change_.add({.op = std::string{node.op().name},
-                             .inputs = std::move(inputs),
-                             .attrs = std::move(attrs),
-                             .controls = node.controls()},
-                            node);
-    return made ? *made : nullptr;
+    attrs.erase(std::string{removed_attr});
+    auto copy = rewriter_.add({.op = std::string{node.op().name},
+                               .inputs = std::move(inputs),
+                               .attrs = std::move(attrs),
+                               .controls = node.controls()},
+                              node);
+    return copy ? *copy : nullptr;
   }
 
-  // The value in 16 bits, for that reader.
+  // Returns the value in 16 bits for a reader.
   edge narrow(const edge& value, const node& reader) {
-    if (auto known = narrow_.find(value.node); known != narrow_.end())
-      return known->second;
-    const auto& like = internal_ops::is_boundary(*value.node) ? reader : *value.node;
+    if (auto narrow_source = narrow_.find(value.node); narrow_source != narrow_.end())
+      return narrow_source->second;
+    const auto& origin = internal_ops::is_boundary(*value.node) ? reader : *value.node;
     if (!value.node->output_is_ref(value.index)) {
-      auto& made = casts_[{value.node, value.index, like.device()}];
-      if (!made)
-        made = cast(value, value, type_, like, {});
-      return made;
+      auto& cast_value = casts_[{value.node, value.index, origin.device()}];
+      if (!cast_value)
+        cast_value = cast(value, value, type_, origin, {});
+      return cast_value;
     }
-    // A variable must be read when its reader would have read it.
+    // A variable must be read at the time at which its reader would have read it.
     if (!sees_update_.contains({&reader, resource_behind(value)})) {
-      auto& made = reads_[resource_behind(value)][{value.node, value.index, like.device()}];
-      if (!made)
-        made = cast(value, value, type_, like, {});
-      return made;
+      auto& cast_value = reads_[resource_behind(value)][{value.node, value.index, origin.device()}];
+      if (!cast_value)
+        cast_value = cast(value, value, type_, origin, {});
+      return cast_value;
     }
-    auto after = reader.controls();
+    auto predecessors = reader.controls();
     for (const auto& input : reader.inputs())
       if (input.node != value.node)
-        after.push_back(input.node);
-    std::ranges::sort(after);
-    auto twice = std::ranges::unique(after);
-    after.erase(twice.begin(), twice.end());
-    return cast(value, value, type_, like, std::move(after));
+        predecessors.push_back(input.node);
+    std::ranges::sort(predecessors);
+    auto duplicates = std::ranges::unique(predecessors);
+    predecessors.erase(duplicates.begin(), duplicates.end());
+    return cast(value, value, type_, origin, std::move(predecessors));
   }
 
-  // Called after the value that the user knows.
-  edge cast(const edge& known_as, const edge& value, dtype to, const node& like,
-            std::vector<node*> after) {
-    auto name = known_as.node->name();
-    if (internal_ops::is_boundary(*known_as.node))
+  // Adds a cast. Its name is derived from that of the value that the user knows.
+  edge cast(const edge& named_value, const edge& value, dtype target_type, const node& like,
+            std::vector<node*> predecessors) {
+    auto name = named_value.node->name();
+    if (internal_ops::is_boundary(*named_value.node))
       name = name.substr(name.find('/') + 1);
-    if (known_as.index > 0)
-      name += concat('_', known_as.index);
-    name += concat('/', to);
-    if (change_.graph().find(name))
+    if (named_value.index > 0)
+      name += concat('_', named_value.index);
+    name += concat('/', target_type);
+    if (rewriter_.graph().find(name))
       name.clear();
-    auto made = change_.add({.op = "Cast",
-                             .name = std::move(name),
-                             .inputs = {value},
-                             .attrs = {{"DstT", to}},
-                             .controls = std::move(after)},
-                            like);
-    return made ? (*made)->output(0) : edge{};
+    auto cast_node = rewriter_.add({.op = "Cast",
+                                    .name = std::move(name),
+                                    .inputs = {value},
+                                    .attrs = {{"DstT", target_type}},
+                                    .controls = std::move(predecessors)},
+                                   like);
+    return cast_node ? (*cast_node)->output(0) : edge{};
   }
 
-  using place = std::tuple<const node*, int, std::string>; // an edge, on a device
+  using edge_place = std::tuple<const node*, int, std::string>; // an edge, and a device
 
-  rewriter change_;
+  rewriter rewriter_;
   dtype type_;
-  std::set<std::pair<const node*, const node*>> sees_update_; // a reader, and of which variable
-  std::vector<part> parts_;                                   // by id, of the nodes from before
-  std::map<const node*, edge> narrow_;                        // what a cast to f32 was made from
-  std::map<place, edge> casts_;                               // to 16 bits
-  // The same of variables, by variable: what was read since its last update.
-  std::map<const node*, std::map<place, edge>> reads_;
+  std::set<std::pair<const node*, const node*>> sees_update_; // a reader and a variable
+  std::vector<part> parts_;                                   // by id of the original nodes
+  std::map<const node*, edge> narrow_;                        // the source of a cast to f32
+  std::map<edge_place, edge> casts_;                          // casts to 16 bits
+  // Casts of variables, for each variable: values read since its last update.
+  std::map<const node*, std::map<edge_place, edge>> reads_;
 };
 
 } // namespace
 
-void mix_precision(step_graph& of, dtype type) { precision_mixer{of, type}.run(); }
+void mix_precision(step_graph& step, dtype type) { precision_mixer{step, type}.run(); }
 
 } // namespace troupe

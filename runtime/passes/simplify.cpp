@@ -12,31 +12,31 @@ namespace troupe {
 namespace {
 
 template <class T>
-bool all_equal(const tensor& in, double value) {
-  return std::ranges::all_of(in.values<T>(), [&](const T& one) {
+bool all_equal(const tensor& values, double value) {
+  return std::ranges::all_of(values.values<T>(), [&](const T& element) {
     if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
-      return static_cast<double>(static_cast<float>(one)) == value;
+      return static_cast<double>(static_cast<float>(element)) == value;
     else
-      return one == T(value);
+      return element == T(value);
   });
 }
 
-bool all_equal(const tensor& in, double value) {
-  switch (in.type()) {
-    case dtype::u8: return all_equal<uint8_t>(in, value);
-    case dtype::u16: return all_equal<uint16_t>(in, value);
-    case dtype::u32: return all_equal<uint32_t>(in, value);
-    case dtype::u64: return all_equal<uint64_t>(in, value);
-    case dtype::i8: return all_equal<int8_t>(in, value);
-    case dtype::i16: return all_equal<int16_t>(in, value);
-    case dtype::i32: return all_equal<int32_t>(in, value);
-    case dtype::i64: return all_equal<int64_t>(in, value);
-    case dtype::f16: return all_equal<float16>(in, value);
-    case dtype::bf16: return all_equal<bfloat16>(in, value);
-    case dtype::f32: return all_equal<float>(in, value);
-    case dtype::f64: return all_equal<double>(in, value);
-    case dtype::c64: return all_equal<std::complex<float>>(in, value);
-    case dtype::c128: return all_equal<std::complex<double>>(in, value);
+bool all_equal(const tensor& values, double value) {
+  switch (values.type()) {
+    case dtype::u8: return all_equal<uint8_t>(values, value);
+    case dtype::u16: return all_equal<uint16_t>(values, value);
+    case dtype::u32: return all_equal<uint32_t>(values, value);
+    case dtype::u64: return all_equal<uint64_t>(values, value);
+    case dtype::i8: return all_equal<int8_t>(values, value);
+    case dtype::i16: return all_equal<int16_t>(values, value);
+    case dtype::i32: return all_equal<int32_t>(values, value);
+    case dtype::i64: return all_equal<int64_t>(values, value);
+    case dtype::f16: return all_equal<float16>(values, value);
+    case dtype::bf16: return all_equal<bfloat16>(values, value);
+    case dtype::f32: return all_equal<float>(values, value);
+    case dtype::f64: return all_equal<double>(values, value);
+    case dtype::c64: return all_equal<std::complex<float>>(values, value);
+    case dtype::c128: return all_equal<std::complex<double>>(values, value);
     case dtype::none:
     case dtype::boolean:
     case dtype::string:
@@ -45,7 +45,7 @@ bool all_equal(const tensor& in, double value) {
   return false;
 }
 
-// Whether broadcasting the first against the second gives the second's shape, whatever it will be.
+// Returns whether broadcasting `small` against `big` always results in the shape of `big`.
 bool fits_into(const partial_shape& small, const partial_shape& big) {
   if (small.has_rank() && small.rank() == 0)
     return true;
@@ -84,42 +84,43 @@ bool simplify_context::keeps_shape_of(int i) const {
 }
 
 const node* simplify_context::same_op_behind(int i) const noexcept {
-  const auto* behind = input(i).node;
-  if (&behind->op() != &node_.op() || !is_pure(*behind))
+  const auto* source_node = input(i).node;
+  if (&source_node->op() != &node_.op() || !is_pure(*source_node))
     return nullptr;
-  // What it says of the way of its floats must not be lost with it.
-  for (const auto& from : behind->inputs())
-    if (transfer_of(*from.node) != transfer_of(*behind))
+  // The transfer encoding of the merged node must not be lost.
+  for (const auto& source : source_node->inputs())
+    if (transfer_of(*source.node) != transfer_of(*source_node))
       return nullptr;
-  return behind;
+  return source_node;
 }
 
 edge simplify_context::op(std::string name, std::vector<edge> inputs, attr_map attrs) {
   if (std::ranges::find(inputs, nullptr, &edge::node) != inputs.end())
     return {};
-  auto made = rewriter_.add(
+  auto added = rewriter_.add(
       {.op = std::move(name), .inputs = std::move(inputs), .attrs = std::move(attrs)}, node_);
-  return made ? (*made)->output(0) : edge{};
+  return added ? (*added)->output(0) : edge{};
 }
 
 edge simplify_context::constant(tensor value) {
-  auto made = rewriter_.add_constant(std::move(value), node_);
-  return made ? (*made)->output(0) : edge{};
+  auto added = rewriter_.add_constant(std::move(value), node_);
+  return added ? (*added)->output(0) : edge{};
 }
 
-void simplify(step_graph& of) {
-  rewriter change{of};
-  for (auto* node : change.nodes()) {
-    change.refresh(*node);
+void simplify(step_graph& step) {
+  rewriter graph_rewriter{step};
+  for (auto* node : graph_rewriter.nodes()) {
+    graph_rewriter.refresh(*node);
     if (!node->op().simplify || !is_pure(*node))
       continue;
-    auto from_before = of.nodes->nodes().size();
-    simplify_context context{*node, change};
-    auto by = node->op().simplify(context);
-    if (change.replace(*node, {by}) && static_cast<size_t>(by.node->id()) >= from_before)
-      change.take_name(*by.node, *node);
+    auto old_node_count = step.nodes->nodes().size();
+    simplify_context context{*node, graph_rewriter};
+    auto replacement = node->op().simplify(context);
+    if (graph_rewriter.replace(*node, {replacement}) &&
+        static_cast<size_t>(replacement.node->id()) >= old_node_count)
+      graph_rewriter.take_name(*replacement.node, *node);
   }
-  change.finish();
+  graph_rewriter.finish();
 }
 
 } // namespace troupe

@@ -14,12 +14,13 @@
 namespace troupe {
 namespace {
 
-// Below it, a second hop costs more than the bytes that it saves.
-constexpr int64_t whole_bytes = 8 << 10;
-// What one piece should have at least and at most, where a task's part is cut further: sending one
-// overlaps reducing another.
+// The largest tensor that is sent without splitting it: for smaller tensors, a second hop costs
+// more than it saves.
+constexpr int64_t max_unsplit_bytes = 8 << 10;
+// The size of the pieces into which a task's part is split further, and their largest number.
+// Sending a piece overlaps with reducing another.
 constexpr int64_t piece_bytes = 4 << 20;
-constexpr int64_t max_pieces_each = 8;
+constexpr int64_t max_pieces_per_task = 8;
 
 struct member {
   node* origin = nullptr;
@@ -29,32 +30,33 @@ struct member {
 // The members of a group on one task.
 struct task_members {
   std::string task;
-  int processor = 0; // where pieces are cut, reduced and joined
+  int cpu = 0; // the device that cuts, reduces and joins pieces
   std::vector<member> members = {};
-  edge value = {};                // what the task contributes, at its first member
-  std::vector<node*> before = {}; // what comes before it
+  edge value = {};                // the task's contribution, on the device of its first member
+  std::vector<node*> before = {}; // the predecessors of the contribution
   std::vector<node*> local = {};  // the collective nodes within the task, by member
 };
 
 using group = std::vector<member>;
 
-std::vector<group> find_spread_groups(const graph& of, const std::vector<int>& chosen,
+std::vector<group> find_spread_groups(const graph& source, const std::vector<int>& chosen,
                                       const device_list& devices) {
-  std::map<std::pair<int64_t, int64_t>, group> all;
-  for (const auto& one : of.nodes())
-    if (is_collective(one->op()))
-      all[{one->attr<int64_t>("group_key"), one->attr<int64_t>("instance_key")}].push_back(
-          {one.get(), chosen[one->index()]});
+  std::map<std::pair<int64_t, int64_t>, group> groups;
+  for (const auto& candidate : source.nodes())
+    if (is_collective(candidate->op()))
+      groups[{candidate->attr<int64_t>("group_key"), candidate->attr<int64_t>("instance_key")}]
+          .push_back({candidate.get(), chosen[candidate->index()]});
   std::vector<group> spread;
-  for (auto& [keys, members] : all) {
-    auto task_of = [&](const member& one) {
-      return devices[static_cast<size_t>(one.device)].on_task();
+  for (auto& [keys, members] : groups) {
+    auto task_of = [&](const member& candidate) {
+      return devices[static_cast<size_t>(candidate.device)].on_task();
     };
     auto first = task_of(members.front());
-    if (std::ranges::all_of(members, [&](const member& one) { return task_of(one) == first; }))
+    if (std::ranges::all_of(members,
+                            [&](const member& candidate) { return task_of(candidate) == first; }))
       continue;
-    std::ranges::sort(members, {}, [&](const member& one) {
-      return std::tie(devices[static_cast<size_t>(one.device)], one.origin->name());
+    std::ranges::sort(members, {}, [&](const member& candidate) {
+      return std::tie(devices[static_cast<size_t>(candidate.device)], candidate.origin->name());
     });
     spread.push_back(std::move(members));
   }
@@ -63,28 +65,29 @@ std::vector<group> find_spread_groups(const graph& of, const std::vector<int>& c
 
 class spreader {
 public:
-  spreader(step_graph& of, std::vector<int>& chosen, const device_list& devices,
+  spreader(step_graph& step, std::vector<int>& chosen, const device_list& devices,
            f32_transfer between_tasks)
-      : of_(of), chosen_(chosen), devices_(devices), of_session_(between_tasks), with_(of) {
-    for (const auto& one : of.nodes->nodes())
-      placed_[one.get()] = chosen[one->index()];
+      : step_(step), chosen_(chosen), devices_(devices), session_transfer_(between_tasks),
+        rewriter_(step) {
+    for (const auto& source_node : step.nodes->nodes())
+      placed_[source_node.get()] = chosen[source_node->index()];
   }
 
   status run(const std::vector<group>& groups) {
-    for (const auto& one : groups)
-      TROUPE_TRY(spread(one));
-    with_.finish();
+    for (const auto& members : groups)
+      TROUPE_TRY(spread(members));
+    rewriter_.finish();
     chosen_.clear();
-    for (const auto& one : of_.nodes->nodes())
-      chosen_.push_back(placed_.at(one.get()));
+    for (const auto& placed_node : step_.nodes->nodes())
+      chosen_.push_back(placed_.at(placed_node.get()));
     return {};
   }
 
 private:
   status spread(const group& members) {
     std::vector<placed_member> placed;
-    for (const auto& one : members)
-      placed.push_back({one.origin, devices_[static_cast<size_t>(one.device)]});
+    for (const auto& group_member : members)
+      placed.push_back({group_member.origin, devices_[static_cast<size_t>(group_member.device)]});
     TROUPE_TRY(check_members(placed));
     call_ = call_of(*members.front().origin);
     TROUPE_TRY(choose_transfer(members));
@@ -93,36 +96,41 @@ private:
     if (call_.kind == collective_kind::broadcast)
       return broadcast();
     TROUPE_TRY(check_dims(members));
-    for (auto& one : tasks_)
-      TROUPE_TRY(contribute(one));
+    for (auto& task : tasks_)
+      TROUPE_TRY(contribute(task));
     switch (call_.kind) {
       case collective_kind::all_gather: return gather();
       case collective_kind::reduce_scatter: return reduce_scatter();
-      default: return sends_whole() ? reduce_whole() : reduce_pieces();
+      default: return sends_unsplit() ? reduce_unsplit() : reduce_pieces();
     }
   }
 
-  // All members are to have the same bits.
+  // All members must get the same bits.
   status choose_transfer(const group& members) {
     const auto& first = *members.front().origin;
-    for (const auto& one : members)
-      if (transfer_of(*one.origin) != transfer_of(first))
-        return invalid(one.origin->description(),
-                       ": its floats travel in another way than those of ", first.description(),
-                       ": all members of a group must have the same ", transfer_attr);
-    between_tasks_ = transfer_of(first).value_or(of_session_);
+    for (const auto& other_member : members)
+      if (transfer_of(*other_member.origin) != transfer_of(first))
+        return invalid(other_member.origin->description(),
+                       ": its floats are encoded for transfer in another way than those of ",
+                       first.description(), ": all members of a group must have the same ",
+                       transfer_attr);
+    between_tasks_ = transfer_of(first).value_or(session_transfer_);
     return {};
   }
 
-  // What is not known yet is compared when the step runs.
+  // Shapes that are not known yet are compared when the step runs.
   status check_dims(const group& members) const {
     const auto& first = members.front();
-    auto where = [&](const member& one) { return devices_[static_cast<size_t>(one.device)]; };
-    for (const auto& one : members) {
-      const auto &mine = one.origin->inputs()[0].dims(), &others = first.origin->inputs()[0].dims();
-      if (!mine.compatible(others))
-        return invalid(one.origin->description(), ": has ", mine, " on ", where(one), ", but ",
-                       first.origin->description(), " has ", others, " on ", where(first),
+    auto device_of = [&](const member& other_member) {
+      return devices_[static_cast<size_t>(other_member.device)];
+    };
+    for (const auto& other_member : members) {
+      const auto &dims = other_member.origin->inputs()[0].dims(),
+                 &first_dims = first.origin->inputs()[0].dims();
+      if (!dims.compatible(first_dims))
+        return invalid(other_member.origin->description(), ": has ", dims, " on ",
+                       device_of(other_member), ", but ", first.origin->description(), " has ",
+                       first_dims, " on ", device_of(first),
                        ": all members of a group must have one shape");
     }
     return {};
@@ -131,23 +139,24 @@ private:
   status sort_by_task(const group& members) {
     tasks_.clear();
     std::vector<task_name> names;
-    for (const auto& one : members) {
-      auto on = devices_[static_cast<size_t>(one.device)].on_task();
-      if (names.empty() || names.back() != on) {
-        names.push_back(on);
-        auto processor = std::ranges::find_if(devices_, [&](const device_name& device) {
-          return device.on_task() == on && kind_of(device) == device_kind::cpu;
+    for (const auto& current_member : members) {
+      auto task = devices_[static_cast<size_t>(current_member.device)].on_task();
+      if (names.empty() || names.back() != task) {
+        names.push_back(task);
+        auto cpu = std::ranges::find_if(devices_, [&](const device_name& device) {
+          return device.on_task() == task && kind_of(device) == device_kind::cpu;
         });
-        auto is_processor = kind_of(devices_[static_cast<size_t>(one.device)]) == device_kind::cpu;
-        if (!is_processor && processor == devices_.end())
-          return failure(error_kind::failed_precondition, one.origin->description(), ": ", on,
-                         " has no processor, which collective operations between tasks need");
-        tasks_.push_back({.task = to_string(on),
-                          .processor = is_processor
-                                           ? one.device
-                                           : static_cast<int>(processor - devices_.begin())});
+        auto is_cpu =
+            kind_of(devices_[static_cast<size_t>(current_member.device)]) == device_kind::cpu;
+        if (!is_cpu && cpu == devices_.end())
+          return failure(error_kind::failed_precondition, current_member.origin->description(),
+                         ": ", task,
+                         " has no CPU device, which collective operations between tasks need");
+        tasks_.push_back(
+            {.task = to_string(task),
+             .cpu = is_cpu ? current_member.device : static_cast<int>(cpu - devices_.begin())});
       }
-      tasks_.back().members.push_back(one);
+      tasks_.back().members.push_back(current_member);
     }
     return {};
   }
@@ -156,322 +165,329 @@ private:
 
   result<node*> add(int device, const node& like, node_spec spec) {
     spec.name = concat("spread_", next_++, '/', like.name());
-    TROUPE_ASSIGN(auto* made, with_.add(std::move(spec), like));
-    rewriter::set_device(*made, to_string(devices_[static_cast<size_t>(device)]));
-    placed_[made] = device;
-    of_.nodes->set_origin(*made, concat("for ", like.description()));
-    return made;
+    TROUPE_ASSIGN(auto* added, rewriter_.add(std::move(spec), like));
+    rewriter::set_device(*added, to_string(devices_[static_cast<size_t>(device)]));
+    placed_[added] = device;
+    step_.nodes->set_origin(*added, concat("for ", like.description()));
+    return added;
   }
 
-  result<edge> pass_on(int device, const node& like, edge what, std::vector<node*> before = {}) {
+  result<edge> add_identity(int device, const node& like, edge source,
+                            std::vector<node*> before = {}) {
     TROUPE_ASSIGN(
-        auto* made,
-        add(device, like, {.op = "Identity", .inputs = {what}, .controls = std::move(before)}));
-    return edge{made, 0};
+        auto* identity,
+        add(device, like, {.op = "Identity", .inputs = {source}, .controls = std::move(before)}));
+    return edge{identity, 0};
   }
 
-  result<edge> cast(int device, const node& like, edge what, dtype to) {
-    auto cuts_off = to == dtype::bf16 && between_tasks_ == f32_transfer::truncated;
-    TROUPE_ASSIGN(
-        auto* made,
-        add(device, like,
-            {.op = "Cast", .inputs = {what}, .attrs = {{"DstT", to}, {"Truncate", cuts_off}}}));
-    return edge{made, 0};
+  result<edge> cast(int device, const node& like, edge source, dtype target) {
+    auto is_truncated = target == dtype::bf16 && between_tasks_ == f32_transfer::truncated;
+    TROUPE_ASSIGN(auto* cast_node, add(device, like,
+                                       {.op = "Cast",
+                                        .inputs = {source},
+                                        .attrs = {{"DstT", target}, {"Truncate", is_truncated}}}));
+    return edge{cast_node, 0};
   }
 
-  bool travels_short() const {
+  bool is_sent_in_16_bits() const {
     return between_tasks_ != f32_transfer::exact && call_.type == dtype::f32;
   }
-  // What would be sent with fewer bits than the sender keeps: all are to have the same.
-  result<edge> shortened(int device, const node& like, edge what) {
-    return travels_short() ? cast(device, like, what, dtype::bf16) : result<edge>{what};
+  // Rounds a value as it will be sent, so that the sender has the same bits as the receivers.
+  result<edge> to_sent_type(int device, const node& like, edge source) {
+    return is_sent_in_16_bits() ? cast(device, like, source, dtype::bf16) : result<edge>{source};
   }
-  result<edge> lengthened(int device, const node& like, edge what) {
-    return travels_short() ? cast(device, like, what, dtype::f32) : result<edge>{what};
+  result<edge> from_sent_type(int device, const node& like, edge source) {
+    return is_sent_in_16_bits() ? cast(device, like, source, dtype::f32) : result<edge>{source};
   }
 
-  // From here on it stands for the member's output.
-  status stand_for(const member& old, edge by) {
-    with_.merge(*old.origin, std::vector<edge>{by});
-    with_.take_name(*by.node, *old.origin);
-    if (!with_.is_target(*old.origin))
-      of_.targets.push_back(by.node);
+  // Replaces the output of a member.
+  status replace_member(const member& old, edge replacement) {
+    rewriter_.merge(*old.origin, std::vector<edge>{replacement});
+    rewriter_.take_name(*replacement.node, *old.origin);
+    if (!rewriter_.is_target(*old.origin))
+      step_.targets.push_back(replacement.node);
     return {};
   }
 
-  // Each member of the task gets a result that is there on the processor.
-  status hand_out(task_members& on, const std::vector<edge>& results) {
-    for (size_t i = 0; i < on.members.size(); ++i) {
-      const auto& one = on.members[i];
+  // Gives each member of a task its result, which is on the task's CPU.
+  status distribute(task_members& task, const std::vector<edge>& results) {
+    for (size_t i = 0; i < task.members.size(); ++i) {
+      const auto& task_member = task.members[i];
       std::vector<node*> before;
-      if (!on.local.empty())
-        before.push_back(on.local[i]);
-      TROUPE_ASSIGN(auto mine, pass_on(one.device, *one.origin,
-                                       results[results.size() == 1 ? 0 : i], std::move(before)));
-      TROUPE_TRY(stand_for(one, mine));
+      if (!task.local.empty())
+        before.push_back(task.local[i]);
+      TROUPE_ASSIGN(auto member_result,
+                    add_identity(task_member.device, *task_member.origin,
+                                 results[results.size() == 1 ? 0 : i], std::move(before)));
+      TROUPE_TRY(replace_member(task_member, member_result));
     }
     return {};
   }
 
   // -- within a task -------------------------------------------------------------------------
 
-  // What the members of a task have in common is computed as within one task alone.
-  status contribute(task_members& on) {
-    const auto& first = *on.members.front().origin;
-    if (on.members.size() == 1) {
-      on.before = first.controls();
-      on.value = first.inputs()[0];
+  // Computes a task's contribution, with a local collective if the task has several members.
+  status contribute(task_members& task) {
+    const auto& first = *task.members.front().origin;
+    if (task.members.size() == 1) {
+      task.before = first.controls();
+      task.value = first.inputs()[0];
       return {};
     }
-    auto gathers = call_.kind == collective_kind::all_gather;
-    for (const auto& one : on.members) {
-      attr_map attrs{{"group_size", static_cast<int64_t>(on.members.size())},
-                     {"group_key", one.origin->attr<int64_t>("group_key")},
-                     {"instance_key", one.origin->attr<int64_t>("instance_key")}};
-      if (!gathers) {
-        attrs["merge_op"] = one.origin->attr<std::string>("merge_op");
+    auto is_gather = call_.kind == collective_kind::all_gather;
+    for (const auto& task_member : task.members) {
+      attr_map attrs{{"group_size", static_cast<int64_t>(task.members.size())},
+                     {"group_key", task_member.origin->attr<int64_t>("group_key")},
+                     {"instance_key", task_member.origin->attr<int64_t>("instance_key")}};
+      if (!is_gather) {
+        attrs["merge_op"] = task_member.origin->attr<std::string>("merge_op");
         attrs["final_op"] = std::string{"Id"};
       }
-      TROUPE_ASSIGN(auto* made, add(one.device, *one.origin,
-                                    {.op = gathers ? "CollectiveGather" : "CollectiveReduce",
-                                     .inputs = {one.origin->inputs()[0]},
-                                     .attrs = std::move(attrs),
-                                     .controls = one.origin->controls()}));
-      on.local.push_back(made);
+      TROUPE_ASSIGN(auto* local_node,
+                    add(task_member.device, *task_member.origin,
+                        {.op = is_gather ? "CollectiveGather" : "CollectiveReduce",
+                         .inputs = {task_member.origin->inputs()[0]},
+                         .attrs = std::move(attrs),
+                         .controls = task_member.origin->controls()}));
+      task.local.push_back(local_node);
     }
-    on.value = {on.local.front(), 0};
+    task.value = {task.local.front(), 0};
     return {};
   }
 
   // -- between tasks -------------------------------------------------------------------------
 
   std::vector<std::string> task_names() const {
-    std::vector<std::string> all;
-    for (const auto& one : tasks_)
-      all.push_back(one.task);
-    return all;
+    std::vector<std::string> list;
+    for (const auto& task : tasks_)
+      list.push_back(task.task);
+    return list;
   }
   std::vector<int64_t> shares() const {
-    std::vector<int64_t> all;
-    for (const auto& one : tasks_)
-      all.push_back(static_cast<int64_t>(one.members.size()));
-    return all;
+    std::vector<int64_t> list;
+    for (const auto& task : tasks_)
+      list.push_back(static_cast<int64_t>(task.members.size()));
+    return list;
   }
 
   result<edge> reduce(size_t owner, std::vector<edge> parts, std::vector<edge> dims,
                       bool own_is_shared) {
-    const auto& on = tasks_[owner];
-    const auto& like = *on.members.front().origin;
-    auto all_dims = static_cast<int64_t>(dims.size());
+    const auto& owner_task = tasks_[owner];
+    const auto& like = *owner_task.members.front().origin;
+    auto dims_count = static_cast<int64_t>(dims.size());
     parts.insert(parts.end(), dims.begin(), dims.end());
-    TROUPE_ASSIGN(auto* made,
-                  add(on.processor, like,
+    TROUPE_ASSIGN(auto* reduced,
+                  add(owner_task.cpu, like,
                       {.op = "_ReducePieces",
                        .inputs = std::move(parts),
                        .attrs = {{"count", static_cast<int64_t>(tasks_.size())},
-                                 {"dims_count", all_dims},
+                                 {"dims_count", dims_count},
                                  {"merge_op", like.attr<std::string>("merge_op")},
                                  {"divide_by", call_.average ? size_ : int64_t{1}},
                                  {"own", own_is_shared ? static_cast<int64_t>(owner) : int64_t{-1}},
                                  {"tasks", task_names()}}}));
-    return edge{made, 0};
+    return edge{reduced, 0};
   }
 
-  // What all members are known to have.
+  // Returns the shape of the inputs if it is known for all members.
   partial_shape known_dims() const {
-    for (const auto& on : tasks_)
-      for (const auto& one : on.members)
-        if (!one.origin->inputs()[0].dims().fully_known())
+    for (const auto& task : tasks_)
+      for (const auto& task_member : task.members)
+        if (!task_member.origin->inputs()[0].dims().fully_known())
           return {};
     return tasks_.front().members.front().origin->inputs()[0].dims();
   }
 
-  bool sends_whole() const {
+  bool sends_unsplit() const {
     auto dims = known_dims();
-    return dims.fully_known() && !travels_short() &&
-           dims.known().elements() <= whole_bytes / static_cast<int64_t>(size_of(call_.type));
+    return dims.fully_known() && !is_sent_in_16_bits() &&
+           dims.known().elements() <= max_unsplit_bytes / static_cast<int64_t>(size_of(call_.type));
   }
 
-  // Each task gets the tensors of all.
-  status reduce_whole() {
+  // Sends each task's complete tensor to all tasks.
+  status reduce_unsplit() {
     std::vector<edge> parts;
-    for (auto& on : tasks_) {
-      TROUPE_ASSIGN(auto mine, pass_on(on.members.front().device, *on.members.front().origin,
-                                       on.value, on.before));
-      parts.push_back(mine);
+    for (auto& task : tasks_) {
+      TROUPE_ASSIGN(auto contribution,
+                    add_identity(task.members.front().device, *task.members.front().origin,
+                                 task.value, task.before));
+      parts.push_back(contribution);
     }
     for (size_t i = 0; i < tasks_.size(); ++i) {
       TROUPE_ASSIGN(auto sum, reduce(i, parts, {}, true));
-      TROUPE_TRY(hand_out(tasks_[i], {sum}));
+      TROUPE_TRY(distribute(tasks_[i], {sum}));
     }
     return {};
   }
 
-  int64_t pieces_each() const {
+  int64_t pieces_per_task() const {
     auto dims = known_dims();
     if (!dims.fully_known())
       return 1;
     auto bytes = estimated_bytes(call_.type, dims);
     return std::clamp<int64_t>(bytes / static_cast<int64_t>(tasks_.size()) / piece_bytes, 1,
-                               max_pieces_each);
+                               max_pieces_per_task);
   }
 
-  result<node*> cut(task_members& on, int64_t count, std::vector<int64_t> by_rows,
+  result<node*> cut(task_members& task, int64_t count, std::vector<int64_t> shares,
                     bool tells_dims) {
-    return add(on.processor, *on.members.front().origin,
+    return add(task.cpu, *task.members.front().origin,
                {.op = "_Pieces",
-                .inputs = {on.value},
+                .inputs = {task.value},
                 .attrs = {{"count", count},
-                          {"shares", std::move(by_rows)},
+                          {"shares", std::move(shares)},
                           {"tells_dims", int64_t{tells_dims ? 1 : 0}}},
-                .controls = on.before});
+                .controls = task.before});
   }
 
   status reduce_pieces() {
-    const auto each = pieces_each();
-    const auto count = each * static_cast<int64_t>(tasks_.size());
+    const auto pieces_of_task = pieces_per_task();
+    const auto count = pieces_of_task * static_cast<int64_t>(tasks_.size());
     const auto tells_dims = !known_dims().fully_known();
     std::vector<node*> cuts;
-    for (auto& on : tasks_) {
-      TROUPE_ASSIGN(auto* mine, cut(on, count, {}, tells_dims));
-      cuts.push_back(mine);
+    for (auto& task : tasks_) {
+      TROUPE_ASSIGN(auto* pieces, cut(task, count, {}, tells_dims));
+      cuts.push_back(pieces);
     }
     std::vector<edge> dims, reduced;
     if (tells_dims)
-      for (auto* one : cuts)
-        dims.push_back(one->output(static_cast<int>(count)));
+      for (auto* task_cut : cuts)
+        dims.push_back(task_cut->output(static_cast<int>(count)));
     for (int64_t i = 0; i < count; ++i) {
-      const auto owner = static_cast<size_t>(i / each);
-      const auto& on = tasks_[owner];
+      const auto owner = static_cast<size_t>(i / pieces_of_task);
+      const auto& task = tasks_[owner];
       std::vector<edge> parts;
-      for (auto* one : cuts)
-        parts.push_back(one->output(static_cast<int>(i)));
+      for (auto* task_cut : cuts)
+        parts.push_back(task_cut->output(static_cast<int>(i)));
       TROUPE_ASSIGN(auto sum,
                     reduce(owner, std::move(parts), i == 0 ? dims : std::vector<edge>{}, true));
-      TROUPE_ASSIGN(auto sent, shortened(on.processor, *on.members.front().origin, sum));
+      TROUPE_ASSIGN(auto sent, to_sent_type(task.cpu, *task.members.front().origin, sum));
       reduced.push_back(sent);
     }
-    for (auto& on : tasks_) {
-      const auto& like = *on.members.front().origin;
+    for (auto& task : tasks_) {
+      const auto& like = *task.members.front().origin;
       auto inputs = reduced;
       if (tells_dims)
-        inputs.push_back(on.value);
+        inputs.push_back(task.value);
       TROUPE_ASSIGN(auto* joined,
-                    add(on.processor, like,
+                    add(task.cpu, like,
                         {.op = "_JoinPieces",
                          .inputs = std::move(inputs),
                          .attrs = {{"count", count},
                                    {"like_count", int64_t{tells_dims ? 1 : 0}},
                                    {"U", call_.type},
                                    {"shape", tells_dims ? like.output_shape(0) : known_dims()}}}));
-      TROUPE_ASSIGN(auto whole, lengthened(on.processor, like, {joined, 0}));
-      TROUPE_TRY(hand_out(on, {whole}));
+      TROUPE_ASSIGN(auto joined_value, from_sent_type(task.cpu, like, {joined, 0}));
+      TROUPE_TRY(distribute(task, {joined_value}));
     }
     return {};
   }
 
-  // Each task owns what its members get.
+  // Each task owns the pieces of its members.
   status reduce_scatter() {
     std::vector<node*> cuts;
-    for (auto& on : tasks_) {
-      TROUPE_ASSIGN(auto* mine, cut(on, static_cast<int64_t>(tasks_.size()), shares(), false));
-      cuts.push_back(mine);
+    for (auto& task : tasks_) {
+      TROUPE_ASSIGN(auto* pieces, cut(task, static_cast<int64_t>(tasks_.size()), shares(), false));
+      cuts.push_back(pieces);
     }
     for (size_t i = 0; i < tasks_.size(); ++i) {
-      auto& on = tasks_[i];
+      auto& task = tasks_[i];
       std::vector<edge> parts, results;
-      for (auto* one : cuts)
-        parts.push_back(one->output(static_cast<int>(i)));
+      for (auto* task_cut : cuts)
+        parts.push_back(task_cut->output(static_cast<int>(i)));
       TROUPE_ASSIGN(auto sum, reduce(i, std::move(parts), {}, true));
-      const auto count = static_cast<int64_t>(on.members.size());
+      const auto count = static_cast<int64_t>(task.members.size());
       if (count == 1) {
         results.push_back(sum);
       } else {
         TROUPE_ASSIGN(auto* split,
-                      add(on.processor, *on.members.front().origin,
+                      add(task.cpu, *task.members.front().origin,
                           {.op = "_Pieces",
                            .inputs = {sum},
                            .attrs = {{"count", count},
-                                     {"shares", std::vector<int64_t>(on.members.size(), 1)},
+                                     {"shares", std::vector<int64_t>(task.members.size(), 1)},
                                      {"tells_dims", int64_t{0}}}}));
         for (int64_t k = 0; k < count; ++k)
           results.push_back(split->output(static_cast<int>(k)));
       }
-      TROUPE_TRY(hand_out(on, results));
+      TROUPE_TRY(distribute(task, results));
     }
     return {};
   }
 
   status gather() {
     std::vector<edge> rows;
-    for (auto& on : tasks_) {
-      const auto& like = *on.members.front().origin;
-      TROUPE_ASSIGN(auto mine, pass_on(on.members.front().device, like, on.value, on.before));
-      TROUPE_ASSIGN(auto sent, shortened(on.members.front().device, like, mine));
+    for (auto& task : tasks_) {
+      const auto& like = *task.members.front().origin;
+      TROUPE_ASSIGN(auto contribution,
+                    add_identity(task.members.front().device, like, task.value, task.before));
+      TROUPE_ASSIGN(auto sent, to_sent_type(task.members.front().device, like, contribution));
       rows.push_back(sent);
     }
-    for (auto& on : tasks_) {
-      const auto& like = *on.members.front().origin;
-      TROUPE_ASSIGN(auto* joined, add(on.processor, like,
+    for (auto& task : tasks_) {
+      const auto& like = *task.members.front().origin;
+      TROUPE_ASSIGN(auto* joined, add(task.cpu, like,
                                       {.op = "_JoinRows",
                                        .inputs = rows,
                                        .attrs = {{"count", static_cast<int64_t>(tasks_.size())},
                                                  {"shares", shares()},
                                                  {"tasks", task_names()},
                                                  {"shape", like.output_shape(0)}}}));
-      TROUPE_ASSIGN(auto whole, lengthened(on.processor, like, {joined, 0}));
-      TROUPE_TRY(hand_out(on, {whole}));
+      TROUPE_ASSIGN(auto joined_value, from_sent_type(task.cpu, like, {joined, 0}));
+      TROUPE_TRY(distribute(task, {joined_value}));
     }
     return {};
   }
 
-  // The first member of each task gets it over the network, and hands it to the others.
+  // The first member of each task receives the value and passes it to the other members.
   status broadcast() {
     const member* root = nullptr;
-    for (const auto& on : tasks_)
-      for (const auto& one : on.members)
-        if (is_sender(*one.origin))
-          root = &one;
-    TROUPE_ASSIGN(auto value, pass_on(root->device, *root->origin, root->origin->inputs()[0],
-                                      root->origin->controls()));
-    TROUPE_ASSIGN(auto sent, shortened(root->device, *root->origin, value));
+    for (const auto& task : tasks_)
+      for (const auto& task_member : task.members)
+        if (is_sender(*task_member.origin))
+          root = &task_member;
+    TROUPE_ASSIGN(auto value, add_identity(root->device, *root->origin, root->origin->inputs()[0],
+                                           root->origin->controls()));
+    TROUPE_ASSIGN(auto sent, to_sent_type(root->device, *root->origin, value));
     const auto root_task = devices_[static_cast<size_t>(root->device)].on_task();
-    for (auto& on : tasks_) {
-      auto here = sent;
-      const auto first = on.members.front();
+    for (auto& task : tasks_) {
+      auto received = sent;
+      const auto first = task.members.front();
       if (devices_[static_cast<size_t>(first.device)].on_task() != root_task) {
-        TROUPE_ASSIGN(here, pass_on(first.device, *first.origin, here));
+        TROUPE_ASSIGN(received, add_identity(first.device, *first.origin, received));
       }
-      for (const auto& one : on.members) {
-        TROUPE_ASSIGN(auto whole, lengthened(one.device, *one.origin, here));
-        TROUPE_ASSIGN(auto mine, receive(one, whole));
-        TROUPE_TRY(stand_for(one, mine));
+      for (const auto& task_member : task.members) {
+        TROUPE_ASSIGN(auto restored,
+                      from_sent_type(task_member.device, *task_member.origin, received));
+        TROUPE_ASSIGN(auto member_result, receive(task_member, restored));
+        TROUPE_TRY(replace_member(task_member, member_result));
       }
     }
     return {};
   }
 
-  result<edge> receive(const member& one, edge what) {
-    const auto& said = one.origin->attr<partial_shape>("shape");
-    auto controls = is_sender(*one.origin) ? std::vector<node*>{} : one.origin->controls();
-    if (!said.has_rank())
-      return pass_on(one.device, *one.origin, what, std::move(controls));
-    TROUPE_ASSIGN(auto* made, add(one.device, *one.origin,
-                                  {.op = "EnsureShape",
-                                   .inputs = {what},
-                                   .attrs = {{"shape", said}},
-                                   .controls = std::move(controls)}));
-    return edge{made, 0};
+  result<edge> receive(const member& receiver, edge source) {
+    const auto& declared = receiver.origin->attr<partial_shape>("shape");
+    auto controls =
+        is_sender(*receiver.origin) ? std::vector<node*>{} : receiver.origin->controls();
+    if (!declared.has_rank())
+      return add_identity(receiver.device, *receiver.origin, source, std::move(controls));
+    TROUPE_ASSIGN(auto* checked, add(receiver.device, *receiver.origin,
+                                     {.op = "EnsureShape",
+                                      .inputs = {source},
+                                      .attrs = {{"shape", declared}},
+                                      .controls = std::move(controls)}));
+    return edge{checked, 0};
   }
 
-  step_graph& of_;
+  step_graph& step_;
   std::vector<int>& chosen_;
   const device_list& devices_;
-  const f32_transfer of_session_;
-  rewriter with_;
+  const f32_transfer session_transfer_;
+  rewriter rewriter_;
   std::map<const node*, int> placed_;
   int64_t next_ = 0;
-  // Of the group that is being rewritten.
+  // The group that is being rewritten.
   f32_transfer between_tasks_ = f32_transfer::exact;
   collective_call call_ = {};
   int64_t size_ = 0;
@@ -480,12 +496,12 @@ private:
 
 } // namespace
 
-result<bool> spread_collectives(step_graph& of, std::vector<int>& chosen,
+result<bool> spread_collectives(step_graph& step, std::vector<int>& chosen,
                                 const device_list& devices, f32_transfer between_tasks) {
-  auto groups = find_spread_groups(*of.nodes, chosen, devices);
+  auto groups = find_spread_groups(*step.nodes, chosen, devices);
   if (groups.empty())
     return false;
-  TROUPE_TRY(spreader{of, chosen, devices, between_tasks}.run(groups));
+  TROUPE_TRY(spreader{step, chosen, devices, between_tasks}.run(groups));
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Collective operations between tasks, as nodes and edges (docs/decisions/060).
+// Implements collective operations between tasks by nodes and edges (docs/decisions/060).
 #pragma once
 #include "troupe/runtime/graph/f32_transfer.hpp"
 #include "troupe/runtime/passes/extract.hpp"
@@ -6,13 +6,13 @@
 
 namespace troupe {
 
-/// Rewrites each collective operation whose members were placed on several tasks. Within a task it
-/// stays one; between tasks each owns pieces of the tensor, gets these of all others, reduces them
-/// in the order of the tasks, and sends the result to all. All members get the same bits, also
-/// where floats do not travel exactly `between_tasks`. `chosen` is what place() returned for the
-/// graph, and comes to be that of the new one. Says whether anything was changed. Fails as
-/// check_members() does (graph/collective_group.hpp).
-result<bool> spread_collectives(step_graph& of, std::vector<int>& chosen,
+/// Rewrites each collective operation whose members are on several tasks. Members of one task still
+/// use a local collective. Between tasks, each task owns pieces of the tensor: it receives these
+/// pieces of all tasks, reduces them in the order of the tasks, and sends the result to all. All
+/// members get the same bits, even if floats are rounded `between_tasks`. `chosen` has the devices
+/// that place() returned for the graph, and is updated for the new graph. Returns whether the graph
+/// changed. Fails as check_members() does (graph/collective_group.hpp).
+result<bool> spread_collectives(step_graph& step, std::vector<int>& chosen,
                                 const device_list& devices,
                                 f32_transfer between_tasks = f32_transfer::exact);
 

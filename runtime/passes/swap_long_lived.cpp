@@ -1,4 +1,4 @@
-// Where tensors of a GPU's partition may go to the host and back (decision 021).
+// Moves tensors of a GPU's partition to the host and back (decision 021).
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -16,62 +16,64 @@
 namespace troupe {
 namespace {
 
-// Until a copy begins to move bytes. Times decide when a copy begins, not whether results are
-// right.
+// The time before a copy starts to move bytes. Estimated times determine when a copy starts. They
+// do not affect the correctness of results.
 constexpr double nanoseconds_per_copy = 10'000;
-// A copy begins earlier than it must, as far as memory allows.
+// The factor by which a copy starts earlier than necessary, as far as memory allows.
 constexpr double lead = 1.3;
-// Part of the memory that estimates may fill: blocks are a little larger than tensors.
+// The part of the memory that estimates may fill. Allocated blocks are slightly larger than
+// tensors.
 constexpr double usable = 0.9;
-// Room for tensors that come back before they are needed, in tensors; a part of the memory at most.
-constexpr int64_t coming_at_once = 2;
-constexpr double coming_at_most = 0.25;
-// Where extents are unknown, so are times: nodes that must lie between two uses.
-constexpr size_t far_apart = 8;
+// The room for tensors that are copied back before they are needed: a number of tensors, and at
+// most a part of the memory.
+constexpr int64_t max_early_tensors = 2;
+constexpr double max_early_part = 0.25;
+// Unknown extents make times unknown. The minimum number of nodes between two uses in this case.
+constexpr size_t min_distance = 8;
 
 struct value_size {
   int64_t bytes = 0;
   bool known = true; // unknown extents count as 1
 };
 
-value_size size_of_value(edge what) {
-  return {estimated_bytes(what.type(), what.dims()), what.dims().fully_known()};
+value_size size_of_value(edge source) {
+  return {estimated_bytes(source.type(), source.dims()), source.dims().fully_known()};
 }
 
-// One output, together with what only hands it on: its memory is free when nobody reads any of
-// them.
+// An output, together with its views, which share its memory. The memory is free when none of them
+// has further readers.
 struct value {
-  edge made;
+  edge source;
   value_size size;
   struct read {
-    size_t by; // node
+    size_t by; // the reading node
     int input;
-    edge what; // itself, or what hands it on
+    edge view; // the output itself or a view of it
   };
-  std::vector<read> reads = {}; // in order
+  std::vector<read> reads = {}; // in the order of the nodes
   std::vector<node*> views = {};
-  size_t last = 0; // who uses it last
-  bool may_go = true;
-  bool uploaded = false; // for its first reader
+  size_t last = 0; // the node that uses it last
+  bool is_movable = true;
+  bool uploaded = false; // directly before its first reader
 };
 
-// Between the two uses the value is away: from right behind the node `after` up to the node
-// `trigger`, behind which it begins to come back for the node `before`.
+// The value is not on the device between two uses: from the node `after` to the node `trigger`.
+// After the trigger, the copy back starts, for the node `before`.
 struct gap {
-  value* of;
+  value* moved;
   size_t after, before;
-  size_t latest = 0;                // trigger
-  std::vector<uint64_t> waits = {}; // that all later readers depend on
+  size_t latest = 0;                // the latest possible trigger
+  std::vector<uint64_t> waits = {}; // blocking nodes on which all later readers depend
   size_t trigger = 0;
 };
 
 class swapper {
 public:
-  swapper(step_graph& of, const swap_options& options)
-      : graph_(*of.nodes), options_(options), places_(*of.nodes, device_kind::gpu), change_(of),
-        count_(graph_.nodes().size()) {
-    find_values();
-    find_live();
+  swapper(step_graph& step, const swap_options& options)
+      : graph_(*step.nodes), options_(options), sites_(*step.nodes, device_kind::gpu),
+        rewriter_(step), count_(graph_.nodes().size()) {
+    collect_values();
+    estimate_live_bytes();
   }
 
   swap_report run() {
@@ -81,246 +83,253 @@ public:
     auto automatic = options_.mode == swap_mode::automatic;
     if (automatic && (options_.memory == 0 || report.peak <= budget))
       return report;
-    find_gaps();
+    collect_gaps();
     if (automatic)
-      choose_for(budget - room_to_come_back(budget));
+      choose_within(budget - room_for_early_copies(budget));
     else
-      chosen_ = worth_it();
-    for (const auto& one : chosen_) {
+      chosen_ = choose_worthwhile();
+    for (const auto& chosen : chosen_) {
       ++report.tensors;
-      report.bytes += one->of->size.bytes;
+      report.bytes += chosen->moved->size.bytes;
     }
-    report.late = begin_in_time(options_.memory > 0 ? budget : INT64_MAX);
+    report.late = start_in_time(options_.memory > 0 ? budget : INT64_MAX);
     report.reduced = peak();
     insert();
     return report;
   }
 
 private:
-  const node& at(size_t id) const { return *graph_.nodes()[id]; }
-  node& at(size_t id) { return *graph_.nodes()[id]; }
+  const node& node_at(size_t id) const { return *graph_.nodes()[id]; }
+  node& node_at(size_t id) { return *graph_.nodes()[id]; }
 
-  // -- what there is ---------------------------------------------------------------------------
+  // -- values and live memory ------------------------------------------------------------------
 
-  bool hands_on(const node& of) const {
-    auto* kernel = graph_.ops().find_kernel(of.op().name, device_kind::gpu);
-    return kernel && kernel->on_any_device && is_pure(of) && of.outputs() == 1 &&
-           !of.inputs().empty() && !uses_state(of) && of.inputs()[0].type() == of.output_type(0) &&
-           size_of_value(of.inputs()[0]).bytes == size_of_value(edge{const_cast<node*>(&of)}).bytes;
+  bool is_view(const node& candidate) const {
+    auto* kernel = graph_.ops().find_kernel(candidate.op().name, device_kind::gpu);
+    return kernel && kernel->on_any_device && is_pure(candidate) && candidate.outputs() == 1 &&
+           !candidate.inputs().empty() && !uses_state(candidate) &&
+           candidate.inputs()[0].type() == candidate.output_type(0) &&
+           size_of_value(candidate.inputs()[0]).bytes ==
+               size_of_value(edge{const_cast<node*>(&candidate)}).bytes;
   }
 
-  static bool leaves(const node& of) {
-    return &of.op() == &internal_ops::fetch || &of.op() == &internal_ops::send;
+  static bool leaves_partition(const node& candidate) {
+    return &candidate.op() == &internal_ops::fetch || &candidate.op() == &internal_ops::send;
   }
 
-  // Whether the node makes memory of its own on the device, where nobody outside holds it.
-  bool makes_memory(edge what) const {
-    const auto& by = *what.node;
-    auto* kernel = graph_.ops().find_kernel(by.op().name, device_kind::gpu);
-    if (!kernel || by.output_is_ref(what.index) || places_.lies_on_host(what) ||
-        (is_pure(by) && by.inputs().empty()) || internal_ops::is_boundary(by) ||
-        by.op().makes != resource::none || has(by.op().effects, effect::blocking))
+  // Returns whether the node allocates memory on the device that only this partition references.
+  bool makes_memory(edge source) const {
+    const auto& maker = *source.node;
+    auto* kernel = graph_.ops().find_kernel(maker.op().name, device_kind::gpu);
+    if (!kernel || maker.output_is_ref(source.index) || sites_.lies_on_host(source) ||
+        (is_pure(maker) && maker.inputs().empty()) || internal_ops::is_boundary(maker) ||
+        maker.op().makes != resource::none || has(maker.op().effects, effect::blocking))
       return false;
-    return !kernel->on_any_device || !uses_state(by); // a variable's memory may be handed on
+    return !kernel->on_any_device || !uses_state(maker); // it may output a variable's memory
   }
 
-  void find_values() {
-    std::map<std::pair<const node*, int>, value*> of;
+  void collect_values() {
+    std::map<std::pair<const node*, int>, value*> values;
     for (size_t id = 0; id < count_; ++id) {
-      auto& by = at(id);
-      auto* handed_on = hands_on(by) ? of[{by.inputs()[0].node, by.inputs()[0].index}] : nullptr;
-      for (int i = 0; i < static_cast<int>(by.inputs().size()); ++i) {
-        auto from = by.inputs()[static_cast<size_t>(i)];
-        if (auto* read = of[{from.node, from.index}]) {
-          read->reads.push_back({id, i, from});
+      auto& maker = node_at(id);
+      auto* viewed =
+          is_view(maker) ? values[{maker.inputs()[0].node, maker.inputs()[0].index}] : nullptr;
+      for (int i = 0; i < static_cast<int>(maker.inputs().size()); ++i) {
+        auto input = maker.inputs()[static_cast<size_t>(i)];
+        if (auto* read = values[{input.node, input.index}]) {
+          read->reads.push_back({id, i, input});
           read->last = id;
-          // A tensor that leaves is held until it is there.
-          read->may_go = read->may_go && !leaves(by);
+          // A tensor that leaves the partition is referenced until its copy has arrived.
+          read->is_movable = read->is_movable && !leaves_partition(maker);
         }
       }
-      if (handed_on)
-        handed_on->views.push_back(&by);
-      for (int i = 0; i < by.outputs(); ++i)
-        if (handed_on) {
-          of[{&by, i}] = handed_on;
-        } else if (edge made{&by, i}; makes_memory(made)) {
-          values_.push_back({.made = made, .size = size_of_value(made), .last = id});
-          of[{&by, i}] = &values_.back();
-        } else if (&by.op() == &internal_ops::feed || &by.op() == &internal_ops::recv) {
-          values_.push_back({.made = made,
-                             .size = size_of_value(made),
+      if (viewed)
+        viewed->views.push_back(&maker);
+      for (int i = 0; i < maker.outputs(); ++i)
+        if (viewed) {
+          values[{&maker, i}] = viewed;
+        } else if (edge output{&maker, i}; makes_memory(output)) {
+          values_.push_back({.source = output, .size = size_of_value(output), .last = id});
+          values[{&maker, i}] = &values_.back();
+        } else if (&maker.op() == &internal_ops::feed || &maker.op() == &internal_ops::recv) {
+          values_.push_back({.source = output,
+                             .size = size_of_value(output),
                              .last = id,
-                             .may_go = false,
+                             .is_movable = false,
                              .uploaded = true});
-          of[{&by, i}] = &values_.back();
+          values[{&maker, i}] = &values_.back();
         }
     }
   }
 
-  // Bytes that are live while each node runs.
-  void find_live() {
+  // Computes the live bytes while each node runs.
+  void estimate_live_bytes() {
     live_.assign(count_, 0);
     int64_t always = 0;
     for (size_t id = 0; id < count_; ++id) {
-      const auto& by = at(id);
-      auto is_state = by.op().makes == resource::variable;
-      for (int i = 0; i < by.outputs(); ++i)
-        if (is_state || (is_pure(by) && by.inputs().empty())) // constants are kept
-          always += size_of_value({const_cast<node*>(&by), i}).bytes;
+      const auto& maker = node_at(id);
+      auto is_state = maker.op().makes == resource::variable;
+      for (int i = 0; i < maker.outputs(); ++i)
+        if (is_state || (is_pure(maker) && maker.inputs().empty())) // constants stay in memory
+          always += size_of_value({const_cast<node*>(&maker), i}).bytes;
     }
-    for (const auto& one : values_) {
-      auto first = one.made.node->index();
-      if (one.uploaded && !one.reads.empty())
-        first = one.reads.front().by;
-      add_live(first, one.last + (dies_under(one) ? 0 : 1), one.size.bytes);
+    for (const auto& stored : values_) {
+      auto first = stored.source.node->index();
+      if (stored.uploaded && !stored.reads.empty())
+        first = stored.reads.front().by;
+      add_live(first, stored.last + (is_overwritten(stored) ? 0 : 1), stored.size.bytes);
     }
     for (auto& bytes : live_)
       bytes += always;
     began_.assign(count_ + 1, 0);
     for (size_t id = 0; id < count_; ++id)
-      began_[id + 1] = began_[id] + expected_on_gpu(workload_of(at(id)));
+      began_[id + 1] = began_[id] + expected_on_gpu(workload_of(node_at(id)));
   }
 
-  // Whether its last reader writes over it: for sure, because it could not over another.
-  bool dies_under(const value& what) const {
-    const auto& last = at(what.last);
-    return !what.reads.empty() && has(last.op().effects, effect::forwardable) &&
+  // Returns whether the last reader certainly overwrites the value: no other input has its size.
+  bool is_overwritten(const value& stored) const {
+    const auto& last = node_at(stored.last);
+    return !stored.reads.empty() && has(last.op().effects, effect::forwardable) &&
            last.outputs() == 1 &&
-           size_of_value(edge{const_cast<node*>(&last)}).bytes == what.size.bytes &&
-           std::ranges::count_if(last.inputs(), [&](edge one) {
-             return size_of_value(one).bytes == what.size.bytes;
+           size_of_value(edge{const_cast<node*>(&last)}).bytes == stored.size.bytes &&
+           std::ranges::count_if(last.inputs(), [&](edge input) {
+             return size_of_value(input).bytes == stored.size.bytes;
            }) == 1;
   }
 
   int64_t peak() const { return live_.empty() ? 0 : *std::ranges::max_element(live_); }
 
-  // -- where values may go ---------------------------------------------------------------------
+  // -- gaps ------------------------------------------------------------------------------------
 
-  void find_gaps() {
-    find_waits();
-    for (auto& one : values_)
-      if (one.may_go && !one.reads.empty() &&
-          (one.size.bytes >= static_cast<int64_t>(options_.at_least) || !one.size.known))
-        if (auto found = longest_gap(one))
-          gaps_.push_back(*std::move(found));
+  void collect_gaps() {
+    collect_waits();
+    for (auto& candidate : values_)
+      if (candidate.is_movable && !candidate.reads.empty() &&
+          (candidate.size.bytes >= static_cast<int64_t>(options_.at_least) ||
+           !candidate.size.known))
+        if (auto longest = longest_gap(candidate))
+          gaps_.push_back(*std::move(longest));
   }
 
-  std::optional<gap> longest_gap(value& of) {
-    gap found{.of = &of, .after = 0, .before = 0};
-    auto from = of.made.node->index();
-    for (const auto& read : of.reads) {
-      if (began_[read.by] - began_[from] > began_[found.before] - began_[found.after])
-        found.after = from, found.before = read.by;
-      from = read.by;
+  std::optional<gap> longest_gap(value& candidate) {
+    gap longest{.moved = &candidate, .after = 0, .before = 0};
+    auto previous = candidate.source.node->index();
+    for (const auto& read : candidate.reads) {
+      if (began_[read.by] - began_[previous] > began_[longest.before] - began_[longest.after])
+        longest.after = previous, longest.before = read.by;
+      previous = read.by;
     }
-    if (found.before < found.after + 2)
+    if (longest.before < longest.after + 2)
       return {};
-    found.waits.assign(words_, ~uint64_t{0});
-    for (const auto& read : of.reads)
-      if (read.by >= found.before)
+    longest.waits.assign(words_, ~uint64_t{0});
+    for (const auto& read : candidate.reads)
+      if (read.by >= longest.before)
         for (size_t i = 0; i < words_; ++i)
-          found.waits[i] &= waits_of(read.by)[i];
-    for (const auto& read : of.reads)
-      if (read.by <= found.after && !is_before(read.by, found))
+          longest.waits[i] &= waits_of(read.by)[i];
+    for (const auto& read : candidate.reads)
+      if (read.by <= longest.after && !is_before(read.by, longest))
         return {};
-    for (auto id = found.before - 1; id > found.after && found.latest == 0; --id)
-      if (is_before(id, found))
-        found.latest = id;
-    if (found.latest == 0)
+    for (auto id = longest.before - 1; id > longest.after && longest.latest == 0; --id)
+      if (is_before(id, longest))
+        longest.latest = id;
+    if (longest.latest == 0)
       return {};
-    return found;
+    return longest;
   }
 
-  // Whether the later readers may be made to depend on the node: not where it waits for something
-  // that they do not wait for anyway. That might come from another device which waits for them.
-  bool is_before(size_t id, const gap& in) const {
+  // Returns whether the later readers may depend on the node: only if it waits for no node for
+  // which they do not wait anyway. Otherwise a cycle through another device would be possible.
+  bool is_before(size_t id, const gap& candidate) const {
     for (size_t i = 0; i < words_; ++i)
-      if (waits_of(id)[i] & ~in.waits[i])
+      if (waits_of(id)[i] & ~candidate.waits[i])
         return false;
     return true;
   }
 
   const uint64_t* waits_of(size_t id) const { return waits_.data() + id * words_; }
 
-  // On which of the nodes that wait each node depends, a bit for each of them.
-  void find_waits() {
-    size_t all = 0;
+  // Computes on which blocking nodes each node depends, as a bit set.
+  void collect_waits() {
+    size_t blocking_count = 0;
     for (size_t id = 0; id < count_; ++id)
-      all += has(at(id).op().effects, effect::blocking);
-    words_ = (all + 63) / 64;
+      blocking_count += has(node_at(id).op().effects, effect::blocking);
+    words_ = (blocking_count + 63) / 64;
     waits_.assign(count_ * words_, 0);
     size_t next = 0;
     for (size_t id = 0; id < count_; ++id) {
-      const auto& one = at(id);
-      auto* mine = waits_.data() + id * words_;
-      auto add = [&](const node& before) {
+      const auto& current = node_at(id);
+      auto* current_waits = waits_.data() + id * words_;
+      auto add_waits = [&](const node& predecessor) {
         for (size_t i = 0; i < words_; ++i)
-          mine[i] |= waits_of(before.index())[i];
+          current_waits[i] |= waits_of(predecessor.index())[i];
       };
-      for (const auto& input : one.inputs())
-        add(*input.node);
-      for (auto* before : one.controls())
-        add(*before);
-      if (has(one.op().effects, effect::blocking)) {
-        mine[next / 64] |= uint64_t{1} << next % 64;
+      for (const auto& input : current.inputs())
+        add_waits(*input.node);
+      for (auto* predecessor : current.controls())
+        add_waits(*predecessor);
+      if (has(current.op().effects, effect::blocking)) {
+        current_waits[next / 64] |= uint64_t{1} << next % 64;
         ++next;
       }
     }
   }
 
-  static double time_to_copy(const gap& what) {
-    return nanoseconds_per_copy + expected_on_bus(static_cast<double>(what.of->size.bytes));
+  static double time_to_copy(const gap& chosen) {
+    return nanoseconds_per_copy + expected_on_bus(static_cast<double>(chosen.moved->size.bytes));
   }
 
-  // -- which of them go ------------------------------------------------------------------------
+  // -- choice ----------------------------------------------------------------------------------
 
-  // Again and again the one that frees most for longest, of those that help where most is live.
-  void choose_for(int64_t budget) {
-    std::vector<bool> hopeless(count_, false);
+  // Repeatedly chooses the gap that frees most byte-seconds among those that span the current
+  // peak.
+  void choose_within(int64_t budget) {
+    std::vector<bool> is_hopeless(count_, false);
     for (;;) {
-      size_t worst = SIZE_MAX;
+      size_t peak_node = SIZE_MAX;
       for (size_t id = 0; id < count_; ++id)
-        if (!hopeless[id] && live_[id] > budget && (worst == SIZE_MAX || live_[id] > live_[worst]))
-          worst = id;
-      if (worst == SIZE_MAX)
+        if (!is_hopeless[id] && live_[id] > budget &&
+            (peak_node == SIZE_MAX || live_[id] > live_[peak_node]))
+          peak_node = id;
+      if (peak_node == SIZE_MAX)
         return;
-      gap* best = nullptr;
-      double most = 0;
-      for (auto& one : gaps_) {
-        auto helps = one.after < worst && worst <= one.latest;
-        auto worth =
-            static_cast<double>(one.of->size.bytes) * (began_[one.latest] - began_[one.after]);
-        if (helps && one.trigger == 0 && worth > most) {
-          best = &one;
-          most = worth;
+      gap* best_gap = nullptr;
+      double best_benefit = 0;
+      for (auto& candidate : gaps_) {
+        auto spans_peak = candidate.after < peak_node && peak_node <= candidate.latest;
+        auto benefit = static_cast<double>(candidate.moved->size.bytes) *
+                       (began_[candidate.latest] - began_[candidate.after]);
+        if (spans_peak && candidate.trigger == 0 && benefit > best_benefit) {
+          best_gap = &candidate;
+          best_benefit = benefit;
         }
       }
-      if (best)
-        choose(*best);
+      if (best_gap)
+        choose(*best_gap);
       else
-        hopeless[worst] = true;
+        is_hopeless[peak_node] = true;
     }
   }
 
-  int64_t room_to_come_back(int64_t budget) const {
+  int64_t room_for_early_copies(int64_t budget) const {
     int64_t largest = 0;
-    for (const auto& one : gaps_)
-      largest = std::max(largest, one.of->size.bytes);
-    return std::min(coming_at_once * largest,
-                    static_cast<int64_t>(coming_at_most * static_cast<double>(budget)));
+    for (const auto& candidate : gaps_)
+      largest = std::max(largest, candidate.moved->size.bytes);
+    return std::min(max_early_tensors * largest,
+                    static_cast<int64_t>(max_early_part * static_cast<double>(budget)));
   }
 
-  void choose(gap& what) {
-    what.trigger = what.latest;
-    add_live(what.after + 1, what.trigger + 1, -what.of->size.bytes);
-    chosen_.push_back(&what);
+  void choose(gap& chosen) {
+    chosen.trigger = chosen.latest;
+    add_live(chosen.after + 1, chosen.trigger + 1, -chosen.moved->size.bytes);
+    chosen_.push_back(&chosen);
   }
 
-  std::vector<gap*> worth_it() {
-    for (auto& one : gaps_) {
-      auto time = began_[one.latest] - began_[one.after];
-      if (one.of->size.known ? time > 2 * time_to_copy(one) : one.before - one.after > far_apart)
-        choose(one);
+  std::vector<gap*> choose_worthwhile() {
+    for (auto& candidate : gaps_) {
+      auto time = began_[candidate.latest] - began_[candidate.after];
+      if (candidate.moved->size.known ? time > 2 * time_to_copy(candidate)
+                                      : candidate.before - candidate.after > min_distance)
+        choose(candidate);
     }
     return chosen_;
   }
@@ -330,113 +339,119 @@ private:
       live_[id] += bytes;
   }
 
-  // Copies begin so early that they have ended when the value is needed, where there is room for
-  // it. Returns how many are late all the same.
-  size_t begin_in_time(int64_t budget) {
+  // Starts copies back early enough to end before the value is needed, as far as there is room.
+  // Returns the number of copies that end too late.
+  size_t start_in_time(int64_t budget) {
     size_t late = 0;
-    std::ranges::sort(chosen_, {}, [](const gap* one) { return one->before; });
-    for (auto* one : chosen_) {
-      for (auto id = one->trigger - 1; id > one->after; --id) {
-        if (live_[id + 1] + one->of->size.bytes > budget ||
-            began_[one->before] - began_[one->trigger + 1] > lead * time_to_copy(*one))
+    std::ranges::sort(chosen_, {}, [](const gap* candidate) { return candidate->before; });
+    for (auto* chosen : chosen_) {
+      for (auto id = chosen->trigger - 1; id > chosen->after; --id) {
+        if (live_[id + 1] + chosen->moved->size.bytes > budget ||
+            began_[chosen->before] - began_[chosen->trigger + 1] > lead * time_to_copy(*chosen))
           break;
-        if (!is_before(id, *one))
+        if (!is_before(id, *chosen))
           continue;
-        add_live(id + 1, one->trigger + 1, one->of->size.bytes);
-        one->trigger = id;
+        add_live(id + 1, chosen->trigger + 1, chosen->moved->size.bytes);
+        chosen->trigger = id;
       }
-      late += began_[one->before] - began_[one->trigger + 1] < time_to_copy(*one);
+      late += began_[chosen->before] - began_[chosen->trigger + 1] < time_to_copy(*chosen);
     }
     return late;
   }
 
-  // -- the change ------------------------------------------------------------------------------
+  // -- insertion -------------------------------------------------------------------------------
 
   void insert() {
-    std::vector<std::vector<node*>> out(count_), in(count_), ahead(count_);
-    for (auto* one : chosen_)
-      insert(*one, out, in, ahead);
+    std::vector<std::vector<node*>> swap_outs(count_), swap_ins(count_), swapped_nodes(count_);
+    for (auto* chosen : chosen_)
+      insert(*chosen, swap_outs, swap_ins, swapped_nodes);
     std::vector<node*> order;
     for (size_t id = 0; id < count_; ++id) {
-      order.insert(order.end(), ahead[id].begin(), ahead[id].end());
-      order.push_back(&at(id));
-      order.insert(order.end(), out[id].begin(), out[id].end()); // makes room
-      order.insert(order.end(), in[id].begin(), in[id].end());
+      order.insert(order.end(), swapped_nodes[id].begin(), swapped_nodes[id].end());
+      order.push_back(&node_at(id));
+      order.insert(order.end(), swap_outs[id].begin(),
+                   swap_outs[id].end()); // first, because it frees memory
+      order.insert(order.end(), swap_ins[id].begin(), swap_ins[id].end());
     }
     if (order.size() == graph_.nodes().size())
       rewriter::reorder(graph_, order);
   }
 
-  using node_lists = std::vector<std::vector<node*>>; // by the node that they stand beside
-  void insert(const gap& what, node_lists& out, node_lists& in, node_lists& ahead) {
-    const auto& value = *what.of;
-    auto& maker = *value.made.node;
-    auto add = [&](node_spec spec, std::vector<node*>& to) -> edge {
-      auto made = change_.add(std::move(spec), maker);
-      if (!made)
+  using node_lists = std::vector<std::vector<node*>>; // by the id of the node next to the lists
+  void insert(const gap& chosen, node_lists& swap_outs, node_lists& swap_ins,
+              node_lists& swapped_nodes) {
+    const auto& moved_value = *chosen.moved;
+    auto& maker = *moved_value.source.node;
+    auto add = [&](node_spec spec, std::vector<node*>& list) -> edge {
+      auto added = rewriter_.add(std::move(spec), maker);
+      if (!added)
         return {};
-      to.push_back(*made);
-      return {*made, 0};
+      list.push_back(*added);
+      return {*added, 0};
     };
-    std::vector<node*> earlier; // the swap is the last to use it
-    for (const auto& read : value.reads)
-      if (read.by <= what.after && (earlier.empty() || earlier.back() != &at(read.by)))
-        earlier.push_back(&at(read.by));
+    std::vector<node*> earlier; // the copy out runs after these users
+    for (const auto& read : moved_value.reads)
+      if (read.by <= chosen.after && (earlier.empty() || earlier.back() != &node_at(read.by)))
+        earlier.push_back(&node_at(read.by));
     auto saved = add({.op = std::string{internal_ops::swap_out.name},
-                      .inputs = {value.made},
+                      .inputs = {moved_value.source},
                       .controls = std::move(earlier)},
-                     out[what.after]);
+                     swap_outs[chosen.after]);
     auto swapped_in = saved ? add({.op = std::string{internal_ops::swap_in.name},
                                    .inputs = {saved},
-                                   .attrs = {{"shape", value.made.dims()}},
-                                   .controls = {&at(what.trigger)}},
-                                  in[what.trigger])
+                                   .attrs = {{"shape", moved_value.source.dims()}},
+                                   .controls = {&node_at(chosen.trigger)}},
+                                  swap_ins[chosen.trigger])
                             : edge{};
-    auto& swap_ins = ahead[what.before];
-    auto back =
+    auto& arrivals = swapped_nodes[chosen.before];
+    auto value_back =
         swapped_in
-            ? add({.op = std::string{internal_ops::swapped.name}, .inputs = {swapped_in}}, swap_ins)
+            ? add({.op = std::string{internal_ops::swapped.name}, .inputs = {swapped_in}}, arrivals)
             : edge{};
-    if (!back)
+    if (!value_back)
       return;
-    std::map<std::pair<const node*, int>, edge> now;
-    now[{value.made.node, value.made.index}] = back;
-    // What handed the value on before does so again, in order: each hands on one before it.
-    for (auto* view : value.views) {
-      auto from = now.find({view->inputs()[0].node, view->inputs()[0].index});
-      if (view->index() > what.after || from == now.end() || !is_read_later(*view, value, what))
+    std::map<std::pair<const node*, int>, edge> replacements;
+    replacements[{moved_value.source.node, moved_value.source.index}] = value_back;
+    // Copies the views of the value that have later readers, in order: a view may depend on
+    // another.
+    for (auto* view : moved_value.views) {
+      auto source = replacements.find({view->inputs()[0].node, view->inputs()[0].index});
+      if (view->index() > chosen.after || source == replacements.end() ||
+          !is_read_later(*view, moved_value, chosen))
         continue;
       auto inputs = view->inputs();
-      inputs[0] = from->second;
-      if (auto again = add({.op = std::string{view->op().name},
-                            .inputs = std::move(inputs),
-                            .attrs = view->attrs()},
-                           swap_ins))
-        now[{view, 0}] = again;
+      inputs[0] = source->second;
+      if (auto copied_view = add({.op = std::string{view->op().name},
+                                  .inputs = std::move(inputs),
+                                  .attrs = view->attrs()},
+                                 arrivals))
+        replacements[{view, 0}] = copied_view;
     }
-    for (const auto& read : value.reads)
-      if (read.by >= what.before)
-        if (auto it = now.find({read.what.node, read.what.index}); it != now.end())
-          change_.set_input(at(read.by), read.input, it->second);
+    for (const auto& read : moved_value.reads)
+      if (read.by >= chosen.before)
+        if (auto replacement = replacements.find({read.view.node, read.view.index});
+            replacement != replacements.end())
+          rewriter_.set_input(node_at(read.by), read.input, replacement->second);
   }
 
-  // Itself, or what hands it on in turn.
-  static bool is_read_later(const node& view, const value& of, const gap& in) {
-    return std::ranges::any_of(of.reads, [&](const value::read& one) {
-      if (one.what.node != &view)
+  // Returns whether the view, or a view of it, is read after the gap.
+  static bool is_read_later(const node& view, const value& stored, const gap& chosen) {
+    return std::ranges::any_of(stored.reads, [&](const value::read& read) {
+      if (read.view.node != &view)
         return false;
-      auto onwards =
-          std::ranges::find_if(of.views, [&](const node* next) { return next->index() == one.by; });
-      return one.by >= in.before || (onwards != of.views.end() && is_read_later(**onwards, of, in));
+      auto next_view = std::ranges::find_if(
+          stored.views, [&](const node* candidate) { return candidate->index() == read.by; });
+      return read.by >= chosen.before ||
+             (next_view != stored.views.end() && is_read_later(**next_view, stored, chosen));
     });
   }
 
   graph& graph_;
   const swap_options options_;
-  const kernel_sites places_;
-  rewriter change_;
+  const kernel_sites sites_;
+  rewriter rewriter_;
   const size_t count_;
-  size_t words_ = 0; // for each node, in waits_
+  size_t words_ = 0; // the number of words of each node in waits_
   std::vector<uint64_t> waits_;
   std::deque<value> values_;
   std::vector<gap> gaps_;
@@ -447,8 +462,8 @@ private:
 
 } // namespace
 
-swap_report swap_long_lived(step_graph& of, const swap_options& options) {
-  return swapper{of, options}.run();
+swap_report swap_long_lived(step_graph& step, const swap_options& options) {
+  return swapper{step, options}.run();
 }
 
 } // namespace troupe
