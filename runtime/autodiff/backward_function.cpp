@@ -173,24 +173,25 @@ private:
 } // namespace
 
 result<function_gradients::forward_backward> function_gradients::split_forward_backward(
-    const function& original, const std::vector<size_t>& from, const std::vector<size_t>& to,
-    const std::function<bool(size_t)>& stays, bool recomputes) {
+    const function& original, const std::vector<size_t>& result_indices,
+    const std::vector<size_t>& argument_indices, const std::function<bool(size_t)>& stays,
+    bool recomputes) {
   forward_backward parts{opened(original), nullptr, {}, {}};
   auto& forward = parts.forward;
   std::vector<edge> ys, xs;
   auto body = std::make_unique<backward_body>(*forward.body, recomputes);
   gradient_options options{.of_ops = of_ops_};
-  for (auto result_index : from) {
+  for (auto result_index : result_indices) {
     ys.push_back(forward.results[result_index]);
     // In a loop, a value may have another shape in the next iteration.
     const auto& result = forward.results[result_index];
-    auto dims =
-        result_index < original.arguments() && original.handed_on(result_index) < 0 && to == from
-            ? widened(result.dims(), forward.arguments[result_index].dims())
-            : result.dims();
+    auto dims = result_index < original.arguments() && original.handed_on(result_index) < 0 &&
+                        argument_indices == result_indices
+                    ? widened(result.dims(), forward.arguments[result_index].dims())
+                    : result.dims();
     options.weights.push_back(body->add_argument(result.type(), dims));
   }
-  for (auto position : to)
+  for (auto position : argument_indices)
     xs.push_back(forward.arguments[position]);
   auto context = concat("function '", original.name(), "'");
   auto gradients = differentiate(*forward.body, ys, xs, options, *this, [&](node& reached_node) {
@@ -198,7 +199,7 @@ result<function_gradients::forward_backward> function_gradients::split_forward_b
   });
   if (!gradients)
     return gradients.status().within(context);
-  for (size_t i = 0; i < to.size(); ++i)
+  for (size_t i = 0; i < argument_indices.size(); ++i)
     if (!(*gradients)[i])
       (*gradients)[i] = forward.body->add_or_note({.op = "ZerosLike", .inputs = {xs[i]}});
   if (auto noted = forward.body->take_note(); !noted)

@@ -125,16 +125,16 @@ result<edges> recursive_call_gradient(gradient_context& at,
   auto tuple_index = call.outputs();
   TROUPE_TRY(call.graph().widen(call, {}, {{"f", forward}, {"Tout", types}}));
   std::vector<edge> arguments;
-  for (auto position : recursion.from)
+  for (auto position : recursion.results)
     arguments.push_back(at.output_gradient(static_cast<int>(position)));
   arguments.push_back(call.output(tuple_index));
   std::vector<dtype> results;
-  for (auto position : recursion.to)
+  for (auto position : recursion.arguments)
     results.push_back(at.input(static_cast<int>(position)).type());
   TROUPE_ASSIGN(auto* backward_call, add_call(call.graph(), backward, arguments, results));
   edges gradients(call.inputs().size());
-  for (size_t i = 0; i < recursion.to.size(); ++i)
-    gradients[recursion.to[i]] = backward_call->output(static_cast<int>(i));
+  for (size_t i = 0; i < recursion.arguments.size(); ++i)
+    gradients[recursion.arguments[i]] = backward_call->output(static_cast<int>(i));
   return gradients;
 }
 
@@ -182,16 +182,16 @@ result<edges> first_recursive_call_gradient(gradient_context& at, const function
       concat(value.name, "_saving"), concat(value.name, "_gradient"), {}, {}};
   for (size_t i = 0; i < source.results(); ++i)
     if (carries_gradients(source.result_type(i)))
-      recursion.from.push_back(i);
+      recursion.results.push_back(i);
   for (size_t i = 0; i < source.arguments(); ++i)
     if (takes_gradients(source, i))
-      recursion.to.push_back(i);
+      recursion.arguments.push_back(i);
   auto& state = *at.functions();
   auto [entry, is_new] = state.in_progress.try_emplace(value.name, recursion);
   if (!is_new)
     return failure(error_kind::unimplemented, "function '", value.name,
                    "' calls another function of the same name");
-  auto split = state.split_forward_backward(source, recursion.from, recursion.to,
+  auto split = state.split_forward_backward(source, recursion.results, recursion.arguments,
                                             [](size_t) { return false; });
   state.in_progress.erase(entry);
   TROUPE_TRY(split.status());
@@ -202,7 +202,7 @@ result<edges> first_recursive_call_gradient(gradient_context& at, const function
   auto backward_body = std::make_unique<graph>(source.body().ops());
   std::vector<edge> gradients;
   size_t next = 0;
-  for (auto position : recursion.from) {
+  for (auto position : recursion.results) {
     TROUPE_ASSIGN(auto argument,
                   add_value_argument(*backward_body, next++, split->forward.results[position]));
     gradients.push_back(argument);
@@ -221,14 +221,14 @@ result<edges> first_recursive_call_gradient(gradient_context& at, const function
 // Calls the function's custom gradient.
 result<edges> custom_gradient(gradient_context& at, const function& callee) {
   auto& call = at.widens();
-  const auto& [backward, to] = callee.gradient();
+  const auto& [backward, argument_indices] = callee.gradient();
   if (!backward)
     return failure(
         error_kind::unimplemented, "function '", callee.name(),
         "' has a custom gradient that was not loaded: it is of an order that was not loaded, "
         "or of a variable");
   edges gradients(call.inputs().size());
-  if (std::ranges::none_of(to,
+  if (std::ranges::none_of(argument_indices,
                            [&](size_t position) { return at.wants(static_cast<int>(position)); }))
     return gradients;
   auto arguments = call.inputs();
@@ -237,13 +237,13 @@ result<edges> custom_gradient(gradient_context& at, const function& callee) {
       arguments.push_back(at.output_gradient(i));
   TROUPE_ASSIGN(auto* backward_call,
                 add_call(call.graph(), {backward->name(), backward}, arguments, {}, &call));
-  for (size_t i = 0; i < to.size(); ++i) {
-    gradients[to[i]] = backward_call->output(static_cast<int>(i));
-    const auto& argument = call.inputs()[to[i]];
-    if (!gradients[to[i]].dims().compatible(argument.dims()))
-      return invalid("function '", callee.name(), "': its own gradient of argument ", to[i],
-                     " has shape ", gradients[to[i]].dims(), ", and '", argument, "' has ",
-                     argument.dims());
+  for (size_t i = 0; i < argument_indices.size(); ++i) {
+    gradients[argument_indices[i]] = backward_call->output(static_cast<int>(i));
+    const auto& argument = call.inputs()[argument_indices[i]];
+    if (!gradients[argument_indices[i]].dims().compatible(argument.dims()))
+      return invalid("function '", callee.name(), "': its own gradient of argument ",
+                     argument_indices[i], " has shape ", gradients[argument_indices[i]].dims(),
+                     ", and '", argument, "' has ", argument.dims());
   }
   return gradients;
 }
@@ -264,26 +264,26 @@ result<edges> call_gradient(gradient_context& at) {
     return custom_gradient(at, callee);
   if (calls_itself(callee.body(), value.name))
     return first_recursive_call_gradient(at, value);
-  place_list from, to;
+  place_list result_indices, argument_indices;
   std::vector<bool> is_needed(callee.arguments());
   auto used_by_result = arguments_of_results(callee);
   for (size_t i = 0; i < callee.results(); ++i) {
     if (!at.has_output_gradient(static_cast<int>(i)) || !carries_gradients(callee.result_type(i)))
       continue;
-    from.push_back(i);
+    result_indices.push_back(i);
     for (size_t k = 0; k < is_needed.size(); ++k)
       is_needed[k] = is_needed[k] || used_by_result[i][k];
   }
   for (size_t i = 0; i < callee.arguments(); ++i)
     if (is_needed[i] && at.wants(static_cast<int>(i)) && takes_gradients(callee, i))
-      to.push_back(i);
+      argument_indices.push_back(i);
   edges gradients(call.inputs().size());
-  if (to.empty())
+  if (argument_indices.empty())
     return gradients;
-  auto& split_call = state.calls[{&callee, from, to}];
+  auto& split_call = state.calls[{&callee, result_indices, argument_indices}];
   if (!split_call.backward.body) {
-    TROUPE_ASSIGN(auto split,
-                  state.split_forward_backward(callee, from, to, [](size_t) { return true; }));
+    TROUPE_ASSIGN(auto split, state.split_forward_backward(callee, result_indices, argument_indices,
+                                                           [](size_t) { return true; }));
     auto results = split.forward.results;
     results.insert(results.end(), split.saved.begin(), split.saved.end());
     TROUPE_ASSIGN(auto forward, function::make(concat(value.name, "_saving"),
@@ -295,15 +295,15 @@ result<edges> call_gradient(gradient_context& at) {
   if (split_call.forward.body->results() > static_cast<size_t>(first_saved))
     TROUPE_TRY(call.graph().widen(call, {}, {{"f", split_call.forward}}));
   std::vector<edge> arguments;
-  for (auto position : from)
+  for (auto position : result_indices)
     arguments.push_back(at.output_gradient(static_cast<int>(position)));
   for (const auto& [is_argument, index] : split_call.needs)
     arguments.push_back(is_argument ? at.input(static_cast<int>(index))
                                     : call.output(first_saved + static_cast<int>(index)));
   TROUPE_ASSIGN(auto* backward_call,
                 add_call(call.graph(), split_call.backward, arguments, {}, &call));
-  for (size_t i = 0; i < to.size(); ++i)
-    gradients[to[i]] = backward_call->output(static_cast<int>(i));
+  for (size_t i = 0; i < argument_indices.size(); ++i)
+    gradients[argument_indices[i]] = backward_call->output(static_cast<int>(i));
   return gradients;
 }
 
@@ -319,7 +319,7 @@ result<edges> branches_gradient(gradient_context& at) {
     TROUPE_ASSIGN(auto body, wrap_custom_gradient(callee->body));
     bodies.push_back(body);
   }
-  place_list from, to;
+  place_list result_indices, argument_indices;
   std::vector<bool> is_needed(bodies.front()->arguments());
   for (const auto& body : bodies) {
     auto used_by_result = arguments_of_results(*body);
@@ -330,20 +330,21 @@ result<edges> branches_gradient(gradient_context& at) {
   for (size_t i = 0; i < bodies.front()->results(); ++i)
     if (at.has_output_gradient(static_cast<int>(i)) &&
         carries_gradients(bodies.front()->result_type(i)))
-      from.push_back(i);
+      result_indices.push_back(i);
   for (size_t i = 0; i < is_needed.size(); ++i)
     if (is_needed[i] && at.wants(static_cast<int>(first + i)) &&
         takes_gradients(*bodies.front(), i))
-      to.push_back(i);
+      argument_indices.push_back(i);
   edges gradients(branch.inputs().size());
-  if (to.empty())
+  if (argument_indices.empty())
     return gradients;
   std::vector<function_gradients::forward_backward> splits;
   std::map<size_t, size_t> kept_places; // the arguments passed unchanged, and their positions
   bool has_saved = false;
   for (const auto& body : bodies) {
-    TROUPE_ASSIGN(auto split, at.functions()->split_forward_backward(*body, from, to,
-                                                                     [](size_t) { return true; }));
+    TROUPE_ASSIGN(auto split,
+                  at.functions()->split_forward_backward(*body, result_indices, argument_indices,
+                                                         [](size_t) { return true; }));
     for (const auto& need : split.needs)
       if (need.is_argument)
         kept_places.try_emplace(need.index, kept_places.size());
@@ -351,7 +352,7 @@ result<edges> branches_gradient(gradient_context& at) {
     splits.push_back(std::move(split));
   }
   std::vector<edge> inputs{branch.inputs()[0]};
-  for (auto position : from)
+  for (auto position : result_indices)
     inputs.push_back(at.output_gradient(static_cast<int>(position)));
   std::vector<size_t> kept_arguments(kept_places.size());
   for (auto [argument, kept_place] : kept_places)
@@ -363,7 +364,7 @@ result<edges> branches_gradient(gradient_context& at) {
     std::vector<edge> gradient_arguments;
     std::map<size_t, edge> arguments;
     size_t next = 0;
-    for (auto position : from) {
+    for (auto position : result_indices) {
       TROUPE_ASSIGN(auto argument,
                     add_value_argument(*backward_body, next++, split.forward.results[position]));
       gradient_arguments.push_back(argument);
@@ -407,8 +408,8 @@ result<edges> branches_gradient(gradient_context& at) {
                                                         : "StatelessIf",
                                     .inputs = inputs,
                                     .attrs = with_functions(branch, backward)}));
-  for (size_t i = 0; i < to.size(); ++i)
-    gradients[first + to[i]] = backward_node->output(static_cast<int>(i));
+  for (size_t i = 0; i < argument_indices.size(); ++i)
+    gradients[first + argument_indices[i]] = backward_node->output(static_cast<int>(i));
   return gradients;
 }
 

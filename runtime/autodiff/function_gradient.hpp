@@ -49,8 +49,8 @@ public:
   /// `stays` returns whether the backward function can take an argument without saving it. With
   /// `recomputes`, only values that cannot be recomputed from arguments and saved values are saved.
   result<forward_backward> split_forward_backward(const function& source,
-                                                  const std::vector<size_t>& from,
-                                                  const std::vector<size_t>& to,
+                                                  const std::vector<size_t>& result_indices,
+                                                  const std::vector<size_t>& argument_indices,
                                                   const std::function<bool(size_t)>& stays,
                                                   bool recomputes = false);
 
@@ -65,8 +65,8 @@ public:
 
   /// A function that calls itself, while its gradient is being built.
   struct recursive {
-    std::string forward, backward; // the names of the two functions
-    std::vector<size_t> from, to;
+    std::string forward, backward;          // the names of the two functions
+    std::vector<size_t> results, arguments; // the indices of those with gradients
   };
   std::map<std::string, recursive> in_progress;
 

@@ -91,10 +91,10 @@ private:
   status differentiate_node(node& node, const backward_paths& paths) {
     if (node.inputs().empty())
       return {};
-    std::vector<bool> wanted;
+    std::vector<bool> needed_inputs;
     for (const auto& input : node.inputs())
-      wanted.push_back(paths.leads_to_x(input) && carries_gradients(input.type()));
-    if (std::ranges::find(wanted, true) == wanted.end())
+      needed_inputs.push_back(paths.leads_to_x(input) && carries_gradients(input.type()));
+    if (std::ranges::find(needed_inputs, true) == needed_inputs.end())
       return {};
     std::vector<edge> output_gradients;
     for (int i = 0; i < node.outputs(); ++i)
@@ -102,16 +102,17 @@ private:
     if (std::ranges::none_of(output_gradients,
                              [](const edge& output_gradient) { return bool(output_gradient); }))
       return {};
-    const auto* given = users_gradient(node);
-    if (!given && !node.op().gradient)
+    const auto* user_function = users_gradient(node);
+    if (!user_function && !node.op().gradient)
       return failure(error_kind::unimplemented, node.description(),
                      ": no gradient is defined: ", node.op().no_gradient);
     TROUPE_ASSIGN(auto* differentiated,
                   reached_ ? reached_(node) : recomputation_.recomputed(node, output_gradients));
-    gradient_context context{*differentiated, std::move(output_gradients), std::move(wanted),
+    gradient_context context{*differentiated, std::move(output_gradients), std::move(needed_inputs),
                              &functions_};
-    TROUPE_ASSIGN(auto input_gradients, call(node, given, context));
-    TROUPE_TRY(check(*differentiated, given, input_gradients)); // the node may have more inputs now
+    TROUPE_ASSIGN(auto input_gradients, call(node, user_function, context));
+    TROUPE_TRY(check(*differentiated, user_function,
+                     input_gradients)); // the node may have more inputs now
     for (size_t i = 0; i < node.inputs().size(); ++i)
       if (input_gradients[i])
         partials_[{node.inputs()[i].node, node.inputs()[i].index}].push_back(input_gradients[i]);
@@ -126,26 +127,28 @@ private:
     return users == options_.of_ops.end() ? nullptr : &users->second;
   }
 
-  result<edges> call(const node& forward_node, const gradient_function* given,
+  result<edges> call(const node& forward_node, const gradient_function* user_function,
                      gradient_context& context) {
     // The colocated device and the forward node's name make a gradient's nodes easy to find.
     auto last = forward_node.name().substr(forward_node.name().rfind('/') + 1);
     auto name = concat(last.substr(last.starts_with('_')), "_grad"); // internal ops start with _
     gradient_scope scope{graph_, name, &forward_node.device()};
-    auto input_gradients = given ? (*given)(context) : forward_node.op().gradient(context);
+    auto input_gradients =
+        user_function ? (*user_function)(context) : forward_node.op().gradient(context);
     if (auto recorded = take_error(graph_); !recorded)
       return std::move(recorded).within(concat("gradient of ", forward_node.description()));
     return input_gradients;
   }
 
   // Checks a user's gradients. The tests of an op check the types and shapes of its own gradients.
-  status check(const node& node, const gradient_function* given, const edges& gradients) const {
+  status check(const node& node, const gradient_function* user_function,
+               const edges& gradients) const {
     if (gradients.size() != node.inputs().size())
-      return failure(given ? error_kind::invalid_argument : error_kind::internal,
-                     node.description(),
-                     given ? ": the function given for it gave " : ": its gradient function gave ",
-                     gradients.size(), " gradients for ", node.inputs().size(), " inputs");
-    for (size_t i = 0; given && i < gradients.size(); ++i) {
+      return failure(
+          user_function ? error_kind::invalid_argument : error_kind::internal, node.description(),
+          user_function ? ": the function given for it gave " : ": its gradient function gave ",
+          gradients.size(), " gradients for ", node.inputs().size(), " inputs");
+    for (size_t i = 0; user_function && i < gradients.size(); ++i) {
       const auto &gradient = gradients[i], &input = node.inputs()[i];
       if (!gradient)
         continue;
@@ -232,8 +235,8 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
       return invalid_call("the gradient given for ", op_name, " is no function");
   }
   gradient_scope scope{*target, "gradients"};
-  static std::atomic<uint64_t> taken{0};
-  function_gradients functions{options.of_ops, concat(target->scope(), ++taken)};
+  static std::atomic<uint64_t> call_count{0};
+  function_gradients functions{options.of_ops, concat(target->scope(), ++call_count)};
   auto result_edges = differentiate(*target, ys, xs, options, functions);
   if (!result_edges)
     return result_edges.status().within(context);

@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-/// An optional interface of a device, beside `accelerator` (accelerator.hpp).
+/// An optional interface of a device, in addition to `accelerator` (accelerator.hpp).
 class pending_inputs {
 public:
   /// Orders all later launches after the operation that writes the tensor: a copy from the host

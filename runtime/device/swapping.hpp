@@ -10,8 +10,9 @@ struct swap_statistics {
   uint64_t held = 0;        ///< currently in host memory
 };
 
-/// An optional interface of a device, beside `accelerator` (accelerator.hpp), for the ops _SwapOut,
-/// _SwapIn and _Swapped. Copies run in parallel with other launched work. No function blocks.
+/// An optional interface of a device, in addition to `accelerator` (accelerator.hpp), for the ops
+/// _SwapOut, _SwapIn and _Swapped. Copies run in parallel with other launched work. No function
+/// blocks.
 class swapping : public pending_inputs {
 public:
   /// Launches a copy to pinned host memory and returns a tensor that stands for the copy, valid

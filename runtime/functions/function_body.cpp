@@ -83,10 +83,10 @@ result<edge> function_body::capture(edge source) {
   const auto* state = source.node->output_is_ref(source.index) ? resource_behind(source) : nullptr;
   auto key =
       state ? std::pair{state, -1} : std::pair{static_cast<const node*>(source.node), source.index};
-  if (auto known = known_.find(key); known != known_.end()) {
+  if (auto known_argument = known_.find(key); known_argument != known_.end()) {
     if (state)
       after_.push_back(source.node); // the function must also see updates since the first capture
-    return known->second;
+    return known_argument->second;
   }
   edge argument_edge;
   if (!state) {

@@ -1,5 +1,5 @@
-// The uses of variables, queues and tables by nodes. Other code asks here instead of looking at
-// ops.
+// The uses of variables, queues and tables by nodes. No other code derives them
+// from ops.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 

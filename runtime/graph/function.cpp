@@ -75,7 +75,7 @@ status function::collect_arguments() {
     if (!is_argument(*body_node)) {
       if (outlives_steps(body_node->op()))
         return invalid(body_node->description(), ": a ", to_string(body_node->op().makes),
-                       " lives longer than a call: make it outside, and use it here");
+                       " outlives a call: create it outside of the function and use it inside");
       continue;
     }
     auto position = static_cast<size_t>(body_node->attr<int64_t>("index"));
@@ -253,10 +253,10 @@ status check_call(const function& called, const std::vector<edge>& inputs, size_
                       source.dims(), " from '", source, "'");
   }
   if (results.size() != called.results())
-    return mismatch("gives ", called.results(), " results, not ", results.size());
+    return mismatch("returns ", called.results(), " results, not ", results.size());
   for (size_t i = 0; i < results.size(); ++i)
     if (results[i] != called.result_type(i))
-      return mismatch("gives ", called.result_type(i), " as result ", i, ", not ", results[i]);
+      return mismatch("returns ", called.result_type(i), " as result ", i, ", not ", results[i]);
   return {};
 }
 

@@ -94,7 +94,7 @@ constexpr bool outlives_steps(const op_def& op) noexcept {
 
 /// Returns whether the node is an argument of a function.
 TROUPE_API bool is_argument(const node& candidate) noexcept;
-/// Returns whether a node in a function has effects beside computing results.
+/// Returns whether a node in a function has effects besides computing results.
 TROUPE_API bool acts_in_a_body(const node& candidate);
 
 /// Returns whether `body` calls a function of this name without containing it: a recursive call.

@@ -15,11 +15,11 @@ class function_gradients;
 /// A node to differentiate, and the gradients with respect to its outputs.
 class TROUPE_API gradient_context {
 public:
-  /// `wanted` tells for each input whether its gradient is needed; empty: all are needed.
+  /// `needed_inputs` tells for each input whether its gradient is needed; empty: all are needed.
   gradient_context(node& differentiated, std::vector<edge> output_gradients,
-                   std::vector<bool> wanted = {}, function_gradients* functions = nullptr)
+                   std::vector<bool> needed_inputs = {}, function_gradients* functions = nullptr)
       : node_(differentiated), output_gradients_(std::move(output_gradients)),
-        wanted_(std::move(wanted)), functions_(functions) {}
+        needed_inputs_(std::move(needed_inputs)), functions_(functions) {}
 
   int inputs() const noexcept { return static_cast<int>(node_.inputs().size()); }
   // The functions below throw troupe::error for an input or output that the node does not have.
@@ -40,7 +40,8 @@ public:
   const node& of() const noexcept { return node_; }
   /// Returns whether the gradient with respect to an input is needed.
   bool wants(int i) const {
-    return wanted_.empty() || wanted_[checked_index(i, "input", wanted_.size())];
+    return needed_inputs_.empty() ||
+           needed_inputs_[checked_index(i, "input", needed_inputs_.size())];
   }
 
   /// For nodes that run functions (function_gradient.hpp): the node, whose inputs and outputs the
@@ -62,7 +63,7 @@ private:
 
   node& node_;
   std::vector<edge> output_gradients_;
-  std::vector<bool> wanted_;
+  std::vector<bool> needed_inputs_;
   function_gradients* functions_;
 };
 

@@ -41,8 +41,7 @@ std::string line_of_last_node(const std::vector<std::unique_ptr<node>>& nodes) {
 
 void throw_if_none_open(size_t scopes, const char* kind) {
   if (scopes == 0)
-    throw error{
-        failure(error_kind::failed_precondition, "no ", kind, " scope is open to be ended")};
+    throw error{failure(error_kind::failed_precondition, "no ", kind, " scope is open")};
 }
 
 } // namespace
@@ -167,7 +166,7 @@ result<node*> graph::add(node_spec spec) {
     return add_here(std::move(spec));
   if (auto op = ops_->find_op(spec.op); op && outlives_steps(**op))
     return invalid("a ", to_string((*op)->makes),
-                   " lives longer than a call: make it outside of the function, and use it there")
+                   " outlives a call: create it outside of the function and use it inside")
         .about(spec.op, spec.name)
         .within(concat(spec.op, " '", spec.name, "' (", to_string(spec.where), ')'));
   return inner_->stays_around(spec) ? add_here(std::move(spec)) : inner_->add(std::move(spec));

@@ -124,27 +124,27 @@ struct attr_def {
 
   constexpr attr_def() = default;
   /// A type from the set. It is deduced from the inputs if a port names the attribute.
-  constexpr attr_def(std::string_view n, dtype_set types)
-      : name(n), kind(attr_kind::type), allowed(types) {}
-  constexpr attr_def(std::string_view n, dtype_set types, dtype value)
-      : name(n), kind(attr_kind::type), allowed(types), preset(value) {}
-  constexpr attr_def(std::string_view n, std::same_as<bool> auto value)
-      : name(n), kind(attr_kind::boolean), preset(value) {}
-  constexpr attr_def(std::string_view n, std::same_as<int> auto value)
-      : name(n), kind(attr_kind::integer), preset(int64_t{value}) {}
-  constexpr attr_def(std::string_view n, std::same_as<double> auto value)
-      : name(n), kind(attr_kind::real), preset(value) {}
-  constexpr attr_def(std::string_view n, const char* value)
-      : name(n), kind(attr_kind::text), preset(std::string_view{value}) {}
-  constexpr attr_def(std::string_view n, at_least least)
-      : name(n), kind(attr_kind::integer), minimum(least.value) {}
+  constexpr attr_def(std::string_view attr_name, dtype_set types)
+      : name(attr_name), kind(attr_kind::type), allowed(types) {}
+  constexpr attr_def(std::string_view attr_name, dtype_set types, dtype value)
+      : name(attr_name), kind(attr_kind::type), allowed(types), preset(value) {}
+  constexpr attr_def(std::string_view attr_name, std::same_as<bool> auto value)
+      : name(attr_name), kind(attr_kind::boolean), preset(value) {}
+  constexpr attr_def(std::string_view attr_name, std::same_as<int> auto value)
+      : name(attr_name), kind(attr_kind::integer), preset(int64_t{value}) {}
+  constexpr attr_def(std::string_view attr_name, std::same_as<double> auto value)
+      : name(attr_name), kind(attr_kind::real), preset(value) {}
+  constexpr attr_def(std::string_view attr_name, const char* value)
+      : name(attr_name), kind(attr_kind::text), preset(std::string_view{value}) {}
+  constexpr attr_def(std::string_view attr_name, at_least bound)
+      : name(attr_name), kind(attr_kind::integer), minimum(bound.value) {}
   /// A required list of types from the set.
-  constexpr attr_def(std::string_view n, attr_kind k, dtype_set types)
-      : name(n), kind(k), allowed(types) {}
+  constexpr attr_def(std::string_view attr_name, attr_kind value_kind, dtype_set types)
+      : name(attr_name), kind(value_kind), allowed(types) {}
   /// Required, unless `optional`: then the default is false, 0, "", or an empty list, and for a
   /// shape the unknown shape.
-  constexpr attr_def(std::string_view n, attr_kind k, bool optional_ = false)
-      : name(n), kind(k), optional(optional_) {}
+  constexpr attr_def(std::string_view attr_name, attr_kind value_kind, bool optional_ = false)
+      : name(attr_name), kind(value_kind), optional(optional_) {}
 
   constexpr bool has_default() const { return optional || preset.index() != 0; }
 
@@ -159,7 +159,8 @@ struct attr_def {
 /// Returns the default value; a value-initialized one of its kind unless has_default().
 TROUPE_API attr_value default_of(const attr_def& attr);
 
-/// The effects of running an op beside computing its outputs. Passes read them instead of op names.
+/// The effects of running an op besides computing its outputs. Passes read them instead of op
+/// names.
 enum class effect : uint32_t {
   none = 0,
 

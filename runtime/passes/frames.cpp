@@ -114,12 +114,12 @@ private:
       return invalid("input '", source, "' refers to nothing");
     if (state->op().per_step)
       return failure(error_kind::unimplemented, state->description(),
-                     ": lives within one step, and ", caller_.description(),
-                     " runs others: use a variable");
+                     ": exists only within one step, and ", caller_.description(),
+                     " runs steps of its own: use a variable");
     if (is_argument(*state))
-      return failure(error_kind::unimplemented, caller_.description(),
-                     ": waits within a function that calls itself, which cannot be: let a node "
-                     "outside wait");
+      return failure(
+          error_kind::unimplemented, caller_.description(),
+          ": a recursive function cannot contain a blocking node: move the node out of it");
     auto& copied_state = states_[state];
     if (!copied_state) {
       copied_state = nodes().add_copy(*state, {}, {});
@@ -132,8 +132,9 @@ private:
                                       const std::vector<edge>& arguments,
                                       const std::string& prefix) {
     if (!called.body)
-      return failure(error_kind::unimplemented, caller_.description(), ": function '", called.name,
-                     "' calls itself, and waits or spans devices: let a node outside do that");
+      return failure(
+          error_kind::unimplemented, caller_.description(), ": function '", called.name,
+          "' is recursive, so it cannot block or span devices: move those nodes out of it");
     const auto& body = *called.body;
     std::vector<edge> results(body.results());
     for (size_t i = 0; i < body.results(); ++i)

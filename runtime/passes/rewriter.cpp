@@ -18,7 +18,7 @@ constexpr int same_output = -1, several = -2;
 
 constexpr auto impure_effects = effect::stateful | effect::random | effect::blocking | effect::fed;
 
-// Returns whether a node runs even if no node reads it, because it has effects beside its outputs.
+// Returns whether a node runs even if no node reads it, because it has effects besides its outputs.
 bool is_root(const node& node) {
   return node.op().makes == resource::none &&
          has(node.op().effects, effect::stateful | effect::blocking);
@@ -125,43 +125,44 @@ void rewriter::infer_shapes(node& node) {
     }
 }
 
-bool rewriter::replace(node& old, const std::vector<edge>& by) {
-  if (by.empty() || static_cast<size_t>(old.outputs()) != by.size() || !old.controls().empty())
+bool rewriter::replace(node& old, const std::vector<edge>& replacements) {
+  if (replacements.empty() || static_cast<size_t>(old.outputs()) != replacements.size() ||
+      !old.controls().empty())
     return false;
   auto transfer = transfer_of(old); // must stay what the readers expect
   for (int i = 0; i < old.outputs(); ++i) {
-    const auto& replacement = by[static_cast<size_t>(i)];
+    const auto& replacement = replacements[static_cast<size_t>(i)];
     if (!replacement || replacement.node == &old || transfer_of(*replacement.node) != transfer ||
         replacement.type() != old.output_type(i) ||
         replacement.node->output_is_ref(replacement.index) ||
         !replacement.dims().compatible(old.output_shape(i)))
       return false;
   }
-  if (depends_on(old, by) || !keeps_effects(old, by))
+  if (depends_on(old, replacements) || !keeps_effects(old, replacements))
     return false;
-  merge(old, by);
+  merge(old, replacements);
   return true;
 }
 
-void rewriter::merge(node& old, const std::vector<edge>& by) {
-  record_order(old, by);
-  if (by.size() == 1) {
-    by_[index(old)] = by[0];
+void rewriter::merge(node& old, const std::vector<edge>& replacements) {
+  record_order(old, replacements);
+  if (replacements.size() == 1) {
+    by_[index(old)] = replacements[0];
   } else {
-    by_[index(old)] = {by[0].node, several - static_cast<int>(several_.size())};
-    several_.push_back(by);
+    by_[index(old)] = {replacements[0].node, several - static_cast<int>(several_.size())};
+    several_.push_back(replacements);
   }
   changed_ = true;
 }
 
-void rewriter::merge(node& old, node& by) {
-  record_order(old, {{&by, 0}});
-  by_[index(old)] = {&by, same_output};
+void rewriter::merge(node& old, node& replacement) {
+  record_order(old, {{&replacement, 0}});
+  by_[index(old)] = {&replacement, same_output};
   changed_ = true;
 }
 
-void rewriter::record_order(const node& old, const std::vector<edge>& by) {
-  for (const auto& replacement : by)
+void rewriter::record_order(const node& old, const std::vector<edge>& replacements) {
+  for (const auto& replacement : replacements)
     replaced_by_later_ |= latest_[index(*replacement.node)] > index(old);
 }
 
@@ -192,12 +193,12 @@ bool rewriter::depends_on(const node& dependency, const std::vector<edge>& edges
 
 // A node that runs after `old` runs after all effects before it. It runs after as many through `by`
 // if every path backward from `old` reaches a dependency of `by` before it reaches an effect.
-bool rewriter::keeps_effects(const node& old, const std::vector<edge>& by) const {
+bool rewriter::keeps_effects(const node& old, const std::vector<edge>& replacements) const {
   if (!after_effects_[index(old)])
     return true;
-  if (by.size() > 1)
+  if (replacements.size() > 1)
     return false; // a control edge to the node would be replaced by one to the first only
-  std::vector<const node*> cover{by[0].node};
+  std::vector<const node*> cover{replacements[0].node};
   constexpr size_t limit = 16;
   for (size_t i = 0; i < cover.size() && cover.size() < limit; ++i) {
     for (const auto& input : cover[i]->inputs())

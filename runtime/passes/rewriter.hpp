@@ -34,11 +34,11 @@ public:
   /// Replaces the outputs of a pure node by the edges `by`. Returns false without a change if a
   /// reader would no longer run after a node that it depends on, if `by` depends on the node, if a
   /// type differs, or if a shape is incompatible.
-  bool replace(node& old, const std::vector<edge>& by);
+  bool replace(node& old, const std::vector<edge>& replacements);
   /// Replaces a node by a node with the same outputs and the same dependencies.
-  void merge(node& old, node& by);
+  void merge(node& old, node& replacement);
   /// Replaces the outputs by edges that all come after the dependencies and effects of `old`.
-  void merge(node& old, const std::vector<edge>& by);
+  void merge(node& old, const std::vector<edge>& replacements);
   bool is_replaced(const node& node) const noexcept { return by_[index(node)].node != nullptr; }
   edge now(edge source) const noexcept; ///< returns the current replacement of an edge
 
@@ -79,8 +79,8 @@ private:
   static size_t index(const node& node) noexcept { return static_cast<size_t>(node.id()); }
   bool is_new(const node& node) const noexcept { return index(node) >= nodes_.size(); }
   bool depends_on(const node& dependency, const std::vector<edge>& edges) const;
-  bool keeps_effects(const node& old, const std::vector<edge>& by) const;
-  void record_order(const node& old, const std::vector<edge>& by);
+  bool keeps_effects(const node& old, const std::vector<edge>& replacements) const;
+  void record_order(const node& old, const std::vector<edge>& replacements);
   void infer_shapes(node& node);
   void record_dependences(const node& node);
 

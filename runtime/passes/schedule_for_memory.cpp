@@ -170,16 +170,16 @@ int64_t estimated_peak(const graph& source) {
 
 void schedule_for_memory(step_graph& step) {
   dependences constraints{*step.nodes};
-  auto before = peak_of(constraints, current_order(step.nodes->nodes().size()));
-  auto better = greedy_order(constraints);
-  if (better.size() != step.nodes->nodes().size() ||
-      static_cast<double>(peak_of(constraints, better)) >
-          max_peak_ratio * static_cast<double>(before))
+  auto old_peak = peak_of(constraints, current_order(step.nodes->nodes().size()));
+  auto new_order = greedy_order(constraints);
+  if (new_order.size() != step.nodes->nodes().size() ||
+      static_cast<double>(peak_of(constraints, new_order)) >
+          max_peak_ratio * static_cast<double>(old_peak))
     return;
-  std::vector<node*> order;
-  for (auto id : better)
-    order.push_back(step.nodes->nodes()[id].get());
-  rewriter::reorder(*step.nodes, order);
+  std::vector<node*> ordered_nodes;
+  for (auto id : new_order)
+    ordered_nodes.push_back(step.nodes->nodes()[id].get());
+  rewriter::reorder(*step.nodes, ordered_nodes);
 }
 
 } // namespace troupe

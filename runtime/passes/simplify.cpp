@@ -63,15 +63,16 @@ bool fits_into(const partial_shape& small, const partial_shape& big) {
 } // namespace
 
 bool simplify_context::is_all(int i, double value) const {
-  auto* known = constant(i);
-  return known && known->elements() > 0 && all_equal(*known, value);
+  auto* constant_input = constant(i);
+  return constant_input && constant_input->elements() > 0 && all_equal(*constant_input, value);
 }
 
 std::optional<std::vector<int64_t>> simplify_context::integers(int i) const {
-  auto* known = constant(i);
-  if (!known || (known->type() != dtype::i32 && known->type() != dtype::i64))
+  auto* constant_input = constant(i);
+  if (!constant_input ||
+      (constant_input->type() != dtype::i32 && constant_input->type() != dtype::i64))
     return std::nullopt;
-  auto values = to_integers(*known);
+  auto values = to_integers(*constant_input);
   return std::vector<int64_t>(values.begin(), values.end());
 }
 

@@ -33,7 +33,7 @@ constexpr size_t min_distance = 8;
 
 struct value_size {
   int64_t bytes = 0;
-  bool known = true; // unknown extents count as 1
+  bool is_known = true; // unknown extents count as 1
 };
 
 value_size size_of_value(edge source) {
@@ -46,7 +46,7 @@ struct value {
   edge source;
   value_size size;
   struct read {
-    size_t by; // the reading node
+    size_t reader; // the reading node
     int input;
     edge view; // the output itself or a view of it
   };
@@ -176,7 +176,7 @@ private:
     for (const auto& stored : values_) {
       auto first = stored.source.node->index();
       if (stored.uploaded && !stored.reads.empty())
-        first = stored.reads.front().by;
+        first = stored.reads.front().reader;
       add_live(first, stored.last + (is_overwritten(stored) ? 0 : 1), stored.size.bytes);
     }
     for (auto& bytes : live_)
@@ -206,7 +206,7 @@ private:
     for (auto& candidate : values_)
       if (candidate.is_movable && !candidate.reads.empty() &&
           (candidate.size.bytes >= static_cast<int64_t>(options_.at_least) ||
-           !candidate.size.known))
+           !candidate.size.is_known))
         if (auto longest = longest_gap(candidate))
           gaps_.push_back(*std::move(longest));
   }
@@ -215,19 +215,19 @@ private:
     gap longest{.moved = &candidate, .after = 0, .before = 0};
     auto previous = candidate.source.node->index();
     for (const auto& read : candidate.reads) {
-      if (began_[read.by] - began_[previous] > began_[longest.before] - began_[longest.after])
-        longest.after = previous, longest.before = read.by;
-      previous = read.by;
+      if (began_[read.reader] - began_[previous] > began_[longest.before] - began_[longest.after])
+        longest.after = previous, longest.before = read.reader;
+      previous = read.reader;
     }
     if (longest.before < longest.after + 2)
       return {};
     longest.waits.assign(words_, ~uint64_t{0});
     for (const auto& read : candidate.reads)
-      if (read.by >= longest.before)
+      if (read.reader >= longest.before)
         for (size_t i = 0; i < words_; ++i)
-          longest.waits[i] &= waits_of(read.by)[i];
+          longest.waits[i] &= waits_of(read.reader)[i];
     for (const auto& read : candidate.reads)
-      if (read.by <= longest.after && !is_before(read.by, longest))
+      if (read.reader <= longest.after && !is_before(read.reader, longest))
         return {};
     for (auto id = longest.before - 1; id > longest.after && longest.latest == 0; --id)
       if (is_before(id, longest))
@@ -327,15 +327,15 @@ private:
   std::vector<gap*> choose_worthwhile() {
     for (auto& candidate : gaps_) {
       auto time = began_[candidate.latest] - began_[candidate.after];
-      if (candidate.moved->size.known ? time > 2 * time_to_copy(candidate)
-                                      : candidate.before - candidate.after > min_distance)
+      if (candidate.moved->size.is_known ? time > 2 * time_to_copy(candidate)
+                                         : candidate.before - candidate.after > min_distance)
         choose(candidate);
     }
     return chosen_;
   }
 
-  void add_live(size_t from, size_t to, int64_t bytes) {
-    for (auto id = from; id < to; ++id)
+  void add_live(size_t first, size_t end, int64_t bytes) {
+    for (auto id = first; id < end; ++id)
       live_[id] += bytes;
   }
 
@@ -391,8 +391,9 @@ private:
     };
     std::vector<node*> earlier; // the copy out runs after these users
     for (const auto& read : moved_value.reads)
-      if (read.by <= chosen.after && (earlier.empty() || earlier.back() != &node_at(read.by)))
-        earlier.push_back(&node_at(read.by));
+      if (read.reader <= chosen.after &&
+          (earlier.empty() || earlier.back() != &node_at(read.reader)))
+        earlier.push_back(&node_at(read.reader));
     auto saved = add({.op = std::string{internal_ops::swap_out.name},
                       .inputs = {moved_value.source},
                       .controls = std::move(earlier)},
@@ -428,10 +429,10 @@ private:
         replacements[{view, 0}] = copied_view;
     }
     for (const auto& read : moved_value.reads)
-      if (read.by >= chosen.before)
+      if (read.reader >= chosen.before)
         if (auto replacement = replacements.find({read.view.node, read.view.index});
             replacement != replacements.end())
-          rewriter_.set_input(node_at(read.by), read.input, replacement->second);
+          rewriter_.set_input(node_at(read.reader), read.input, replacement->second);
   }
 
   // Returns whether the view, or a view of it, is read after the gap.
@@ -440,8 +441,8 @@ private:
       if (read.view.node != &view)
         return false;
       auto next_view = std::ranges::find_if(
-          stored.views, [&](const node* candidate) { return candidate->index() == read.by; });
-      return read.by >= chosen.before ||
+          stored.views, [&](const node* candidate) { return candidate->index() == read.reader; });
+      return read.reader >= chosen.before ||
              (next_view != stored.views.end() && is_read_later(**next_view, stored, chosen));
     });
   }

@@ -37,9 +37,9 @@ character first_of(std::string_view text) noexcept {
       return {byte(0), 1, false};
     code = code << 6 | (byte(i) & 0x3fu);
   }
-  constexpr std::array<uint32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  constexpr std::array<uint32_t, 5> smallest_codes{0, 0, 0x80, 0x800, 0x10000};
   auto is_surrogate = code >= 0xd800 && code < 0xe000;
-  if (code < least[length] || is_surrogate || code > 0x10ffff)
+  if (code < smallest_codes[length] || is_surrogate || code > 0x10ffff)
     return {byte(0), 1, false};
   return {code, length, true};
 }
@@ -138,10 +138,10 @@ std::string printable_json(std::string text) {
 }
 
 size_t incomplete_tail(std::string_view text) noexcept {
-  for (size_t back = 1; back <= std::min<size_t>(text.size(), 3); ++back) {
-    auto byte = static_cast<uint8_t>(text[text.size() - back]);
+  for (size_t distance = 1; distance <= std::min<size_t>(text.size(), 3); ++distance) {
+    auto byte = static_cast<uint8_t>(text[text.size() - distance]);
     if ((byte & 0xc0) != 0x80)
-      return length_of(byte) > back ? back : 0;
+      return length_of(byte) > distance ? distance : 0;
   }
   return 0;
 }

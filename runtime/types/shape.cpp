@@ -76,8 +76,8 @@ std::ostream& operator<<(std::ostream& out, const shape& dims) {
   return print(out, dims.extents());
 }
 
-partial_shape::partial_shape(const shape& known)
-    : extents_(known.begin(), known.end()), known_rank_(true) {}
+partial_shape::partial_shape(const shape& complete)
+    : extents_(complete.begin(), complete.end()), known_rank_(true) {}
 
 partial_shape::partial_shape(std::initializer_list<int64_t> extents)
     : extents_(extents), known_rank_(true) {}
@@ -92,14 +92,14 @@ partial_shape partial_shape::of_rank(int rank) {
 }
 
 result<partial_shape> partial_shape::make(std::span<const int64_t> extents) {
-  std::vector<int64_t> known(extents.begin(), extents.end());
-  for (auto& extent : known) {
+  std::vector<int64_t> known_extents(extents.begin(), extents.end());
+  for (auto& extent : known_extents) {
     if (extent < unknown_extent)
       return invalid("extents must be -1 (unknown) or more, got ", extent);
     if (extent == unknown_extent)
       extent = 1;
   }
-  TROUPE_TRY(shape::make(known)); // the limits on rank and size
+  TROUPE_TRY(shape::make(known_extents)); // the limits on rank and size
   return partial_shape{std::vector<int64_t>(extents.begin(), extents.end())};
 }
 

@@ -61,7 +61,7 @@ inline constexpr int64_t unknown_extent = -1;
 class TROUPE_API partial_shape {
 public:
   partial_shape() = default; ///< unknown rank
-  partial_shape(const shape& known);
+  partial_shape(const shape& complete);
   partial_shape(std::initializer_list<int64_t> extents); ///< -1 for an unknown extent
   explicit partial_shape(std::vector<int64_t> extents);
 

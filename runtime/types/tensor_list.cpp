@@ -24,8 +24,8 @@ status tensor_list::admit(const tensor& item) {
     has_inner_handles_ = has_inner_handles_ || inner.has_handles();
   }
   return depth_ <= max_list_depth ? status{}
-                                  : failure(error_kind::resource_exhausted, "lists lie more than ",
-                                            max_list_depth, " deep within lists");
+                                  : failure(error_kind::resource_exhausted,
+                                            "lists are nested more than ", max_list_depth, " deep");
 }
 
 bool tensor_list::operator==(const tensor_list& other) const noexcept {

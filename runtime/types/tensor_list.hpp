@@ -15,9 +15,9 @@ public:
   virtual ~shared_object() = default;
   virtual std::string description() const = 0; ///< "TensorArray 'outputs'"
 
-  /// Checks that this object may keep a handle of `other`. Called before it does, from any thread.
-  /// Fails if an object that is kept would keep another. This excludes cycles, and it bounds the
-  /// depth of recursive destruction.
+  /// Checks that this object may keep a handle of `other`. Called before this object keeps it, from
+  /// any thread. Fails if an object that is kept would keep another. This excludes cycles, and it
+  /// bounds the depth of recursive destruction.
   status keep(shared_object& other);
 
 private:
@@ -60,8 +60,8 @@ public:
   status take() {
     return remaining_-- > 0
                ? status{}
-               : failure(error_kind::resource_exhausted, "lists within lists have more than ",
-                         max_items, " items, counting repeated items each time");
+               : failure(error_kind::resource_exhausted, "nested lists have more than ", max_items,
+                         " items, counting repeated items each time");
   }
   bool is_spent() const noexcept { return remaining_ <= 0; }
 

@@ -356,7 +356,7 @@ TEST_CASE_METHOD(fixture, "lists within lists are bounded, however they are made
         return list{a[0] + 1, tensor_list_push_back(none, add_n({reserved, a[1]}))};
       })[1];
   CHECK_THAT(failure_of([&] { s.fetch(tensor_list_length(deep)); }),
-             Catch::Matchers::Contains("deep within lists"));
+             Catch::Matchers::Contains("lists are nested more than"));
   auto wide = while_loop(
       {g.constant(0), none}, [&](auto& a) { return less(a[0], 50); },
       [&](auto& a) {

@@ -339,7 +339,7 @@ TEST_CASE("what does not fit is refused where it is built") {
   CHECK(failure_of([&] {
           cond(
               p, [&] { return static_cast<edge>(g.variable(1.0f)); }, [&] { return x; });
-        }).find("lives longer than a call") != std::string::npos);
+        }).find("outlives a call") != std::string::npos);
   CHECK(failure_of([&] {
           while_loop(
               {x}, [&](auto& v) { return less(v[0], 1); }, [&](auto&) { return list{}; });
