@@ -110,8 +110,8 @@ public:
   /// Returns this device if it can move tensors to host memory for a while (swapping.hpp).
   virtual swapping* as_swapping() noexcept { return nullptr; }
 
-  /// Calls `done` once, when all work launched before has run, with the first error since the last
-  /// call. `done` is called from a thread of the device and must not block.
+  /// Calls `done` once, when all work launched before has run, with an error if one occurred since
+  /// the last call. `done` is called from a thread of the device and must not block.
   using on_done = std::function<void(status)>;
   virtual void when_done(on_done done) = 0;
 
