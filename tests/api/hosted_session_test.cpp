@@ -548,7 +548,7 @@ TEST_CASE("addresses of hosts are checked, and only sessions understand them") {
   CHECK_THAT(thrown_by([] { session::connect("master:nowhere"); }).message(),
              Contains("master: 'nowhere' is no address"));
   CHECK_THAT(thrown_by([&] { server::start(here.at(0)); }).message(),
-             Contains("says who hosts a session, and not where the tasks are"));
+             Contains("names tasks that host sessions, not the tasks of a cluster"));
   graph_builder g;
   auto one = g.constant(tensor::scalar(1));
   auto empty = concat("127.0.0.1:", free_ports(1)[0]);
