@@ -17,7 +17,7 @@ namespace {
 using retry_atom = caf::atom_constant<caf::atom("again")>;
 using check_wanted_atom = caf::atom_constant<caf::atom("stillwant")>;
 // Claimant -> itself: end the call of that number if its peer has not introduced itself as a task.
-struct check_call {
+struct check_introduced {
   uint64_t number;
 };
 using time_out_atom = caf::atom_constant<caf::atom("toolate")>;
@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds grace{5'000};
 } // namespace
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::check_call)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::check_introduced)
 
 namespace troupe {
 namespace {
@@ -122,7 +122,7 @@ void connected(claimant_self self, dialed& call) {
   exchange.peer_timeout = state.options.peer_timeout;
   exchange.near_memory = false;
   state.exchange = state.options.ways.open(self->system(), call, std::move(exchange));
-  self->delayed_send(self, longest_call, check_call{++state.calls});
+  self->delayed_send(self, longest_call, check_introduced{++state.calls});
 }
 
 // Ends the connection. The handler of its end calls the next address.
@@ -190,7 +190,7 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
         else if (self->state.introduced)
           self->send(self->state.exchange, outgoing{self->state.options.what});
       },
-      [=](const check_call& call_to_check) {
+      [=](const check_introduced& call_to_check) {
         auto& current = self->state;
         const auto& seeds = current.options.seeds;
         auto has_others = seeds.size() > 1 || current.called_address != seeds[0];

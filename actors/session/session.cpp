@@ -168,7 +168,7 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
   local_task_parts parts{.server = worker.server,
                          .state = worker.state,
                          .devices = worker.devices,
-                         .knock = [worker_actor](std::function<void()> answer) {
+                         .check_health = [worker_actor](std::function<void()> answer) {
                            caf::anon_send(worker_actor, knock{std::move(answer)});
                          }};
   auto opened = options.open_port(*serves_at, parts);

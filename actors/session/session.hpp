@@ -26,7 +26,7 @@ struct local_task_parts {
   std::shared_ptr<resources> state;
   std::vector<std::shared_ptr<device>> devices;
   /// Has the worker call a function, to check that it handles messages. Any thread.
-  std::function<void(std::function<void()>)> knock;
+  std::function<void(std::function<void()>)> check_health;
 };
 
 /// The port at which a local session serves operators.
