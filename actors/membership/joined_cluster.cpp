@@ -71,19 +71,19 @@ void joined_cluster::connected(const peer_ready& ready) {
 }
 
 void joined_cluster::reached_first(const connection_ptr& via) {
-  auto found = peers_.find(via.get());
-  if (found == peers_.end() || !found->second.task || options_.is_first())
+  auto entry = peers_.find(via.get());
+  if (entry == peers_.end() || !entry->second.task || options_.is_first())
     return;
-  found->second.is_first = true;
-  claim_own(found->second);
+  entry->second.is_first = true;
+  claim_own(entry->second);
 }
 
 void joined_cluster::disconnected(const peer_gone& gone) {
-  auto found = peers_.find(gone.via.get());
-  if (found == peers_.end())
+  auto entry = peers_.find(gone.via.get());
+  if (entry == peers_.end())
     return;
-  const auto lost = std::move(found->second);
-  peers_.erase(found);
+  const auto lost = std::move(entry->second);
+  peers_.erase(entry);
   gossip_.lost(lost.id);
   by_id_.erase(lost.id);
   if (coordinator_ && lost.task) {
@@ -201,21 +201,21 @@ void joined_cluster::take_claim(peer& from, const number_claim& claim) {
 
 // Refers a claim to the task that gives out numbers.
 number_grant joined_cluster::refer(const number_claim& claim) const {
-  const auto* other = copy_.find(copy_.coordinator());
+  const auto* coordinator = copy_.find(copy_.coordinator());
   number_grant grant;
   // The claim follows the ended process of the coordinator at its address.
-  if (other && other->address == claim.address && other->task.job == claim.job && !claim.holds &&
-      !hears_coordinator())
+  if (coordinator && coordinator->address == claim.address && coordinator->task.job == claim.job &&
+      !claim.holds && !hears_coordinator())
     return {.outcome = {},
-            .task = other->task,
-            .incarnation = std::max(claim.incarnation, other->incarnation + 1),
+            .task = coordinator->task,
+            .incarnation = std::max(claim.incarnation, coordinator->incarnation + 1),
             .ask = claim.address};
-  grant.ask = other ? other->address : "";
+  grant.ask = coordinator ? coordinator->address : "";
   grant.outcome =
       failure(error_kind::unavailable, self_, " at ", options_.address, " gives out no numbers; ",
-              other ? concat(other->task, " at ", other->address, " does, and ",
-                             hears_coordinator() ? "is heard" : "is not heard")
-                    : concat("the task at ", options_.seeds.front(), " does"));
+              coordinator ? concat(coordinator->task, " at ", coordinator->address, " does, and ",
+                                   hears_coordinator() ? "is heard" : "is not heard")
+                          : concat("the task at ", options_.seeds.front(), " does"));
   return grant;
 }
 
@@ -352,8 +352,8 @@ void joined_cluster::become_elected(uint64_t term) {
 
 // Returns whether the list names the former process at this address as the coordinator.
 bool joined_cluster::names_itself() const {
-  const auto* own = copy_.find(self_);
-  return own && copy_.coordinator() == self_ && own->address == options_.address;
+  const auto* own_entry = copy_.find(self_);
+  return own_entry && copy_.coordinator() == self_ && own_entry->address == options_.address;
 }
 
 // The task that gave this process its number did not know that the former process was elected.
@@ -457,18 +457,18 @@ void joined_cluster::expect_members() const {
 
 // Compares the list's entry of this task with this process.
 void joined_cluster::check_own_entry() {
-  const auto* own = list().find(self_);
-  if (own && own->incarnation > incarnation_ && own->holds_number())
+  const auto* own_entry = list().find(self_);
+  if (own_entry && own_entry->incarnation > incarnation_ && own_entry->holds_number())
     return host_.fail(failure(error_kind::failed_precondition, self_, " with the incarnation ",
-                              incarnation_, " has been replaced by ", own->incarnation, " at ",
-                              own->address, ": end the old process"));
+                              incarnation_, " has been replaced by ", own_entry->incarnation,
+                              " at ", own_entry->address, ": end the old process"));
   if (coordinator_)
     return;
   if (names_itself())
     return; // the new coordinator may not be known yet
   if (const auto* known = list().find(list().coordinator()); known && host_.keep)
     host_.keep(known->address);
-  if (!own || own->incarnation != incarnation_ || own->state != presence::here)
+  if (!own_entry || own_entry->incarnation != incarnation_ || own_entry->state != presence::here)
     for (const auto& [id, other] : by_id_)
       if (is_coordinator(*other))
         claim_own(*other);

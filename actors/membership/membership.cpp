@@ -249,10 +249,10 @@ void report_waits_to_task(membership_self self, tell_waits& report) {
 void pass_on(membership_self self, const program_lost& lost_program, const connection_ptr& via) {
   auto& state = self->state;
   auto watcher = caf::actor_cast<caf::actor>(state.watcher);
-  auto found =
-      std::ranges::find(state.members, via, [](const auto& entry) { return entry.second.via; });
-  if (watcher && found != state.members.end())
-    self->send(watcher, part_lost{found->first, lost_program.handle});
+  auto entry =
+      std::ranges::find(state.members, via, [](const auto& member) { return member.second.via; });
+  if (watcher && entry != state.members.end())
+    self->send(watcher, part_lost{entry->first, lost_program.handle});
 }
 
 status connect_error(const membership_state& state, const task_name& task,
@@ -272,24 +272,24 @@ status connect_error(const membership_state& state, const task_name& task,
 // Fails the requests for the task whose deadline has passed.
 void refuse_overdue(membership_self self, const task_name& task) {
   auto& members = self->state.members;
-  auto found = members.find(task);
-  if (found == members.end())
+  auto entry = members.find(task);
+  if (entry == members.end())
     return;
-  refuse(self, found->second, connect_error(self->state, task, found->second), self->clock().now());
-  if (is_unused(found->second))
-    members.erase(found);
+  refuse(self, entry->second, connect_error(self->state, task, entry->second), self->clock().now());
+  if (is_unused(entry->second))
+    members.erase(entry);
 }
 
 // Calls `then` before returning if the link is ready.
 void connect(membership_self self, const connect_request& request, on_link then) {
   auto& members = self->state.members;
-  auto found = members.find(request.to);
-  if (found == members.end()) {
+  auto entry = members.find(request.to);
+  if (entry == members.end()) {
     if (!self->state.options.cluster.may_change())
       return then(failure(error_kind::not_found, "the cluster has no task ", request.to));
-    found = members.try_emplace(request.to).first;
+    entry = members.try_emplace(request.to).first;
   }
-  auto& link = found->second;
+  auto& link = entry->second;
   if (link.ready)
     return then(peer_link{request.to, link.incarnation, link.exchange, link.via});
   auto due = self->state.due.add(self, request.deadline,
@@ -448,12 +448,12 @@ void introduced(membership_self self, const peer_ready& ready) {
   }
   if (greeting.role != "task")
     return;
-  auto found = state.members.find({greeting.job, greeting.task});
-  if (found == state.members.end() && state.joined) // the list will have it soon
-    found = state.members.try_emplace({greeting.job, greeting.task}).first;
-  if (found == state.members.end())
+  auto entry = state.members.find({greeting.job, greeting.task});
+  if (entry == state.members.end() && state.joined) // the list will have it soon
+    entry = state.members.try_emplace({greeting.job, greeting.task}).first;
+  if (entry == state.members.end())
     return;
-  auto& [task, link] = *found;
+  auto& [task, link] = *entry;
   if (state.seeds && ready.inbound)
     state.seeds->expect(link.address);
   if (ready.inbound) {

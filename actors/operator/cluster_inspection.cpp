@@ -93,16 +93,16 @@ private:
   }
 
   inspection task(const task_name& name, const std::string& address, int depth) {
-    auto asked = inspections_.find(name);
-    if (asked != inspections_.end() && asked->second.ok())
-      return *std::move(asked->second);
+    auto known = inspections_.find(name);
+    if (known != inspections_.end() && known->second.ok())
+      return *std::move(known->second);
     inspection composed{to_string(name), "task"};
     if (depth < 0)
       return composed;
     composed.add("address", address);
-    if (asked != inspections_.end())
+    if (known != inspections_.end())
       composed.add("error",
-                   task_problem::of(to_string(name), asked->second.status()).why.message());
+                   task_problem::of(to_string(name), known->second.status()).why.message());
     return composed;
   }
 

@@ -69,10 +69,10 @@ public:
 
   status drain(const task_name& task, std::chrono::milliseconds patience) override {
     TROUPE_TRY(check_task(task));
-    auto done = std::make_shared<std::promise<status>>();
-    auto answer = done->get_future();
+    auto promise = std::make_shared<std::promise<status>>();
+    auto answer = promise->get_future();
     ask_to_drain(system_, membership_, task, patience,
-                 [=](status outcome) { done->set_value(std::move(outcome)); });
+                 [=](status outcome) { promise->set_value(std::move(outcome)); });
     try {
       return answer.get();
     } catch (const std::future_error&) { // the actor has ended without an answer
@@ -107,10 +107,11 @@ private:
 
   // Each request has a timeout, so there is always an answer.
   task_inspections ask(tasks_question question) {
-    auto done = std::make_shared<std::promise<task_inspections>>();
-    auto answer = done->get_future();
-    inspect_tasks(system_, membership_, std::move(question),
-                  [=](task_inspections inspections) { done->set_value(std::move(inspections)); });
+    auto promise = std::make_shared<std::promise<task_inspections>>();
+    auto answer = promise->get_future();
+    inspect_tasks(system_, membership_, std::move(question), [=](task_inspections inspections) {
+      promise->set_value(std::move(inspections));
+    });
     try {
       return answer.get();
     } catch (const std::future_error&) {

@@ -29,7 +29,7 @@ namespace troupe {
 namespace {
 
 // The calling thread of run(): waits at the gate of a step, and for the end of the step.
-class driver final : public step_observer, public step_gate::waiter, public waiting_caller {
+class step_driver final : public step_observer, public step_gate::waiter, public waiting_caller {
 public:
   void let_in() override {
     std::lock_guard guard{mutex_};
@@ -252,19 +252,20 @@ public:
         spawn_cluster_session(system_, cluster, options(), times_.get(), nullptr, links_.get()));
   }
 
-  result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
+  result<std::shared_ptr<prepared_step>> prepare(const graph& source,
+                                                 const step_signature& signature,
                                                  step_clock::time_point deadline,
                                                  const std::stop_token& stop) override {
-    TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    TROUPE_ASSIGN(auto request, prepare_request::make(source, signature, deadline));
     request.knows = known_losses();
     request.retried = is_retried();
     request.stop = stop;
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
   }
 
-  result<placement_report> explain(const graph& of, const step_signature& signature,
+  result<placement_report> explain(const graph& source, const step_signature& signature,
                                    step_clock::time_point deadline) override {
-    TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    TROUPE_ASSIGN(auto request, prepare_request::make(source, signature, deadline));
     return ask_for<placement_report>(patience_until(deadline), explain_request{std::move(request)});
   }
 
@@ -335,16 +336,16 @@ public:
 
   status reset(const std::string& container, step_clock::time_point deadline) override {
     status outcome;
-    auto asked = ask(patience_until(deadline), reset_request{container},
-                     [&](const status& answer) { outcome = answer; });
-    return asked ? outcome : asked;
+    auto delivered = ask(patience_until(deadline), reset_request{container},
+                         [&](const status& answer) { outcome = answer; });
+    return delivered ? outcome : delivered;
   }
 
   status end_fill(uint64_t number, bool done, step_clock::time_point deadline) override {
     status outcome;
-    auto asked = ask(patience_until(deadline), troupe::end_fill{done, number},
-                     [&](const status& answer) { outcome = answer; });
-    return asked ? outcome : asked;
+    auto delivered = ask(patience_until(deadline), troupe::end_fill{done, number},
+                         [&](const status& answer) { outcome = answer; });
+    return delivered ? outcome : delivered;
   }
 
   result<state_survey> list_state(const std::string& task,
@@ -490,17 +491,17 @@ private:
                const run_limits& limits, step_statistics& statistics) {
     TROUPE_TRY(step.outside.check(feeds));
     TROUPE_TRY(step.local->check_state());
-    driver end;
-    if (!end.enter(step.gate, limits.deadline, limits.stop))
+    step_driver caller;
+    if (!caller.enter(step.gate, limits.deadline, limits.stop))
       return limits.stop.stop_requested() ? stopped_by_caller() : queue_timeout(step.gate);
     const step_gate::turn admitted{step.gate};
-    return drive_admitted(*step.local, end, feeds, fetches, limits, statistics);
+    return drive_admitted(*step.local, caller, feeds, fetches, limits, statistics);
   }
 
   // Runs regions that were left to other threads, and that none of these has begun.
-  static void take_back(task_instance& instance, kernel_threads& threads, const driver& end,
+  static void take_back(task_instance& instance, kernel_threads& threads, const step_driver& caller,
                         caller_unit& unit) {
-    while (!end.has_ended_here()) {
+    while (!caller.has_ended_here()) {
       auto* next = threads.take_back(instance);
       if (!next)
         return;
@@ -513,21 +514,21 @@ private:
 
   // Waits for the end of a step. Meanwhile runs ready regions that have found no other thread.
   // Returns false at the deadline.
-  static bool wait_for_end(task_instance& instance, task_program& program, driver& end,
+  static bool wait_for_end(task_instance& instance, task_program& program, step_driver& caller,
                            caller_unit& unit, step_clock::time_point deadline) {
-    if (end.has_ended())
+    if (caller.has_ended())
       return true;
     auto* threads = program.kernels();
     if (!threads)
-      return end.wait_until(deadline);
-    const kernel_threads::caller_in_line waits{*threads, instance, end};
+      return caller.wait_until(deadline);
+    const kernel_threads::caller_in_line waits{*threads, instance, caller};
     do
-      take_back(instance, *threads, end, unit);
-    while (!end.has_ended() && end.wait_until(deadline));
-    return end.has_ended();
+      take_back(instance, *threads, caller, unit);
+    while (!caller.has_ended() && caller.wait_until(deadline));
+    return caller.has_ended();
   }
 
-  status drive_admitted(task_program& program, driver& end, std::span<const tensor> feeds,
+  status drive_admitted(task_program& program, step_driver& caller, std::span<const tensor> feeds,
                         std::span<tensor> fetches, const run_limits& limits,
                         step_statistics& statistics) {
     auto instance = program.check_out();
@@ -537,20 +538,20 @@ private:
     auto& conductor = instance->conductor();
     auto step = next_local_step();
     caller_unit unit{system_};
-    end.drives(unit);
+    caller.drives(unit);
     const shown_step shown_to_operators{port_, step, instance, limits.deadline};
-    conductor.begin(step, end, &unit, limits.deadline);
+    conductor.begin(step, caller, &unit, limits.deadline);
     {
       std::stop_callback on_stop{limits.stop, [&conductor, step] {
                                    auto why = stopped_by_caller().within(concat("step ", step));
                                    conductor.abort(step, std::move(why), nullptr);
                                  }};
       unit.drain(conductor.stop());
-      if (!wait_for_end(*instance, program, end, unit, limits.deadline)) {
+      if (!wait_for_end(*instance, program, caller, unit, limits.deadline)) {
         conductor.abort(step, overdue(step), &unit);
         if (auto* threads = program.kernels())
-          take_back(*instance, *threads, end, unit); // that became ready meanwhile
-        end.wait_for_stop();
+          take_back(*instance, *threads, caller, unit); // that became ready meanwhile
+        caller.wait_for_stop();
       }
     }
     if (limits.watch.times) {

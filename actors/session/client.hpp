@@ -76,7 +76,7 @@ struct opened_port {
 
 /// Opens the HTTP port for operators of the task of a local session.
 using port_opener =
-    std::function<result<opened_port>(const address& at, const local_task_parts& of)>;
+    std::function<result<opened_port>(const address& listen_address, const local_task_parts& task)>;
 
 struct client_options {
   const registry* ops = nullptr;   ///< must outlive the client
@@ -88,7 +88,7 @@ struct client_options {
   uint64_t session = 0;            ///< identifies the session in the ids of its steps; 0: random
   program_options programs = {};
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
-  std::chrono::milliseconds peer_timeout{10'000}; ///< a task that is silent for so long is lost
+  std::chrono::milliseconds peer_timeout{10'000}; ///< a task that is silent for longer is lost
   tls_files tls = {};                             ///< all connections use TLS; none: no encryption
   bool insecure = false;   ///< allows unencrypted connections to other machines
   bool near_memory = true; ///< large tensors of tasks of this machine are read from their memory
@@ -103,7 +103,7 @@ struct client_options {
   port_opener open_port = {}; ///< opens the port of `http`; required where `http` is set
 };
 
-/// What a run reports and checks in addition to its fetches.
+/// Options of a run: statistics, checks and a stop request.
 struct run_insight {
   step_statistics* statistics = nullptr; ///< filled in before the run returns, also where it fails
   bool check_numerics = false; ///< fail at the first node that produces a NaN or an infinity
@@ -126,14 +126,14 @@ public:
 
   virtual ~client() = default;
 
-  /// Compiles a kind of step. Fails with `cancelled` soon after a stop request.
-  virtual result<std::shared_ptr<prepared_step>> prepare(const graph& of,
+  /// Compiles a kind of step of `source`. Fails with `cancelled` soon after a stop request.
+  virtual result<std::shared_ptr<prepared_step>> prepare(const graph& source,
                                                          const step_signature& signature,
                                                          step_clock::time_point deadline,
                                                          const std::stop_token& stop = {}) = 0;
 
-  /// Reports where prepare() would place the nodes now, and why. Registers nothing.
-  virtual result<placement_report> explain(const graph& of, const step_signature& signature,
+  /// Reports where prepare() would place the nodes, and why. Registers nothing.
+  virtual result<placement_report> explain(const graph& source, const step_signature& signature,
                                            step_clock::time_point deadline) = 0;
 
   /// Runs one step and returns its fetches. Fetches and `feeds` are in the signature's order. The

@@ -53,13 +53,13 @@ using master_self = caf::stateful_actor<master_state>*;
 void watch_waits(master_self self);
 
 // Adds the task to the error.
-status naming(const task_name& task, status why) {
+status with_task(const task_name& task, status why) {
   auto name = to_string(task);
   why = std::move(why).on_task(name);
   return why.message().find(name) == std::string::npos ? std::move(why).within(name) : why;
 }
 
-caf::timespan until(master_self self, step_clock::time_point deadline) {
+caf::timespan timeout_until(master_self self, step_clock::time_point deadline) {
   constexpr std::chrono::hours century{100 * 365 * 24};
   auto left = std::chrono::duration_cast<caf::timespan>(deadline - self->clock().now());
   return std::clamp<caf::timespan>(left, std::chrono::milliseconds{1}, century);
@@ -68,8 +68,8 @@ caf::timespan until(master_self self, step_clock::time_point deadline) {
 // -- tasks ---------------------------------------------------------------------------------------
 
 template <class Result>
-std::shared_ptr<pending_answer<Result>> owe(master_self self,
-                                            caf::typed_response_promise<Result> reply) {
+std::shared_ptr<pending_answer<Result>>
+make_pending_answer(master_self self, caf::typed_response_promise<Result> reply) {
   auto answer = std::make_shared<pending_answer<Result>>(std::move(reply));
   auto& open = self->state.open;
   std::erase_if(open, [](const auto& other) { return other.expired(); });
@@ -111,29 +111,29 @@ void ask_tasks(master_self self, const std::vector<task_name>& tasks, patience_w
     size_t missing;
     std::function<void(std::vector<answer_of<Answer>>)> then;
   };
-  auto asked = std::make_shared<progress>();
-  asked->missing = tasks.size();
-  asked->then = std::move(then);
+  auto gathered = std::make_shared<progress>();
+  gathered->missing = tasks.size();
+  gathered->then = std::move(then);
   for (const auto& task : tasks)
-    asked->answers.emplace_back(failure(error_kind::unavailable, task, " did not answer"));
+    gathered->answers.emplace_back(failure(error_kind::unavailable, task, " did not answer"));
   if (tasks.empty())
-    return asked->then({});
+    return gathered->then({});
   for (size_t i = 0; i < tasks.size(); ++i) {
-    auto settle = [asked, i](answer_of<Answer> answer) {
-      asked->answers[i] = std::move(answer);
-      if (--asked->missing == 0)
-        asked->then(std::move(asked->answers));
+    auto settle = [gathered, i](answer_of<Answer> answer) {
+      gathered->answers[i] = std::move(answer);
+      if (--gathered->missing == 0)
+        gathered->then(std::move(gathered->answers));
     };
     auto ask = [=, task = tasks[i]](const result<peer_link>& link) {
       if (!link)
-        return settle(naming(task, link.status()));
-      self->request(link->exchange, until(self, patience.deadline), question...)
+        return settle(with_task(task, link.status()));
+      self->request(link->exchange, timeout_until(self, patience.deadline), question...)
           .then([=](const Answer& answer) { settle(answer); },
                 [=](const caf::error& why) {
-                  settle(naming(task, why == caf::sec::request_timeout
-                                          ? failure(error_kind::deadline_exceeded,
-                                                    "it did not answer in time")
-                                          : from_caf(why)));
+                  settle(with_task(task, why == caf::sec::request_timeout
+                                             ? failure(error_kind::deadline_exceeded,
+                                                       "it did not answer in time")
+                                             : from_caf(why)));
                 });
     };
     find_worker(self, tasks[i], patience.deadline, ask, patience.once);
@@ -147,7 +147,7 @@ std::vector<task_name> all_tasks(master_self self) {
   return {tasks.begin(), tasks.end()};
 }
 
-step_clock::time_point soon(master_self self) {
+step_clock::time_point default_deadline(master_self self) {
   return self->clock().now() + self->state.options.patience;
 }
 
@@ -242,7 +242,7 @@ std::vector<task_name> tasks_to_ask(master_self self, const graph& nodes) {
   return {wanted.begin(), wanted.end()};
 }
 
-void learn(device_list& known, const std::vector<device_info>& listed) {
+void add_devices(device_list& known, const std::vector<device_info>& listed) {
   for (const auto& info : listed) {
     auto name = device_name::parse(info.name);
     if (!name || !name->whole() || std::ranges::find(known, *name) != known.end())
@@ -260,13 +260,13 @@ void ask_devices(master_self self, const prepare_request& request,
                  const std::function<void(status)>& then) {
   auto tasks = tasks_to_ask(self, *request.of->nodes);
   ask_tasks<std::vector<device_info>>(
-      self, tasks, {std::min(request.deadline, soon(self))},
+      self, tasks, {std::min(request.deadline, default_deadline(self))},
       [=](const std::vector<result<std::vector<device_info>>>& answers) {
         status silent;
         for (size_t i = 0; i < tasks.size(); ++i)
           if (answers[i]) {
             self->state.listed.insert(tasks[i]);
-            learn(self->state.options.devices, *answers[i]);
+            add_devices(self->state.options.devices, *answers[i]);
           } else if (silent.ok()) {
             silent = answers[i].status();
           }
@@ -275,8 +275,8 @@ void ask_devices(master_self self, const prepare_request& request,
       list_devices_atom::value);
 }
 
-void learn_devices(master_self self, const prepare_request& request,
-                   const std::function<void(status)>& then) {
+void find_devices(master_self self, const prepare_request& request,
+                  const std::function<void(status)>& then) {
   if (self->state.options.may_change)
     watch_waits(self);
   self->state.awaits->wait_for(*request.of->nodes, request.deadline, [=] {
@@ -406,7 +406,7 @@ std::function<void()> answer_in_time(master_self self, const std::shared_ptr<pre
 caf::result<step_ptr> prepare(master_self self, const prepare_request& request) {
   if (request.deadline <= self->clock().now())
     return to_caf(not_begun_in_time());
-  auto answer = owe(self, self->make_response_promise<step_ptr>());
+  auto answer = make_pending_answer(self, self->make_response_promise<step_ptr>());
   auto compiling = std::make_shared<std::weak_ptr<preparation>>();
   answer->keep(stop_request::watch(self, request.stop, [=] {
     TROUPE_REACHED("a prepare request is stopped");
@@ -414,7 +414,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
       job->stop.raise();
     answer->fail(stopped_by_caller());
   }));
-  learn_devices(self, request, [=](const status& silent) {
+  find_devices(self, request, [=](const status& silent) {
     if (answer->is_answered())
       return;
     if (!silent.ok() && self->state.options.devices.empty())
@@ -455,8 +455,8 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
 caf::result<placement_report> explain(master_self self, const explain_request& request) {
   if (request.what.deadline <= self->clock().now())
     return to_caf(not_begun_in_time());
-  auto answer = owe(self, self->make_response_promise<placement_report>());
-  learn_devices(self, request.what, [=](const status& silent) {
+  auto answer = make_pending_answer(self, self->make_response_promise<placement_report>());
+  find_devices(self, request.what, [=](const status& silent) {
     auto job = begin_preparation(self, request.what);
     job->options.how.explain = true;
     auto cancel_timer = answer_in_time(self, job, [=](const status& late) { answer->fail(late); });
@@ -503,9 +503,9 @@ void part_was_lost(master_self self, const part_lost& lost) {
 // -- other requests ------------------------------------------------------------------------------
 
 caf::result<status> reset(master_self self, const reset_request& request) {
-  auto answer = owe(self, self->make_response_promise<status>());
+  auto answer = make_pending_answer(self, self->make_response_promise<status>());
   ask_all<status>(
-      self, {}, {soon(self)},
+      self, {}, {default_deadline(self)},
       [=](const std::vector<task_name>&, const std::vector<status>& outcomes) {
         auto failed =
             std::ranges::find_if(outcomes, [](const auto& outcome) { return !outcome.ok(); });
@@ -518,7 +518,7 @@ caf::result<status> reset(master_self self, const reset_request& request) {
 void ask_for_devices(master_self self, const survey_devices& wanted,
                      std::function<void(result<device_survey>)> then) {
   ask_all<std::vector<device_info>>(
-      self, {}, {std::min(wanted.deadline, soon(self)), true},
+      self, {}, {std::min(wanted.deadline, default_deadline(self)), true},
       [=](const std::vector<task_name>& tasks,
           const std::vector<result<std::vector<device_info>>>& answers) {
         device_survey survey;
@@ -531,7 +531,7 @@ void ask_for_devices(master_self self, const survey_devices& wanted,
 }
 
 caf::result<device_survey> ask_for_devices(master_self self, const survey_devices& wanted) {
-  auto answer = owe(self, self->make_response_promise<device_survey>());
+  auto answer = make_pending_answer(self, self->make_response_promise<device_survey>());
   ask_for_devices(self, wanted, [=](result<device_survey> survey) {
     survey ? answer->deliver(*std::move(survey)) : answer->fail(survey.status());
   });
@@ -539,7 +539,7 @@ caf::result<device_survey> ask_for_devices(master_self self, const survey_device
 }
 
 caf::result<std::vector<device_info>> list_devices(master_self self) {
-  auto answer = owe(self, self->make_response_promise<std::vector<device_info>>());
+  auto answer = make_pending_answer(self, self->make_response_promise<std::vector<device_info>>());
   ask_for_devices(self, {}, [=](result<device_survey> survey) {
     auto outcome = survey ? as_error(survey->problems) : survey.status();
     outcome ? answer->deliver(std::move(survey->devices)) : answer->fail(outcome);
@@ -557,7 +557,7 @@ std::vector<device_info> known_devices(master_self self) {
 void ask_for_state(master_self self, const survey_state& wanted,
                    std::function<void(result<state_survey>)> then) {
   ask_all<state_list>(
-      self, wanted.task, {std::min(wanted.deadline, soon(self)), true},
+      self, wanted.task, {std::min(wanted.deadline, default_deadline(self)), true},
       [=](const std::vector<task_name>& tasks, const std::vector<result<state_list>>& answers) {
         state_survey survey;
         auto& joined_list = survey.state;
@@ -572,7 +572,7 @@ void ask_for_state(master_self self, const survey_state& wanted,
 }
 
 caf::result<state_survey> ask_for_state(master_self self, const survey_state& wanted) {
-  auto answer = owe(self, self->make_response_promise<state_survey>());
+  auto answer = make_pending_answer(self, self->make_response_promise<state_survey>());
   ask_for_state(self, wanted, [=](result<state_survey> survey) {
     survey ? answer->deliver(*std::move(survey)) : answer->fail(survey.status());
   });
@@ -580,7 +580,7 @@ caf::result<state_survey> ask_for_state(master_self self, const survey_state& wa
 }
 
 caf::result<state_list> list_state_of(master_self self, const list_state& wanted) {
-  auto answer = owe(self, self->make_response_promise<state_list>());
+  auto answer = make_pending_answer(self, self->make_response_promise<state_list>());
   ask_for_state(self, {wanted.task}, [=](result<state_survey> survey) {
     auto outcome = survey ? as_error(survey->problems) : survey.status();
     outcome ? answer->deliver(std::move(survey->state)) : answer->fail(outcome);
@@ -603,7 +603,8 @@ std::map<task_name, caf::actor> workers_of_steps(master_self self) {
 caf::result<std::vector<task_positions>> positions_of(master_self self, ask_positions& question) {
   if (auto valid = check_positions(question.go_on_from); !valid)
     return to_caf(valid);
-  auto answer = owe(self, self->make_response_promise<std::vector<task_positions>>());
+  auto answer =
+      make_pending_answer(self, self->make_response_promise<std::vector<task_positions>>());
   if (!question.go_on_from.empty())
     self->state.registers->begin_at(question.go_on_from);
   question.session = self->state.options.session;
@@ -622,13 +623,13 @@ caf::result<std::vector<task_positions>> positions_of(master_self self, ask_posi
 // Tells the tasks that steps of this number have initialized them. A restarted task has lost the
 // values of earlier steps, so it stays uninitialized.
 caf::result<status> end_filling(master_self self, const end_fill& request) {
-  auto answer = owe(self, self->make_response_promise<status>());
+  auto answer = make_pending_answer(self, self->make_response_promise<status>());
   auto tasks = self->state.runs->take_filled(request.fill);
   auto missing = std::make_shared<size_t>(tasks.size());
   auto outcome = std::make_shared<status>();
   auto settle = [=](const task_name& task, const status& task_answer) {
     if (!task_answer && outcome->ok())
-      *outcome = naming(task, task_answer);
+      *outcome = with_task(task, task_answer);
     if (--*missing == 0)
       answer->deliver(std::move(*outcome));
   };
@@ -713,12 +714,12 @@ caf::behavior master_behavior(master_self self, master_options options) {
 } // namespace
 
 uint64_t next_local_step() {
-  // Each thread takes a thousand numbers at a time, because threads contend for a shared counter.
-  constexpr uint64_t at_once = 1024;
-  static std::atomic<uint64_t> thousands{0};
+  // Each thread takes a block of numbers, because threads contend for a shared counter.
+  constexpr uint64_t block_size = 1024;
+  static std::atomic<uint64_t> blocks{0};
   thread_local uint64_t next = 0;
-  if (next % at_once == 0)
-    next = thousands.fetch_add(1, std::memory_order_relaxed) * at_once + 1;
+  if (next % block_size == 0)
+    next = blocks.fetch_add(1, std::memory_order_relaxed) * block_size + 1;
   return next++;
 }
 

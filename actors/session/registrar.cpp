@@ -11,7 +11,8 @@ namespace troupe {
 namespace {
 
 constexpr std::chrono::milliseconds connect_margin{50};
-// The membership repeats calls to a task that refuses them, and ends so long before the deadline.
+// The membership repeats calls to a task that refuses them, and may stop this long before the
+// deadline.
 constexpr std::chrono::milliseconds call_margin{500};
 // How long to wait for a task before movable parts move to other tasks; for a task that was lost
 // before; and for a task that is to replace another.
@@ -50,9 +51,9 @@ void registrar::ensure(const step_ptr& prepared, const requester& by, on_ready t
 }
 
 registrar::attempt_ptr registrar::find(const prepared_step& step) const {
-  auto found = std::ranges::find_if(
+  auto attempt_of_step = std::ranges::find_if(
       attempts_, [&](const auto& registering) { return registering->step.get() == &step; });
-  return found == attempts_.end() ? nullptr : *found;
+  return attempt_of_step == attempts_.end() ? nullptr : *attempt_of_step;
 }
 
 step_clock::time_point registrar::latest_deadline(const attempt& registering) {
@@ -79,7 +80,7 @@ void registrar::begin(const attempt_ptr& registering) {
 }
 
 // Adds the task to the error, and the last known incarnation of the task.
-status registrar::naming(const attempt_ptr& registering, size_t part, status why) {
+status registrar::with_task(const attempt_ptr& registering, size_t part, status why) {
   const auto& participant = registering->step->participants[part];
   return std::move(why)
       .on_task(to_string(participant.task))
@@ -122,7 +123,7 @@ void registrar::find_worker(const attempt_ptr& registering, size_t part, uint64_
           !std::ranges::all_of(registering->waiting, is_retried))
         note_reported(task);
       return follow(registering,
-                    step.parts.refused(part, number, naming(registering, part, link.status())));
+                    step.parts.refused(part, number, with_task(registering, part, link.status())));
     }
     step.participants[part].worker = link->exchange;
     step.participants[part].incarnation = link->incarnation;
@@ -233,8 +234,8 @@ bool registrar::has_lost_state(const attempt_ptr& registering, uint64_t number) 
     return dismiss_unrestored(registering);
   TROUPE_REACHED("a step finds that a task has lost its state");
   auto why = failure(error_kind::aborted, names, lost_parts.size() == 1 ? " was" : " were",
-                     " restarted, and what this session had there (variables, queues, tables) is "
-                     "gone: initialize or restore it");
+                     " restarted, and the state of this session there (variables, queues, tables) "
+                     "is lost: initialize or restore it");
   follow(registering,
          step.parts.refused(lost_parts.front(), number,
                             std::move(why)
@@ -257,9 +258,10 @@ status registrar::check_restored(const prepared_step& step, uint64_t acknowledge
       continue;
     auto task = to_string(participant.task);
     if (lost_state_.awaits && lost_state_.awaits(task))
-      return failure(error_kind::aborted, task,
-                     " was restarted, and what this session had there (variables, queues, tables) "
-                     "is not restored yet")
+      return failure(
+                 error_kind::aborted, task,
+                 " was restarted, and the state of this session there (variables, queues, tables) "
+                 "is not restored yet")
           .on_task(task);
     unrestored_.erase(loss);
   }
@@ -302,17 +304,17 @@ void registrar::register_parts(const attempt_ptr& registering, uint64_t number) 
 void registrar::register_part(const attempt_ptr& registering, size_t part, uint64_t number) {
   auto& step = *registering->step;
   auto& participant = step.participants[part];
-  auto on_answer = [=, this, worker = participant.worker](const registered& done) {
+  auto on_answer = [=, this, worker = participant.worker](const registered& answer) {
     auto& registered_part = registering->step->participants[part];
     auto action = registering->step->parts.registered(part, number);
     if (action == registration::next::release) {
       TROUPE_REACHED("a program is registered too late");
-      caf::anon_send(worker, forget_program{done.handle});
+      caf::anon_send(worker, forget_program{answer.handle});
       return;
     }
-    registered_part.handle = done.handle;
-    if (done.program && registering->step->participants.size() == 1) {
-      registering->step->local = done.program;
+    registered_part.handle = answer.handle;
+    if (answer.program && registering->step->participants.size() == 1) {
+      registering->step->local = answer.program;
       registered_part.partitions.reset();
     }
     follow(registering, action);

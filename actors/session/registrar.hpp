@@ -103,7 +103,7 @@ private:
   bool has_lost_state(const attempt_ptr& registering, uint64_t number);
   status check_restored(const prepared_step& step, uint64_t acknowledged_loss);
   bool dismiss_unrestored(const attempt_ptr& registering);
-  static status naming(const attempt_ptr& registering, size_t part, status why);
+  static status with_task(const attempt_ptr& registering, size_t part, status why);
   static step_clock::time_point latest_deadline(const attempt& registering);
   void register_part(const attempt_ptr& registering, size_t part, uint64_t number);
   void follow(const attempt_ptr& registering, registration::next action);

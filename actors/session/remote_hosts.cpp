@@ -185,12 +185,12 @@ void open_session(remote_self self, const host_ptr& host) {
                        .passes = options.passes,
                        .restores = options.lost_state.lose != nullptr};
   auto until = self->clock().now() + options.peer_timeout;
-  ask(self, host, {.what = std::move(request)}, until, [=](session_reply& done) {
+  ask(self, host, {.what = std::move(request)}, until, [=](session_reply& reply) {
     auto& state = self->state;
     if (state.current != host) // the host is gone, and its requests have failed
       return;
-    if (!done.outcome) {
-      auto why = std::move(done.outcome).within(concat(host->name, " at ", host->address));
+    if (!reply.outcome) {
+      auto why = std::move(reply.outcome).within(concat(host->name, " at ", host->address));
       dismiss(self, host, why);
       return try_next(self, std::move(why));
     }

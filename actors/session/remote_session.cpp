@@ -43,7 +43,7 @@ void deliver(Promise promise, session_reply& reply) {
 // A host waits two seconds for the tasks of a stopped step. The client waits a little longer.
 constexpr std::chrono::milliseconds stop_margin{2500};
 
-step_clock::time_point soon(remote_self self) {
+step_clock::time_point default_deadline(remote_self self) {
   return self->clock().now() +
          std::min<std::chrono::milliseconds>(self->state.options.timeout, std::chrono::seconds{12});
 }
@@ -56,11 +56,11 @@ void ask_any(remote_self self, const Question& question, step_clock::time_point 
       session_reply none{.outcome = std::move(found_host)};
       return then(none);
     }
-    ask(self, self->state.current, {.what = question}, until, [=](session_reply& done) {
-      if (is_for_next_host(done))
+    ask(self, self->state.current, {.what = question}, until, [=](session_reply& reply) {
+      if (is_for_next_host(reply))
         ask_any(self, question, until, then);
       else
-        then(done);
+        then(reply);
     });
   });
 }
@@ -68,7 +68,7 @@ void ask_any(remote_self self, const Question& question, step_clock::time_point 
 template <class Answer, class Question>
 caf::result<Answer> ask_for(remote_self self, Question question, step_clock::time_point until) {
   auto promise = self->make_response_promise<Answer>();
-  ask_any(self, question, until, [=](session_reply& done) { deliver<Answer>(promise, done); });
+  ask_any(self, question, until, [=](session_reply& reply) { deliver<Answer>(promise, reply); });
   return promise;
 }
 
@@ -76,12 +76,12 @@ caf::result<Answer> ask_for(remote_self self, Question question, step_clock::tim
 template <class Survey, class Answer, class Question>
 caf::result<Survey> survey(remote_self self, const Question& question) {
   auto promise = self->make_response_promise<Survey>();
-  ask_any(self, question, soon(self), [=](session_reply& done) mutable {
-    auto* joined = std::get_if<Answer>(&done.what);
-    if (!done.outcome)
-      promise.deliver(to_caf(done.outcome));
+  ask_any(self, question, default_deadline(self), [=](session_reply& reply) mutable {
+    auto* joined = std::get_if<Answer>(&reply.what);
+    if (!reply.outcome)
+      promise.deliver(to_caf(reply.outcome));
     else if (joined)
-      promise.deliver(Survey{std::move(*joined), std::move(done.problems)});
+      promise.deliver(Survey{std::move(*joined), std::move(reply.problems)});
     else
       promise.deliver(
           to_caf(failure(error_kind::data_loss, "the answer of the host has an unexpected type")));
@@ -91,8 +91,8 @@ caf::result<Survey> survey(remote_self self, const Question& question) {
 
 caf::result<status> reset(remote_self self, const reset_request& request) {
   auto promise = self->make_response_promise<status>();
-  ask_any(self, session_reset{request.container}, soon(self),
-          [=](session_reply& done) mutable { promise.deliver(std::move(done.outcome)); });
+  ask_any(self, session_reset{request.container}, default_deadline(self),
+          [=](session_reply& reply) mutable { promise.deliver(std::move(reply.outcome)); });
   return promise;
 }
 
@@ -123,9 +123,10 @@ status check_holders(remote_state& state, const host_ptr& host, const session_re
   learn_holders(state, host, reply);
   if (lost == 0)
     return {};
-  return failure(error_kind::aborted, names, lost == 1 ? " was" : " were",
-                 " restarted, and what this session had there (variables, queues, tables) is gone: "
-                 "initialize or restore it")
+  return failure(
+             error_kind::aborted, names, lost == 1 ? " was" : " were",
+             " restarted, and the state of this session there (variables, queues, tables) is lost: "
+             "initialize or restore it")
       .on_task(first)
       .of_lost_state();
 }
@@ -164,9 +165,10 @@ status check_restored(remote_state& state, const remote_step& step) {
     if (lost == state.unrestored.end())
       continue;
     if (awaits && awaits(task))
-      return failure(error_kind::aborted, task,
-                     " was restarted, and what this session had there (variables, queues, tables) "
-                     "is not restored yet")
+      return failure(
+                 error_kind::aborted, task,
+                 " was restarted, and the state of this session there (variables, queues, tables) "
+                 "is not restored yet")
           .on_task(task);
     state.unrestored.erase(lost);
   }
@@ -178,10 +180,10 @@ status check_restored(remote_state& state, const remote_step& step) {
 // Notes the host at which steps of an initialization run, because a task that one host has begun to
 // initialize may be initialized by the next host. A run without an answer may have begun it.
 void note_fill(remote_state& state, uint64_t fill, const host_ptr& host,
-               const session_reply& done) {
-  auto begun = std::ranges::find(done.fills, fill_stage::by_asker, &task_fill::stage);
-  if (fill == 0 || (begun == done.fills.end() && done.outcome.kind() != error_kind::unavailable &&
-                    done.outcome.kind() != error_kind::deadline_exceeded))
+               const session_reply& reply) {
+  auto begun = std::ranges::find(reply.fills, fill_stage::by_asker, &task_fill::stage);
+  if (fill == 0 || (begun == reply.fills.end() && reply.outcome.kind() != error_kind::unavailable &&
+                    reply.outcome.kind() != error_kind::deadline_exceeded))
     return;
   auto [noted, is_first] = state.fills.try_emplace(fill, host->number);
   if (!is_first && noted->second != host->number)
@@ -202,9 +204,9 @@ caf::result<status> end_filling(remote_self self, const end_fill& request) {
   auto ran_at_this_host = noted.mapped() == host->number;
   auto promise = self->make_response_promise<status>();
   ask(self, host, {.what = session_fill_end{request.fill, request.done && ran_at_this_host}},
-      soon(self), [=, wanted = request.done](session_reply& done) mutable {
-        auto has_moved = !ran_at_this_host || is_for_next_host(done);
-        promise.deliver(wanted && has_moved ? std::move(moved) : std::move(done.outcome));
+      default_deadline(self), [=, wanted = request.done](session_reply& reply) mutable {
+        auto has_moved = !ran_at_this_host || is_for_next_host(reply);
+        promise.deliver(wanted && has_moved ? std::move(moved) : std::move(reply.outcome));
       });
   return promise;
 }
@@ -233,12 +235,12 @@ void forget_at_host(remote_self self, const remote_step& step) {
 }
 
 void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
-              const session_reply& done) {
-  const auto* handle = std::get_if<prepared_handle>(&done.what);
-  auto outcome = done.outcome;
+              const session_reply& reply) {
+  const auto* handle = std::get_if<prepared_handle>(&reply.what);
+  auto outcome = reply.outcome;
   // False if the request was stopped, or if the callers wait for a later request.
-  auto is_wanted = step->preparing_request == done.request && !step->waiting.empty();
-  if (step->preparing_request == done.request)
+  auto is_wanted = step->preparing_request == reply.request && !step->waiting.empty();
+  if (step->preparing_request == reply.request)
     step->preparing_host = nullptr;
   if (!is_wanted) { // no caller knows the handle
     if (outcome && handle)
@@ -248,9 +250,9 @@ void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
   if (outcome && handle) {
     step->host = host->number;
     step->handle = handle->handle;
-    for (const auto& holder : done.held)
+    for (const auto& holder : reply.held)
       step->state_tasks.insert(holder.task);
-    outcome = check_holders(self->state, host, done);
+    outcome = check_holders(self->state, host, reply);
   } else if (outcome) {
     outcome = failure(error_kind::data_loss, "the answer of the host has an unexpected type");
   }
@@ -258,10 +260,10 @@ void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
   for (auto& waiting : std::exchange(step->waiting, {})) {
     self->state.due.remove(waiting.due);
     // The session may have left the host meanwhile. A caller with a later deadline asks again.
-    auto is_repeated =
-        outcome.ok() ? !is_ready(self->state, *step)
-                     : is_for_next_host(done) || (outcome.kind() == error_kind::deadline_exceeded &&
-                                                  waiting.deadline > now);
+    auto is_repeated = outcome.ok() ? !is_ready(self->state, *step)
+                                    : is_for_next_host(reply) ||
+                                          (outcome.kind() == error_kind::deadline_exceeded &&
+                                           waiting.deadline > now);
     if (is_repeated)
       ensure(self, step, {waiting.deadline, waiting.retried, waiting.stop},
              std::move(waiting.then));
@@ -307,7 +309,7 @@ void ensure(remote_self self, const remote_ptr& step, const preparation_waiter& 
     auto request = step->request;
     request.retried = waiter.retried;
     step->preparing_request = ask(self, host, {.what = std::move(request)}, waiter.deadline,
-                                  [=](session_reply& done) { prepared(self, step, host, done); });
+                                  [=](session_reply& reply) { prepared(self, step, host, reply); });
   };
   with_host(self, waiter.deadline, std::move(prepare_at_host), waiter.stop);
 }
@@ -385,19 +387,19 @@ void finish(remote_self self, const run_ptr& run, step_outcome outcome) {
 void run_at_host(remote_self self, const run_ptr& run);
 void stop_run(remote_self self, const run_ptr& run, uint64_t number);
 
-void ran_at_host(remote_self self, const run_ptr& run, session_reply& done, int64_t asked_ns) {
+void ran_at_host(remote_self self, const run_ptr& run, session_reply& reply, int64_t asked_ns) {
   const auto& request = run->request;
   run->stop = nullptr;
   if (run->is_answered)
-    note_undelivered_loss(self->state, done.outcome);
-  if (is_for_next_host(done))
+    note_undelivered_loss(self->state, reply.outcome);
+  if (is_for_next_host(reply))
     return request.stop.stop_requested() ? finish(self, run, {stopped_by_caller(), {}})
                                          : run_at_host(self, run);
-  note_fill(self->state, request.fill, run->host, done);
-  learn_holders(self->state, run->host, done);
+  note_fill(self->state, request.fill, run->host, reply);
+  learn_holders(self->state, run->host, reply);
   step_outcome ended{
-      .outcome = std::move(done.outcome), .fetches = {}, .fills = std::move(done.fills)};
-  auto* ran = std::get_if<session_ran>(&done.what);
+      .outcome = std::move(reply.outcome), .fetches = {}, .fills = std::move(reply.fills)};
+  auto* ran = std::get_if<session_ran>(&reply.what);
   if (ended.outcome && (!ran || ran->fetches.size() != request.step->outside.fetches))
     ended.outcome = failure(error_kind::data_loss, "the answer of the host has an unexpected type");
   if (ran && request.watch.times)
@@ -427,8 +429,8 @@ void run_at_host(remote_self self, const run_ptr& run) {
       if (run->step->needed_feeds[i])
         wire_run.feeds[i] = request.feeds[i];
     auto number = ask(self, run->host, {.what = std::move(wire_run)}, request.deadline,
-                      [=, asked_ns = steady_ns()](session_reply& done) {
-                        ran_at_host(self, run, done, asked_ns);
+                      [=, asked_ns = steady_ns()](session_reply& reply) {
+                        ran_at_host(self, run, reply, asked_ns);
                       });
     run->stop = stop_request::watch(self, request.stop, [=] { stop_run(self, run, number); });
   };
@@ -501,7 +503,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       [=](const reset_request& request) { return reset(self, request); },
       [=](const end_fill& request) { return end_filling(self, request); },
       [=](const list_state& request) {
-        return ask_for<state_list>(self, session_state_of{request.task}, soon(self));
+        return ask_for<state_list>(self, session_state_of{request.task}, default_deadline(self));
       },
       [=](const survey_state& wanted) {
         return survey<state_survey, state_list>(self, session_state_of{wanted.task});
@@ -509,16 +511,17 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       [=](ask_positions& question) {
         return ask_for<std::vector<task_positions>>(
             self, session_positions{std::move(question.go_on_from), std::move(question.tasks)},
-            soon(self));
+            default_deadline(self));
       },
       [=](list_devices_atom) {
-        return ask_for<std::vector<device_info>>(self, session_devices{}, soon(self));
+        return ask_for<std::vector<device_info>>(self, session_devices{}, default_deadline(self));
       },
       [=](const survey_devices&) {
         return survey<device_survey, std::vector<device_info>>(self, session_devices{});
       },
       [=](known_devices_atom) {
-        return ask_for<std::vector<device_info>>(self, session_known_devices{}, soon(self));
+        return ask_for<std::vector<device_info>>(self, session_known_devices{},
+                                                 default_deadline(self));
       },
       [=](const forget_program& request) { forget(self, request.handle); },
       [=](const stop_wanted& request) { request.act(); },

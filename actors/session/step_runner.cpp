@@ -188,7 +188,7 @@ void step_runner::start(const running_ptr& run) {
     // Without a timeout of CAF, which would keep it until the deadline after the answer. Workers
     // and exchanges always answer; if they are late, `due` ends the run.
     self_->request(participant.worker, caf::infinite, std::move(request))
-        .then([=, this](step_result& done) { take_answer(run, i, done); },
+        .then([=, this](step_result& answer) { take_answer(run, i, answer); },
               [=, this](const caf::error& why) {
                 auto task = to_string(run->part(i).task);
                 auto lost = from_caf(why).on_task(task);
@@ -245,7 +245,7 @@ void step_runner::settle(const running_ptr& run) {
       auto task = to_string(run->part(i).task);
       if (!outcome)
         outcome = std::move(outcome).on_task(task).within(
-            concat("what the step took on ", task, " may have been spent"));
+            concat("values that the step took on ", task, " may have been spent"));
       if (!run->done)
         follow(run, run->state.answer(i, std::move(outcome)));
     };
@@ -267,7 +267,8 @@ void step_runner::handle_deadline(const running_ptr& run) {
   if (!run->state.settles())
     return follow(run, run->state.fail(overdue_step(*run)));
   run->due = due_.add(self_, self_->clock().now() + late_settle_patience, [=, this] {
-    follow(run, run->state.doubt(overdue_step(*run).within("what the step took may be spent")));
+    follow(run,
+           run->state.doubt(overdue_step(*run).within("values that the step took may be spent")));
   });
 }
 
@@ -285,7 +286,7 @@ void step_runner::stop(const running_ptr& run) {
     return;
   due_.remove(run->due);
   run->due = due_.add(self_, patience, [=, this] {
-    follow(run, run->state.doubt(status{why}.within("what the step took may be spent")));
+    follow(run, run->state.doubt(status{why}.within("values that the step took may be spent")));
   });
 }
 
@@ -347,10 +348,11 @@ void step_runner::lose(const task_name& task, const status& why) {
     for (size_t i = 0; i < run->state.tasks(); ++i)
       if (run->part(i).task == task && run->state.holds(i)) {
         TROUPE_REACHED("a task is lost that holds what a running step took");
-        follow(run, run->state.fail(
-                        failure(error_kind::unavailable, task,
-                                " was lost, which held what the step took there: ", why.message())
-                            .on_task(to_string(task))));
+        follow(run,
+               run->state.fail(
+                   failure(error_kind::unavailable, task,
+                           " was lost, which held values that the step took there: ", why.message())
+                       .on_task(to_string(task))));
       }
 }
 

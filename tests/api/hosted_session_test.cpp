@@ -536,8 +536,8 @@ TEST_CASE("what is lost while a session moves from host to host is told") {
     lost = thrown_by([&] { takes.run({}, {.timeout = 5s}); });
   while (lost.kind() == error_kind::unavailable); // it has not moved yet
   CHECK(lost.kind() == error_kind::aborted);
-  CHECK_THAT(lost.message(), Contains("/job:ps/task:0 was restarted, and what this session had "
-                                      "there (variables, queues, tables) is gone"));
+  CHECK_THAT(lost.message(), Contains("/job:ps/task:0 was restarted, and the state of this session "
+                                      "there (variables, queues, tables) is lost"));
   puts.run({tensor::scalar(2)}); // it is said once
   CHECK(number(takes.run()) == 2);
 }
