@@ -111,7 +111,7 @@ bool joined_cluster::is_coordinator(const peer& other) const {
 }
 
 // A new process at the first address is a coordinator as well; at another address it is not.
-bool joined_cluster::hears_coordinator() const {
+bool joined_cluster::reaches_coordinator() const {
   const auto* known = copy_.find(copy_.coordinator());
   return known && std::ranges::any_of(peers_, [&](const auto& entry) {
            const auto& other = entry.second;
@@ -205,7 +205,7 @@ number_grant joined_cluster::refer(const number_claim& claim) const {
   number_grant grant;
   // The claim follows the ended process of the coordinator at its address.
   if (coordinator && coordinator->address == claim.address && coordinator->task.job == claim.job &&
-      !claim.holds && !hears_coordinator())
+      !claim.holds && !reaches_coordinator())
     return {.outcome = {},
             .task = coordinator->task,
             .incarnation = std::max(claim.incarnation, coordinator->incarnation + 1),
@@ -214,7 +214,7 @@ number_grant joined_cluster::refer(const number_claim& claim) const {
   grant.outcome =
       failure(error_kind::unavailable, self_, " at ", options_.address, " gives out no numbers; ",
               coordinator ? concat(coordinator->task, " at ", coordinator->address, " does, and ",
-                                   hears_coordinator() ? "is heard" : "is not heard")
+                                   reaches_coordinator() ? "is heard" : "is not heard")
                           : concat("the task at ", options_.seeds.front(), " does"));
   return grant;
 }
@@ -295,7 +295,7 @@ void joined_cluster::log(std::string_view event, std::string text) const {
 void joined_cluster::check_election() {
   if (coordinator_ || options_.address.empty())
     return;
-  auto hears = hears_coordinator();
+  auto hears = reaches_coordinator();
   auto request = succession_.tick(copy_, hears, host_.now());
   if (options_.is_first() && succession_.is_left_alone(host_.now())) {
     log("coordinator_returned", concat(self_, ", the first seed, gives out numbers again: ",
@@ -326,7 +326,7 @@ void joined_cluster::check_election() {
 void joined_cluster::take_vote_request(const peer& from, const vote_request& request) {
   if (!from.task || options_.address.empty())
     return;
-  if (coordinator_ || hears_coordinator())
+  if (coordinator_ || reaches_coordinator())
     return send(from, vote{list().epoch().term, false});
   send(from, succession_.answer(request, *from.task, from.incarnation, copy_, host_.now()));
 }

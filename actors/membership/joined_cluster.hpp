@@ -50,8 +50,8 @@ public:
   bool take(const incoming& received);
   /// Must be called every half second.
   void tick();
-  /// Returns whether this process hears a coordinator other than itself.
-  bool follows() const { return !coordinator_ && hears_coordinator(); }
+  /// Returns whether this process has a connection to a coordinator other than itself.
+  bool follows() const { return !coordinator_ && reaches_coordinator(); }
 
 private:
   struct peer {
@@ -87,7 +87,7 @@ private:
   void expect_members() const;
   void check_own_entry();
   bool is_coordinator(const peer& other) const;
-  bool hears_coordinator() const;
+  bool reaches_coordinator() const;
   void send_to(const task_name& task, const message& content);
   void log(std::string_view event, std::string text) const;
   bool shares_list() const; // false: a coordinator that is not settled yet

@@ -30,7 +30,7 @@ namespace {
 
 using on_link = std::function<void(const result<peer_link>&)>;
 
-// Membership -> itself: call that task again.
+// Membership -> itself: call the task again.
 struct call_again {
   task_name to;
 };
@@ -371,15 +371,15 @@ void join(membership_self self) {
   auto& options = state.options;
   state.seeds = std::make_unique<seed_links>(
       self, options.join.seeds, options.join.address,
-      seed_links::way{.dial =
-                          [=](dialed call, std::shared_ptr<std::atomic<bool>> stop) {
-                            auto address = call.address;
-                            self->state.options.ways.dial(self->system(), std::move(call), address,
-                                                          std::move(stop),
-                                                          caf::actor_cast<caf::actor>(self));
-                          },
-                      .open = [=](dialed& call) { return open(self, call, {}); },
-                      .follows = [=] { return self->state.joined->follows(); }});
+      seed_links::transport{.dial =
+                                [=](dialed call, std::shared_ptr<std::atomic<bool>> stop) {
+                                  auto address = call.address;
+                                  self->state.options.ways.dial(self->system(), std::move(call),
+                                                                address, std::move(stop),
+                                                                caf::actor_cast<caf::actor>(self));
+                                },
+                            .open = [=](dialed& call) { return open(self, call, {}); },
+                            .follows = [=] { return self->state.joined->follows(); }});
   state.joined = std::make_unique<joined_cluster>(
       options.join, options.self, options.incarnation,
       join_host{
@@ -444,7 +444,7 @@ void introduced(membership_self self, const peer_ready& ready) {
     state.joined->connected(ready);
     if (ready.via && state.seeds->is_first(ready.via->exchange))
       state.joined->reached_first(ready.via);
-    state.seeds->look();
+    state.seeds->check_coordinator();
   }
   if (greeting.role != "task")
     return;
@@ -486,7 +486,7 @@ void introduced(membership_self self, const peer_ready& ready) {
 void lost(membership_self self, const peer_gone& gone) {
   if (self->state.joined) {
     self->state.joined->disconnected(gone);
-    self->state.seeds->look();
+    self->state.seeds->check_coordinator();
   }
   for (auto& [task, link] : self->state.members)
     if (to_string(task) == gone.peer) {
@@ -568,7 +568,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
       [=](tell_waits& report) { report_waits_to_task(self, report); },
       [=](joined_tick_atom) {
         self->state.joined->tick();
-        self->state.seeds->look();
+        self->state.seeds->check_coordinator();
         self->delayed_send(self, joined_tick, joined_tick_atom::value);
       },
       [=](source_read& read) { take_source(self, read); },

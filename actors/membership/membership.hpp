@@ -98,10 +98,11 @@ struct membership_options {
 /// call at the same time nevertheless have two connections, and neither is closed.
 ///
 /// Understands connect_request. Answers with a link to a peer that has introduced itself as the
-/// task; with `unavailable` at the deadline; or with `not_found` if no source has named the task by
-/// then. A link serves until its connection ends. If the address of a task changes, calls go to the
-/// new address, and an open connection is kept. In a cluster that tasks join, the membership keeps
-/// a connection to each seed. It ends with an error if this task has been replaced.
+/// task. After the deadline at the latest, answers with `unavailable`, or with `not_found` if no
+/// source has named the task by then. A link serves until its connection ends. If the address of a
+/// task changes, calls go to the new address, and an open connection is kept. In a cluster that
+/// tasks join, the membership keeps a connection to each seed. It ends with an error if this task
+/// has been replaced.
 caf::actor spawn_membership(caf::actor_system& system, membership_options options);
 
 } // namespace troupe

@@ -12,7 +12,7 @@ namespace {
 // reach a machine that is back.
 constexpr std::chrono::milliseconds longest_call{1'000};
 // A coordinator that has just started waits two seconds (`settle`) for members that know the list.
-// A member that hears no coordinator must call within that time, and so must an elected
+// A member without a connection to a coordinator must call within that time, and so must an elected
 // coordinator. All other members have no news for it.
 constexpr std::chrono::milliseconds longest_call_pause{1'000},
     longest_call_pause_of_followers{8'000};
@@ -20,8 +20,8 @@ constexpr std::chrono::milliseconds longest_call_pause{1'000},
 } // namespace
 
 seed_links::seed_links(caf::event_based_actor* self, const std::vector<std::string>& seeds,
-                       const std::string& own_address, way transport)
-    : self_(self), seeds_(seeds), own_address_(own_address), transport_(std::move(transport)) {
+                       const std::string& own_address, transport calls)
+    : self_(self), seeds_(seeds), own_address_(own_address), transport_(std::move(calls)) {
   for (const auto& address : seeds)
     if (address != own_address)
       links_.push_back({.address = address});
@@ -116,7 +116,7 @@ void seed_links::expect(const std::string& address) {
     }
 }
 
-void seed_links::look() {
+void seed_links::check_coordinator() {
   if (!std::exchange(followed_, transport_.follows()) || followed_)
     return;
   for (size_t i = 0; i < links_.size(); ++i)

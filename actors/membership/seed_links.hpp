@@ -25,17 +25,17 @@ struct call_seed {
 /// of the membership.
 class seed_links {
 public:
-  struct way {
+  struct transport {
     /// Calls once. connected() gets the result, with a task without a job and the seed's number.
     std::function<void(dialed call, std::shared_ptr<std::atomic<bool>> stop)> dial;
     /// Spawns the exchange of a connection.
     std::function<caf::actor(dialed&)> open;
-    /// Returns whether this process hears a coordinator other than itself.
+    /// Returns whether this process has a connection to a coordinator other than itself.
     std::function<bool()> follows;
   };
 
   seed_links(caf::event_based_actor* self, const std::vector<std::string>& seeds,
-             const std::string& own_address, way transport);
+             const std::string& own_address, transport calls);
   ~seed_links();
   seed_links(const seed_links&) = delete;
   seed_links& operator=(const seed_links&) = delete;
@@ -51,8 +51,8 @@ public:
   void keep(const std::string& address);
   /// Calls the address again now if it waits for its next call, because the task may be back.
   void expect(const std::string& address);
-  /// Calls all seeds again now if this process has stopped hearing its coordinator.
-  void look();
+  /// Calls all seeds again now if this process has lost its connection to the coordinator.
+  void check_coordinator();
   /// Returns whether the exchange leads to the first seed.
   bool is_first(const caf::actor_addr& exchange) const;
   /// Returns the open exchanges, which the membership must end.
@@ -77,7 +77,7 @@ private:
   caf::event_based_actor* self_;
   const std::vector<std::string> seeds_;
   const std::string own_address_;
-  const way transport_;
+  const transport transport_;
   std::vector<link> links_; // of the seeds without this task, and of coordinators
   bool followed_ = false;
 };
