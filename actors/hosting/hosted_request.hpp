@@ -57,7 +57,7 @@ struct host_state {
   explicit host_state() {}
   static inline const char* name = "troupe.session_host";
   std::shared_ptr<const hosting_options> options;
-  session_maker make;
+  session_factory make;
   std::shared_ptr<std::atomic<size_t>> in_flight;
   std::string task;
   caf::actor background; // the executor that reads graphs

@@ -100,7 +100,7 @@ caf::behavior gateway_behavior(gateway_self self, const caf::actor& session,
                                const std::shared_ptr<const hosting_options>& options) {
   // Clients share the session: it does not end with one of them.
   auto share = [session](caf::actor_system& system, const client_options&) -> result<caf::actor> {
-    return spawn_session_face(system, session, {});
+    return spawn_session_actor(system, session, {});
   };
   self->state.host =
       spawn_session_host(self->system(), options, share, std::make_shared<std::atomic<size_t>>(0));

@@ -449,7 +449,7 @@ void serve(host_self self, incoming& received) {
 }
 
 caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_options>& options,
-                            const session_maker& make,
+                            const session_factory& make,
                             const std::shared_ptr<std::atomic<size_t>>& in_flight) {
   auto& state = self->state;
   state.make = make;
@@ -489,7 +489,7 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
 namespace troupe {
 
 caf::actor spawn_session_host(caf::actor_system& system,
-                              std::shared_ptr<const hosting_options> options, session_maker make,
+                              std::shared_ptr<const hosting_options> options, session_factory make,
                               std::shared_ptr<std::atomic<size_t>> in_flight) {
   return system.spawn(hosting::host_behavior, std::move(options), std::move(make),
                       std::move(in_flight));

@@ -24,13 +24,13 @@ struct hosting_options {
 };
 
 /// Spawns the session that a client has opened. It ends at an exit message.
-using session_maker =
+using session_factory =
     std::function<result<caf::actor>(caf::actor_system& system, const client_options& options)>;
 
 /// Spawns the actor that serves the requests. It receives them as `incoming`, monitors their
 /// `from`, and answers it by `outgoing`. `in_flight` counts unanswered requests.
 caf::actor spawn_session_host(caf::actor_system& system,
-                              std::shared_ptr<const hosting_options> options, session_maker make,
+                              std::shared_ptr<const hosting_options> options, session_factory make,
                               std::shared_ptr<std::atomic<size_t>> in_flight);
 
 /// Any thread may call. Starts its threads with the first session.

@@ -98,7 +98,7 @@ private:
   }
 
   // Makes sessions on the cluster as the task knows it.
-  session_maker maker() const {
+  session_factory maker() const {
     return [options = options_, weak_ways = std::weak_ptr<const membership_ways>{threads_->ways}](
                caf::actor_system& system,
                const client_options& session_options) -> result<caf::actor> {

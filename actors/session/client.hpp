@@ -71,7 +71,7 @@ struct restore_hooks {
 /// An HTTP port for operators.
 struct opened_port {
   uint16_t port = 0;
-  std::shared_ptr<void> serving; ///< the last copy closes the port
+  std::shared_ptr<void> server; ///< the last copy closes the port
 };
 
 /// Opens the HTTP port for operators of the task of a local session.

@@ -102,9 +102,9 @@ master_options master_of(const client_options& options, const node_times* measur
 
 } // namespace
 
-caf::actor spawn_session_face(caf::actor_system& system, const caf::actor& master,
-                              const std::vector<caf::actor>& owned,
-                              const std::shared_ptr<void>& kept) {
+caf::actor spawn_session_actor(caf::actor_system& system, const caf::actor& master,
+                               const std::vector<caf::actor>& owned,
+                               const std::shared_ptr<void>& kept) {
   return system.spawn(session_behavior, master, owned, kept);
 }
 
@@ -164,7 +164,7 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
   auto master_actor = spawn_master(system, std::move(master));
   auto owned = {master_actor, worker_actor};
   if (!serves_at)
-    return spawn_session_face(system, master_actor, owned);
+    return spawn_session_actor(system, master_actor, owned);
   local_task_parts parts{.server = worker.server,
                          .state = worker.state,
                          .devices = worker.devices,
@@ -179,7 +179,7 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
   }
   if (port)
     *port = {opened->port, session, worker.server};
-  return spawn_session_face(system, master_actor, owned, opened->serving);
+  return spawn_session_actor(system, master_actor, owned, opened->server);
 }
 
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,
@@ -224,7 +224,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                                 .join = {.seeds = cluster.seeds}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
-  return spawn_session_face(system, master_actor, {master_actor, membership});
+  return spawn_session_actor(system, master_actor, {master_actor, membership});
 }
 
 } // namespace troupe

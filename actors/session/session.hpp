@@ -57,8 +57,8 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
 
 /// Spawns the session actor of a master, or of another session. Ends the actors in `owned` and
 /// releases `kept` when it ends.
-caf::actor spawn_session_face(caf::actor_system& system, const caf::actor& master,
-                              const std::vector<caf::actor>& owned,
-                              const std::shared_ptr<void>& kept = nullptr);
+caf::actor spawn_session_actor(caf::actor_system& system, const caf::actor& master,
+                               const std::vector<caf::actor>& owned,
+                               const std::shared_ptr<void>& kept = nullptr);
 
 } // namespace troupe
