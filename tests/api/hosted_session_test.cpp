@@ -456,7 +456,7 @@ TEST_CASE("a hosted session fills tasks, and those that its host has left are to
     });
   });
   CHECK(why.kind() == error_kind::aborted);
-  CHECK_THAT(why.message(), Contains("went to another host while it filled tasks"));
+  CHECK_THAT(why.message(), Contains("moved to another host while it initialized tasks"));
   CHECK(soon([&] { return !may_look().ok(); }));
   s.fill([&](session& in) {
     while (!thrown_by([&] { in.run(m.five); }).ok())
