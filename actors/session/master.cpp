@@ -409,7 +409,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
   auto answer = make_pending_answer(self, self->make_response_promise<step_ptr>());
   auto compiling = std::make_shared<std::weak_ptr<preparation>>();
   answer->keep(stop_request::watch(self, request.stop, [=] {
-    TROUPE_REACHED("a prepare request is stopped");
+    TROUPE_REACHED("work on a prepare request is stopped");
     if (auto job = compiling->lock())
       job->stop.raise();
     answer->fail(stopped_by_caller());

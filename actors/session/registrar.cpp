@@ -43,7 +43,7 @@ void registrar::ensure(const step_ptr& prepared, const requester& by, on_ready t
   auto waiting = registering->waiting.insert(registering->waiting.end(), {by, {}, std::move(then)});
   waiting->due = due_.add(self_, by.deadline, [=, this] { time_out(registering, waiting); });
   waiting->stop = stop_request::watch(self_, by.stop, [=, this] {
-    TROUPE_REACHED("a caller stops while its step is registered");
+    TROUPE_REACHED("work on a registration is stopped for one caller");
     dismiss(registering, waiting, stopped_by_caller());
   });
   if (is_new)
