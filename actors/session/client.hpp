@@ -180,11 +180,11 @@ public:
     ~filling() { innermost_ = enclosing_; }
     /// Returns the outermost object of this thread for the client; null if there is none.
     static filling* of(const client& by) noexcept {
-      filling* outermost = nullptr;
+      filling* result = nullptr;
       for (auto* current = innermost_; current; current = current->enclosing_)
         if (&current->client_ == &by)
-          outermost = current;
-      return outermost;
+          result = current;
+      return result;
     }
     uint64_t number() const noexcept { return outermost().number_; }
     bool is_outermost() const noexcept { return !outermost_; }
@@ -238,8 +238,8 @@ public:
 
 protected:
   explicit client(client_options options) : options_(std::move(options)) {
-    for (const auto& time : options_.measured)
-      times_->add(time);
+    for (const auto& measured : options_.measured)
+      times_->add(measured);
   }
 
   const std::shared_ptr<node_times> times_ = std::make_shared<node_times>();
