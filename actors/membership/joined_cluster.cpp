@@ -234,19 +234,19 @@ void joined_cluster::take_grant(const peer& from, const number_grant& grant) {
 
 // A coordinator asks whether this task reaches a member. If this process was suspended meanwhile,
 // a failure to reach the member proves nothing.
-void joined_cluster::take_probe(peer& from, const probe_request& probe) {
-  const auto* member = list().find(probe.task);
-  if (!from.task || !member || member->incarnation != probe.incarnation ||
+void joined_cluster::take_probe(peer& from, const probe_request& request) {
+  const auto* member = list().find(request.task);
+  if (!from.task || !member || member->incarnation != request.incarnation ||
       reaching_ == max_reaching || TROUPE_BUGGIFY("a member has no time for a probe"))
     return;
   ++reaching_;
-  host_.reach(probe.task, [this, probe, exchange = from.exchange,
-                           began = host_.now()](uint64_t incarnation) {
+  host_.reach(request.task, [this, request, exchange = from.exchange,
+                             began = host_.now()](uint64_t incarnation) {
     --reaching_;
-    auto reached = incarnation == probe.incarnation;
+    auto reached = incarnation == request.incarnation;
     auto was_suspended = host_.now() - ticked_ > longest_pause || late_at_ >= began;
     if (reached || !was_suspended)
-      caf::anon_send(exchange, outgoing{probe_answer{probe.task, probe.incarnation, reached}});
+      caf::anon_send(exchange, outgoing{probe_answer{request.task, request.incarnation, reached}});
   });
 }
 

@@ -68,7 +68,7 @@ private:
   void take_claim(peer& from, const number_claim& claim);
   void take_grant(const peer& from, const number_grant& grant);
   number_grant refer(const number_claim& claim) const;
-  void take_probe(peer& from, const probe_request& probe);
+  void take_probe(peer& from, const probe_request& request);
   void take_answer(const peer& from, const probe_answer& answer);
   void take_vote_request(const peer& from, const vote_request& request);
   void take_vote(const peer& from, const vote& received);

@@ -52,6 +52,7 @@ struct task_options {
   /// The address that this task announces, where it announces one; empty: the one it listens at.
   std::string advertise = {};
   /// How long it waits for its number. `give_up` is asked five times a second whether to stop.
+  std::chrono::milliseconds join_patience{300'000};
   std::function<bool()> give_up = {};
   hosting_limits hosting = {}; ///< of sessions of clients
   /// If set, a session must initialize the task before it serves its state. Until then the task
