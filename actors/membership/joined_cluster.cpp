@@ -100,8 +100,8 @@ void joined_cluster::disconnected(const peer_gone& gone) {
   publish();
 }
 
-void joined_cluster::send(const peer& to, message content) {
-  caf::anon_send(to.exchange, outgoing{std::move(content)});
+void joined_cluster::send(const peer& receiver, message content) {
+  caf::anon_send(receiver.exchange, outgoing{std::move(content)});
 }
 
 // The first seed counts even if another task decides now: it may have restarted, and may decide
@@ -121,10 +121,10 @@ bool joined_cluster::reaches_coordinator() const {
 }
 
 // A task claims its own number at the coordinator when it connects, and when the list differs.
-void joined_cluster::claim_own(const peer& to) {
+void joined_cluster::claim_own(const peer& receiver) {
   if (options_.address.empty() || coordinator_)
     return;
-  send(to, number_claim{self_.job, self_.task, incarnation_, options_.address, true});
+  send(receiver, number_claim{self_.job, self_.task, incarnation_, options_.address, true});
 }
 
 bool joined_cluster::take(const incoming& received) {

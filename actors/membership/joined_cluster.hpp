@@ -63,7 +63,7 @@ private:
   };
 
   const member_list& list() const { return coordinator_ ? coordinator_->list() : copy_; }
-  void send(const peer& to, message content);
+  void send(const peer& receiver, message content);
   void take_changes(peer& from, const member_changes& changes);
   void take_claim(peer& from, const number_claim& claim);
   void take_grant(const peer& from, const number_grant& grant);
@@ -82,7 +82,7 @@ private:
   void begin_term();
   void greet_peers();
   void step_down(const member_changes& later);
-  void claim_own(const peer& to);
+  void claim_own(const peer& receiver);
   void publish();
   void expect_members() const;
   void check_own_entry();

@@ -200,14 +200,14 @@ caf::behavior async_runner_behavior(caf::event_based_actor* self, const caf::act
 // A step that its caller drives, as the port of a local session shows it to operators.
 class shown_step {
 public:
-  shown_step(const local_port& port, uint64_t step, const std::shared_ptr<task_instance>& in,
+  shown_step(const local_port& port, uint64_t step, const std::shared_ptr<task_instance>& instance,
              step_clock::time_point deadline)
       : server_(port.server.get()), id_{port.session, step} {
     if (!server_)
       return;
     began_ = std::chrono::steady_clock::now();
     if (server_->steps().announce(id_))
-      (void)server_->steps().attach(id_, in, nullptr, deadline).ok();
+      (void)server_->steps().attach(id_, instance, nullptr, deadline).ok();
   }
   shown_step(const shown_step&) = delete;
   shown_step& operator=(const shown_step&) = delete;
@@ -286,7 +286,7 @@ public:
       return stopped_by_caller();
     auto measured = measure(step, insight);
     // Reuses the memory of the caller's statistics.
-    auto statistics = measured.to ? std::move(*measured.to) : step_statistics{};
+    auto statistics = measured.target ? std::move(*measured.target) : step_statistics{};
     statistics.step = 0;
     const run_limits limits{deadline, insight.stop, measured.watch};
     auto outcome = step.local ? drive(step, feeds, fetches, limits, statistics)
@@ -427,7 +427,7 @@ private:
   // Which measurements one run makes, and where they go.
   struct measurement {
     profile_options watch = {};
-    step_statistics* to = nullptr;
+    step_statistics* target = nullptr;
     uint64_t graph = 0; // id of the graph that the step was prepared from
     bool sampled = false;
     int64_t begin_ns = 0;
@@ -436,10 +436,10 @@ private:
   measurement measure(const prepared_step& step, const run_insight& insight) {
     auto every = options().sample_every;
     measurement measured;
-    measured.to = insight.statistics;
+    measured.target = insight.statistics;
     measured.graph = step.outside.graph;
     measured.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
-    measured.watch.times = measured.to || measured.sampled;
+    measured.watch.times = measured.target || measured.sampled;
     measured.watch.check_numerics = insight.check_numerics || options().check_numerics;
     measured.begin_ns = measured.watch.times ? steady_ns() : 0;
     return measured;
@@ -453,8 +453,8 @@ private:
     statistics.end_ns = steady_ns();
     if (measured.sampled && succeeded)
       times.add(statistics, measured.graph);
-    if (measured.to)
-      *measured.to = std::move(statistics);
+    if (measured.target)
+      *measured.target = std::move(statistics);
   }
 
   // The deadline of one run, its stop requests, and what it measures.

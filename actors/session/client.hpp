@@ -171,18 +171,18 @@ public:
   /// outermost one.
   class filling {
   public:
-    explicit filling(const client& by)
-        : client_(by), enclosing_(innermost_), outermost_(of(by)), number_(++begun_) {
+    explicit filling(const client& owner)
+        : client_(owner), enclosing_(innermost_), outermost_(of(owner)), number_(++begun_) {
       innermost_ = this;
     }
     filling(const filling&) = delete;
     filling& operator=(const filling&) = delete;
     ~filling() { innermost_ = enclosing_; }
     /// Returns the outermost object of this thread for the client; null if there is none.
-    static filling* of(const client& by) noexcept {
+    static filling* of(const client& owner) noexcept {
       filling* result = nullptr;
       for (auto* current = innermost_; current; current = current->enclosing_)
-        if (&current->client_ == &by)
+        if (&current->client_ == &owner)
           result = current;
       return result;
     }

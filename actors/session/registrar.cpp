@@ -26,9 +26,9 @@ registrar::registrar(caf::event_based_actor* self, deadlines& due, worker_finder
     : self_(self), due_(due), find_(std::move(find)), move_(std::move(move)),
       lost_state_(std::move(lost_state)), unreachable_(patience_with_lost, retry_patience) {}
 
-void registrar::ensure(const step_ptr& prepared, const requester& by, on_ready then) {
+void registrar::ensure(const step_ptr& prepared, const requester& caller, on_ready then) {
   auto step = current(prepared);
-  if (auto restored = check_restored(*step, by.acknowledged_loss); !restored)
+  if (auto restored = check_restored(*step, caller.acknowledged_loss); !restored)
     return then(std::move(restored));
   if (step->parts.complete())
     return then({});
@@ -40,9 +40,10 @@ void registrar::ensure(const step_ptr& prepared, const requester& by, on_ready t
     registering->since = self_->clock().now();
     attempts_.push_back(registering);
   }
-  auto waiting = registering->waiting.insert(registering->waiting.end(), {by, {}, std::move(then)});
-  waiting->due = due_.add(self_, by.deadline, [=, this] { time_out(registering, waiting); });
-  waiting->stop = stop_request::watch(self_, by.stop, [=, this] {
+  auto waiting =
+      registering->waiting.insert(registering->waiting.end(), {caller, {}, std::move(then)});
+  waiting->due = due_.add(self_, caller.deadline, [=, this] { time_out(registering, waiting); });
+  waiting->stop = stop_request::watch(self_, caller.stop, [=, this] {
     TROUPE_REACHED("work on a registration is stopped for one caller");
     dismiss(registering, waiting, stopped_by_caller());
   });
@@ -59,7 +60,7 @@ registrar::attempt_ptr registrar::find(const prepared_step& step) const {
 step_clock::time_point registrar::latest_deadline(const attempt& registering) {
   auto last = step_clock::time_point::min();
   for (const auto& waiting : registering.waiting)
-    last = std::max(last, waiting.by.deadline);
+    last = std::max(last, waiting.caller.deadline);
   return last;
 }
 
@@ -193,7 +194,7 @@ void registrar::move_to(const attempt_ptr& registering, const step_ptr& moved) {
   attempts_.remove(registering);
   for (auto& waiting : std::exchange(registering->waiting, {})) {
     due_.remove(waiting.due);
-    ensure(moved, waiting.by, std::move(waiting.then));
+    ensure(moved, waiting.caller, std::move(waiting.then));
   }
 }
 
@@ -273,7 +274,7 @@ bool registrar::dismiss_unrestored(const attempt_ptr& registering) {
   std::list<std::pair<waiter, status>> dismissed;
   for (auto next = registering->waiting.begin(); next != registering->waiting.end();) {
     auto waiting = next++;
-    auto restored = check_restored(*registering->step, waiting->by.acknowledged_loss);
+    auto restored = check_restored(*registering->step, waiting->caller.acknowledged_loss);
     if (!restored) {
       dismissed.emplace_back(std::move(*waiting), std::move(restored));
       registering->waiting.erase(waiting);

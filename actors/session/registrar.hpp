@@ -52,7 +52,7 @@ public:
   /// (current()). A step is registered once for all requesters. `then` is called at the requester's
   /// deadline at the latest, or soon after a stop request. A loss that is reported to one requester
   /// only is not reported to one that has stopped.
-  void ensure(const step_ptr& step, const requester& by, on_ready then);
+  void ensure(const step_ptr& prepared, const requester& caller, on_ready then);
   /// Sets the positions at which kernels begin on tasks that are registered with from now on, where
   /// the kernels have not run there yet.
   void begin_at(kernel_positions positions) { positions_ = std::move(positions); }
@@ -72,12 +72,12 @@ public:
 
 private:
   struct waiter {
-    requester by;
+    requester caller;
     deadlines::key due;
     on_ready then;
     std::shared_ptr<stop_request> stop = {};
   };
-  static bool is_retried(const waiter& waiting) { return waiting.by.retried; }
+  static bool is_retried(const waiter& waiting) { return waiting.caller.retried; }
   // One registration of a step, until it has succeeded or failed.
   struct attempt {
     step_ptr step;

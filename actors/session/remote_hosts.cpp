@@ -139,8 +139,8 @@ bool note_loss(remote_state& state, const state_loss& loss) {
   return true;
 }
 
-step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by) {
-  return when < step_clock::time_point::max() - by ? when + by : when;
+step_clock::time_point later(step_clock::time_point time, std::chrono::milliseconds delay) {
+  return time < step_clock::time_point::max() - delay ? time + delay : time;
 }
 
 uint64_t ask(remote_self self, const host_ptr& host, session_request request,

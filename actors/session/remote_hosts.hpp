@@ -118,7 +118,7 @@ uint64_t ask(remote_self self, const host_ptr& host, session_request request,
 void stop(remote_self self, const host_ptr& host, uint64_t request);
 /// Reports a loss to restore_hooks::lose. Returns whether its state will be restored.
 bool note_loss(remote_state& state, const state_loss& loss);
-step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by);
+step_clock::time_point later(step_clock::time_point time, std::chrono::milliseconds delay);
 /// Returns whether a draining host has not begun with a request, so that the next host may serve
 /// it.
 bool is_for_next_host(const session_reply& reply);
