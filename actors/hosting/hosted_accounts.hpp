@@ -1,4 +1,4 @@
-// What clients have taken of a task that hosts their sessions, and how much they may.
+// The use that each client makes of a task that hosts its sessions, and its limits.
 #pragma once
 #include "troupe/actors/base/peer_connection.hpp"
 #include "troupe/actors/hosting/hosting_limits.hpp"
@@ -10,30 +10,30 @@
 
 namespace troupe {
 
-/// Whom limits are of.
+/// The use and the limits of one client.
 struct hosted_account {
   std::string name;
-  uint64_t number = 0; ///< in turns
+  uint64_t number = 0; ///< of the client, in `turns`
   size_t sessions = 0, programs = 0, steps = 0;
   uint64_t bytes = 0;
   hosting_limits limits;
 
-  /// Says whether `more` bytes fit. Errors name the task.
-  status may_hold(uint64_t more, const std::string& task) const;
-  /// "client 5 has 2 sessions on /job:ps/task:0, as many as it may have".
-  status too_many(uint64_t has, const char* what, const char* may, const std::string& task) const;
+  /// Fails if `more` bytes exceed the limit. Errors name the task.
+  status check_bytes(uint64_t more, const std::string& task) const;
+  /// Makes an error: "client 5 has 2 sessions on /job:ps/task:0, which is the limit".
+  status limit_error(uint64_t count, const char* kind, const std::string& task) const;
 };
 
 /// Part of a host, on its thread.
 class hosted_accounts {
 public:
-  /// A client that an access list knows has one account, however many connections it has; else each
-  /// connection has one. Its number is `next_number`, where it is new.
+  /// Returns the account of a connection. The connections of a client in the access list share one
+  /// account; each other connection has its own. A new account takes `next_number`.
   std::shared_ptr<hosted_account> of(const connection_ptr& owner, const hosting_limits& limits,
                                      uint64_t& next_number);
 
 private:
-  std::map<const void*, std::weak_ptr<hosted_account>> known_; // by peer_account, or connection
+  std::map<const void*, std::weak_ptr<hosted_account>> accounts_; // by peer_account or connection
 };
 
 } // namespace troupe

@@ -16,40 +16,40 @@
 namespace troupe {
 namespace {
 
-// All of a message is in one piece. Half of it may be tensors.
-constexpr size_t longest_piece = size_t{512} << 20;
-// Clients that have said something, and have no session yet, beside those that have one.
-constexpr size_t most_strangers = 64;
+// A message is sent in one piece. Half of it may be tensors.
+constexpr size_t max_piece_bytes = size_t{512} << 20;
+// Clients without a session, in addition to those with one.
+constexpr size_t max_clients_without_session = 64;
 
-result<hosted_bytes> in_one_piece(const message& what) {
-  TROUPE_ASSIGN(auto made,
-                encode(what, {.inline_tensor = longest_piece / 2, .max_message = longest_piece}));
-  if (!made.outside.empty())
-    return failure(error_kind::resource_exhausted, name_of(what), " has tensors of more than ",
-                   longest_piece / 2, " bytes, which do not travel between CAF nodes");
-  const auto* begin = reinterpret_cast<const char*>(made.bytes.data());
-  return hosted_bytes(begin, begin + made.bytes.size());
+result<hosted_bytes> in_one_piece(const message& content) {
+  TROUPE_ASSIGN(auto encoded, encode(content, {.inline_tensor = max_piece_bytes / 2,
+                                               .max_message = max_piece_bytes}));
+  if (!encoded.outside.empty())
+    return failure(error_kind::resource_exhausted, name_of(content), " has tensors of more than ",
+                   max_piece_bytes / 2, " bytes, which do not travel between CAF nodes");
+  const auto* begin = reinterpret_cast<const char*>(encoded.bytes.data());
+  return hosted_bytes(begin, begin + encoded.bytes.size());
 }
 
-result<message> from_one_piece(const hosted_bytes& what) {
-  return decode(std::as_bytes(std::span{what}));
+result<message> from_one_piece(const hosted_bytes& bytes) {
+  return decode(std::as_bytes(std::span{bytes}));
 }
 
-// -- where the session is ------------------------------------------------------------------------
+// -- at the node of the session ------------------------------------------------------------------
 
-// A client on another node, in the place of an exchange: ends when that does.
+// Represents a client on another node, in the place of an exchange. Ends with the client.
 caf::behavior relay_behavior(caf::event_based_actor* self, const caf::actor& client) {
   self->monitor(client);
   self->set_default_handler(caf::drop);
-  self->set_down_handler([=](const caf::down_msg& what) { self->quit(what.reason); });
-  return {[=](outgoing& what) {
-    auto bytes = in_one_piece(what.content);
-    auto* reply = std::get_if<session_reply>(&what.content);
+  self->set_down_handler([=](const caf::down_msg& down) { self->quit(down.reason); });
+  return {[=](outgoing& message) {
+    auto bytes = in_one_piece(message.content);
+    auto* reply = std::get_if<session_reply>(&message.content);
     if (!bytes && reply)
       bytes = in_one_piece(session_reply{reply->request, bytes.status()});
     if (bytes)
       self->send(client, hosted_atom::value, *std::move(bytes));
-    if (std::holds_alternative<refusal>(what.content))
+    if (std::holds_alternative<refusal>(message.content))
       self->quit();
   }};
 }
@@ -59,48 +59,48 @@ struct gateway_state {
   static inline const char* name = "troupe.published_session";
   struct known_client {
     caf::actor relay;
-    connection_ptr as = std::make_shared<peer_connection>();
+    connection_ptr connection = std::make_shared<peer_connection>();
   };
   caf::actor host;
   std::map<caf::actor_addr, known_client> clients;
-  uint64_t met = 0;
+  uint64_t client_count = 0;
 };
 
 using gateway_self = caf::stateful_actor<gateway_state>*;
 
-gateway_state::known_client& client_of(gateway_self self, const caf::actor& who) {
-  auto& known = self->state.clients[who.address()];
+gateway_state::known_client& client_of(gateway_self self, const caf::actor& sender) {
+  auto& known = self->state.clients[sender.address()];
   if (!known.relay) {
-    known.relay = self->spawn(relay_behavior, who);
-    known.as->peer = concat("client ", ++self->state.met, " of another node");
-    self->monitor(who);
+    known.relay = self->spawn(relay_behavior, sender);
+    known.connection->peer = concat("client ", ++self->state.client_count, " of another node");
+    self->monitor(sender);
   }
   return known;
 }
 
-void take(gateway_self self, const hosted_bytes& what, size_t most_clients) {
-  auto who = caf::actor_cast<caf::actor>(self->current_sender());
-  if (!who)
+void take(gateway_self self, const hosted_bytes& bytes, size_t max_clients) {
+  auto sender = caf::actor_cast<caf::actor>(self->current_sender());
+  if (!sender)
     return;
   auto& state = self->state;
-  auto is_new = !state.clients.contains(who.address());
-  if (is_new && state.clients.size() >= most_clients)
-    return; // it gives up by its deadline
-  auto& client = client_of(self, who);
-  auto said = from_one_piece(what);
-  if (said && is_for_host(*said))
-    return self->send(state.host, incoming{*std::move(said), client.relay, client.as});
-  auto why = said ? invalid("a client does not say ", name_of(*said)) : said.status();
+  auto is_new = !state.clients.contains(sender.address());
+  if (is_new && state.clients.size() >= max_clients)
+    return; // the client gives up at its deadline
+  auto& client = client_of(self, sender);
+  auto content = from_one_piece(bytes);
+  if (content && is_for_host(*content))
+    return self->send(state.host, incoming{*std::move(content), client.relay, client.connection});
+  auto why = content ? invalid("a client must not send ", name_of(*content)) : content.status();
   self->send(client.relay, outgoing{refusal{std::move(why)}});
-  self->demonitor(who);
-  state.clients.erase(who.address());
+  self->demonitor(sender);
+  state.clients.erase(sender.address());
 }
 
 caf::behavior gateway_behavior(gateway_self self, const caf::actor& session,
                                const std::shared_ptr<const hosting_options>& options) {
-  // Clients share the session: the end of one does not end it.
+  // Clients share the session: it does not end with one of them.
   auto share = [session](caf::actor_system& system, const client_options&) -> result<caf::actor> {
-    return spawn_session_face(system, session, {});
+    return spawn_session_actor(system, session, {});
   };
   self->state.host =
       spawn_session_host(self->system(), options, share, std::make_shared<std::atomic<size_t>>(0));
@@ -113,19 +113,19 @@ caf::behavior gateway_behavior(gateway_self self, const caf::actor& session,
       self->send_exit(client.relay, caf::exit_reason::user_shutdown);
     self->quit(why);
   };
-  self->set_exit_handler([=](const caf::exit_msg& what) { end(what.reason); });
-  self->set_down_handler([=](const caf::down_msg& what) {
-    if (what.source == session.address())
-      return end(what.reason);
-    self->state.clients.erase(what.source);
+  self->set_exit_handler([=](const caf::exit_msg& message) { end(message.reason); });
+  self->set_down_handler([=](const caf::down_msg& down) {
+    if (down.source == session.address())
+      return end(down.reason);
+    self->state.clients.erase(down.source);
   });
-  return {[=, most = options->limits.sessions + most_strangers](
-              hosted_atom, const hosted_bytes& what) { take(self, what, most); }};
+  return {[=, max_clients = options->limits.sessions + max_clients_without_session](
+              hosted_atom, const hosted_bytes& bytes) { take(self, bytes, max_clients); }};
 }
 
-// -- where it is used ----------------------------------------------------------------------------
+// -- at the node of a client ---------------------------------------------------------------------
 
-// In the place of the exchange of a remote session.
+// Takes the place of the exchange of a remote session.
 struct link_state {
   explicit link_state() {}
   static inline const char* name = "troupe.caf_link";
@@ -140,34 +140,34 @@ caf::behavior link_behavior(link_self self, const caf::actor& published, const c
   via->peer = "the published session";
   via->exchange = self->address();
   auto lose = [=](status why) {
-    if (auto to = caf::actor_cast<caf::actor>(opener))
-      self->send(to, peer_gone{self->state.via->peer, std::move(why), self->state.via});
+    if (auto receiver = caf::actor_cast<caf::actor>(opener))
+      self->send(receiver, peer_gone{self->state.via->peer, std::move(why), self->state.via});
     self->quit();
   };
   self->set_default_handler(caf::drop);
   self->set_down_handler(
       [=](const caf::down_msg&) { lose(failure(error_kind::unavailable, "it has ended")); });
   self->monitor(published);
-  hello who{.software = {}, .role = "task", .job = {}};
-  if (auto to = caf::actor_cast<caf::actor>(opener))
-    self->send(to, peer_ready{who, via});
+  hello greeting{.software = {}, .role = "task", .job = {}};
+  if (auto receiver = caf::actor_cast<caf::actor>(opener))
+    self->send(receiver, peer_ready{greeting, via});
   return {
-      [=](outgoing& what) {
-        auto bytes = in_one_piece(what.content);
+      [=](outgoing& message) {
+        auto bytes = in_one_piece(message.content);
         if (bytes)
           return self->send(published, hosted_atom::value, *std::move(bytes));
-        if (auto* asked = std::get_if<session_request>(&what.content))
-          self->send(owner, incoming{session_reply{asked->request, bytes.status()},
+        if (auto* request = std::get_if<session_request>(&message.content))
+          self->send(owner, incoming{session_reply{request->request, bytes.status()},
                                      caf::actor_cast<caf::actor>(self), self->state.via});
       },
-      [=](hosted_atom, const hosted_bytes& what) {
-        auto said = from_one_piece(what);
-        if (!said)
-          return lose(said.status());
-        if (auto* no = std::get_if<refusal>(&*said))
-          return lose(std::move(no->why));
-        self->send(owner,
-                   incoming{*std::move(said), caf::actor_cast<caf::actor>(self), self->state.via});
+      [=](hosted_atom, const hosted_bytes& bytes) {
+        auto content = from_one_piece(bytes);
+        if (!content)
+          return lose(content.status());
+        if (auto* refused = std::get_if<refusal>(&*content))
+          return lose(std::move(refused->why));
+        self->send(owner, incoming{*std::move(content), caf::actor_cast<caf::actor>(self),
+                                   self->state.via});
       },
   };
 }
@@ -189,13 +189,13 @@ caf::actor spawn_session_by(caf::actor_system& system, const caf::actor& publish
   ways.dial = [](caf::actor_system&, dialed call, const std::string&,
                  const std::shared_ptr<std::atomic<bool>>&,
                  const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
-  ways.open = [published](caf::actor_system& in, dialed&, exchange_options how) {
-    return in.spawn(link_behavior, published, how.owner, how.opener);
+  ways.open = [published](caf::actor_system& client_system, dialed&, exchange_options exchange_of) {
+    return client_system.spawn(link_behavior, published, exchange_of.owner, exchange_of.opener);
   };
   client_options options;
   options.timeout = timeout;
-  auto made = spawn_remote_session(system, {"another CAF node"}, options, nullptr, &ways);
-  return *std::move(made); // without files to read there is nothing that could fail
+  auto session = spawn_remote_session(system, {"another CAF node"}, options, nullptr, &ways);
+  return *std::move(session); // fails only if TLS files cannot be read
 }
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// A session that other CAF nodes use: what session_host and remote_session say to each other, as
-// bytes that CAF carries, in the place of a connection.
+// A session for other CAF nodes: the messages of session_host and remote_session, as bytes that CAF
+// transports instead of a connection.
 #pragma once
 #include "troupe/actors/hosting/hosting_limits.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -13,16 +13,16 @@
 
 namespace troupe {
 
-/// Either way: a session_request or a session_reply, as encode() writes it, with all its tensors;
-/// or a refusal, which ends it. Both types are CAF's own.
+/// In both directions: a session_request or session_reply as written by encode(), with all its
+/// tensors; or a refusal, which ends the session. Both types are types of CAF.
 using hosted_atom = caf::atom_constant<caf::atom("hosted")>;
 using hosted_bytes = std::vector<char>;
 
-/// Lets clients on other nodes use a session; ends with it. `ops` must outlive it.
+/// Publishes a session to clients on other nodes. Ends with the session. `ops` must outlive it.
 caf::actor spawn_published_session(caf::actor_system& system, const caf::actor& session,
                                    const registry& ops, const hosting_limits& limits);
 
-/// Spawns the actor of a session that a published one has.
+/// Spawns the session actor of a client of a published session.
 caf::actor spawn_session_by(caf::actor_system& system, const caf::actor& published,
                             std::chrono::milliseconds timeout);
 

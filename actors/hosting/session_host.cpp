@@ -19,37 +19,37 @@
 namespace troupe::hosting {
 namespace {
 
-// Later deadlines are none: a century.
+// Longer times than a century are no deadline.
 constexpr uint64_t most_ms_left = uint64_t{100} * 365 * 24 * 3600 * 1000;
-// Of a session, between two answers; and bytes of one.
-constexpr size_t max_warnings = 16, longest_warning = 4096;
-// So long somebody waits for a turn while nobody leaves, until one more is let in.
-constexpr std::chrono::milliseconds patience_in_line{50};
+// The warnings of a session between two answers, and the bytes of one warning.
+constexpr size_t max_warnings = 16, max_warning_bytes = 4096;
+// If no running step ends for so long, one more queued step is admitted.
+constexpr std::chrono::milliseconds patience_in_queue{50};
 
 // -- answers -------------------------------------------------------------------------------------
 
-// What cannot be answered does not end the sessions of others.
+// Calls a function. An exception is answered as an error, so that sessions of other clients go on.
 template <class Act>
-void carefully(const request_ptr& request, Act act) {
-  if (auto done = guarded("serving a client", act); !done)
-    (void)guarded("serving a client", [&] { request->answer(std::move(done)); }).ok();
+void call_guarded(const request_ptr& request, Act act) {
+  if (auto outcome = guarded("serving a client", act); !outcome)
+    (void)guarded("serving a client", [&] { request->answer(std::move(outcome)); }).ok();
 }
 
 template <class Question, class Answer>
-void ask_session(host_self self, const request_ptr& request, Question what,
+void ask_session(host_self self, const request_ptr& request, Question question,
                  std::function<void(Answer&)> then) {
-  // The master answers in time.
-  self->request(request->session().session, caf::infinite, std::move(what))
-      .then([=](Answer& answer) { carefully(request, [&] { then(answer); }); },
+  // No timeout is needed: the master answers in time.
+  self->request(request->session().session, caf::infinite, std::move(question))
+      .then([=](Answer& answer) { call_guarded(request, [&] { then(answer); }); },
             [=](const caf::error& why) {
-              carefully(request, [&] { request->answer(from_caf(why)); });
+              call_guarded(request, [&] { request->answer(from_caf(why)); });
             });
 }
 
-// Asks for what is the answer as it is.
+// Asks the session, and sends its answer to the client unchanged.
 template <class Answer, class Question>
-void forward(host_self self, const request_ptr& request, Question what) {
-  ask_session<Question, Answer>(self, request, std::move(what), [=](Answer& answer) {
+void forward(host_self self, const request_ptr& request, Question question) {
+  ask_session<Question, Answer>(self, request, std::move(question), [=](Answer& answer) {
     if constexpr (std::is_same_v<Answer, status>)
       request->answer(std::move(answer));
     else if constexpr (std::is_same_v<Answer, device_survey>)
@@ -63,37 +63,37 @@ void forward(host_self self, const request_ptr& request, Question what) {
 
 // -- sessions ------------------------------------------------------------------------------------
 
-client_options options_of(const client_options& task, const session_open& what,
+client_options options_of(const client_options& defaults, const session_open& request,
                           const std::shared_ptr<session_news>& news) {
-  auto made = task;
-  made.container = what.container;
-  made.passes = what.passes;
-  made.programs = {.region_per_node = what.region_per_node,
-                   .max_concurrent = what.max_concurrent,
-                   .deterministic = what.deterministic,
-                   .replay = what.replay,
-                   .place_by_cost = what.place_by_cost,
-                   .between_tasks = what.between_tasks,
-                   .placement = what.placement};
-  made.session = random_id();
-  made.on_warning = [news](const std::string& text) {
+  auto options = defaults;
+  options.container = request.container;
+  options.passes = request.passes;
+  options.programs = {.region_per_node = request.region_per_node,
+                      .max_concurrent = request.max_concurrent,
+                      .deterministic = request.deterministic,
+                      .replay = request.replay,
+                      .place_by_cost = request.place_by_cost,
+                      .between_tasks = request.between_tasks,
+                      .placement = request.placement};
+  options.session = random_id();
+  options.on_warning = [news](const std::string& text) {
     std::lock_guard guard{news->mutex};
     if (news->warnings.size() < max_warnings)
-      news->warnings.push_back(text.substr(0, longest_warning));
+      news->warnings.push_back(text.substr(0, max_warning_bytes));
   };
-  if (what.restores)
-    made.lost_state = {.lose =
-                           [news](const state_loss& one) {
-                             std::lock_guard guard{news->mutex};
-                             news->losses.push_back(one);
-                             return true;
-                           },
-                       // Each request says which of them its client knows of.
-                       .awaits = [](const std::string&) { return true; }};
-  return made;
+  if (request.restores)
+    options.lost_state = {.lose =
+                              [news](const state_loss& loss) {
+                                std::lock_guard guard{news->mutex};
+                                news->losses.push_back(loss);
+                                return true;
+                              },
+                          // Each request says which losses its client knows.
+                          .awaits = [](const std::string&) { return true; }};
+  return options;
 }
 
-result<session_ptr> open(host_self self, const incoming& from, const session_open& what) {
+result<session_ptr> open(host_self self, const incoming& from, const session_open& request) {
   auto& state = self->state;
   const auto& options = *state.options;
   if (state.sessions.contains(from.from.address()))
@@ -103,58 +103,60 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
     return failure(error_kind::failed_precondition, state.task, " hosts no sessions");
   if (state.sessions.size() >= options.limits.sessions)
     return failure(error_kind::resource_exhausted, state.task, " hosts ", state.sessions.size(),
-                   " sessions, as many as it may");
-  auto made = std::make_shared<hosted_session>();
-  made->owner = from.owner;
-  made->to = from.from;
-  made->of = state.accounts.of(from.owner, options.limits, state.next_number);
-  if (made->of->sessions >= made->of->limits.sessions_each)
-    return made->of->too_many(made->of->sessions, "sessions", "have", state.task);
-  auto how = options_of(options.session, what, made->news);
-  TROUPE_ASSIGN(made->session, state.make(self->system(), how));
-  made->listed = std::make_shared<listed_session>(from.owner->peer, how.session);
-  options.server->hosted().add(made->listed);
-  ++made->of->sessions;
-  state.sessions.emplace(from.from.address(), made);
+                   " sessions, which is the limit");
+  auto session = std::make_shared<hosted_session>();
+  session->owner = from.owner;
+  session->exchange = from.from;
+  session->account = state.accounts.of(from.owner, options.limits, state.next_number);
+  auto& account = *session->account;
+  if (account.sessions >= account.limits.sessions_each)
+    return account.limit_error(account.sessions, "sessions", state.task);
+  auto session_options = options_of(options.session, request, session->news);
+  TROUPE_ASSIGN(session->session, state.make(self->system(), session_options));
+  session->listed = std::make_shared<listed_session>(from.owner->peer, session_options.session);
+  options.server->hosted().add(session->listed);
+  ++account.sessions;
+  state.sessions.emplace(from.from.address(), session);
   self->monitor(from.from);
   options.server->log().write(log_level::info, "session_opened", {{"client", from.owner->peer}});
-  return made;
+  return session;
 }
 
-void close(host_self self, const session_ptr& which) {
-  *which->closed = true;
-  self->send_exit(which->session, caf::exit_reason::user_shutdown);
-  --which->of->sessions;
-  which->of->programs -= which->steps.size();
-  for (const auto& [handle, kept] : which->steps)
-    which->of->bytes -= kept.bytes;
-  which->steps.clear();
+void close(host_self self, const session_ptr& session) {
+  *session->closed = true;
+  self->send_exit(session->session, caf::exit_reason::user_shutdown);
+  --session->account->sessions;
+  session->account->programs -= session->steps.size();
+  for (const auto& [handle, step] : session->steps)
+    session->account->bytes -= step.bytes;
+  session->steps.clear();
   auto& server = *self->state.options->server;
-  server.hosted().remove(*which->listed);
-  for (const auto& [number, place] : which->in_line) {
-    self->state.lets_in->withdraw(which->of->number, number);
-    self->state.due.remove(place.due);
+  server.hosted().remove(*session->listed);
+  for (const auto& [number, waiting] : session->queued) {
+    self->state.admission->withdraw(session->account->number, number);
+    self->state.due.remove(waiting.due);
   }
-  which->in_line.clear();
-  server.log().write(log_level::info, "session_closed", {{"client", which->owner->peer}});
+  session->queued.clear();
+  server.log().write(log_level::info, "session_closed", {{"client", session->owner->peer}});
 }
 
-// The connection has ended, and all that came by it ends.
+// The connection has ended: ends its session and the session's requests.
 void lose(host_self self, const caf::actor_addr& exchange) {
-  if (auto it = self->state.sessions.find(exchange); it != self->state.sessions.end()) {
-    auto which = std::move(it->second);
-    self->state.sessions.erase(it);
-    close(self, which);
+  auto& sessions = self->state.sessions;
+  if (auto entry = sessions.find(exchange); entry != sessions.end()) {
+    auto session = std::move(entry->second);
+    sessions.erase(entry);
+    close(self, session);
   }
 }
 
 void close_all(host_self self) {
   for (const auto& [exchange, session] : std::exchange(self->state.sessions, {}))
     close(self, session);
-  self->send_exit(self->state.clerk, caf::exit_reason::user_shutdown);
+  self->send_exit(self->state.background, caf::exit_reason::user_shutdown);
 }
 
-// -- what they are asked for ---------------------------------------------------------------------
+// -- requests ------------------------------------------------------------------------------------
 
 using deadline = step_clock::time_point;
 
@@ -163,111 +165,115 @@ void keep(const request_ptr& request, const std::shared_ptr<prepared_step>& step
   if (*session.closed)
     return;
   auto handle = session.next_handle++;
-  session.steps.emplace(handle, kept_step{step, bytes});
-  ++session.of->programs;
+  session.steps.emplace(handle, stored_step{step, bytes});
+  ++session.account->programs;
   ++session.listed->programs;
-  session.of->bytes += bytes;
+  session.account->bytes += bytes;
   session.listed->bytes += bytes;
-  // Nobody runs it yet, so that its master leaves it alone.
+  // No run of the step has begun, so the master does not change it now.
   request->answer({}, prepared_handle{handle}, step->held());
 }
 
-void compile(host_self self, const request_ptr& request, bool explain, prepare_request made,
+void compile(host_self self, const request_ptr& request, bool explain, prepare_request to_prepare,
              uint64_t bytes, const std::shared_ptr<void>& counted) {
   if (explain)
     return ask_session<explain_request, placement_report>(
-        self, request, explain_request{std::move(made)}, [=](placement_report& report) {
-          (void)counted; // until it is answered
+        self, request, explain_request{std::move(to_prepare)}, [=](placement_report& report) {
+          (void)counted; // counts as a program until it is answered
           request->answer({}, std::move(report));
         });
   ask_session<prepare_request, std::shared_ptr<prepared_step>>(
-      self, request, std::move(made), [=](std::shared_ptr<prepared_step>& step) {
+      self, request, std::move(to_prepare), [=](std::shared_ptr<prepared_step>& step) {
         (void)counted;
         keep(request, step, bytes);
       });
 }
 
-void prepare(host_self self, const request_ptr& request, session_prepare& what, deadline until) {
+void prepare(host_self self, const request_ptr& request, session_prepare& received,
+             deadline until) {
   auto& session = request->session();
-  auto& of = *session.of;
-  if (of.programs >= of.limits.programs)
-    return request->answer(of.too_many(of.programs, "kinds of steps", "prepare", self->state.task));
-  auto bytes = held_bytes(what);
-  if (auto may = of.may_hold(bytes, self->state.task); !may)
-    return request->answer(std::move(may));
+  auto& account = *session.account;
+  if (account.programs >= account.limits.programs)
+    return request->answer(
+        account.limit_error(account.programs, "kinds of steps", self->state.task));
+  auto bytes = held_bytes(received);
+  if (auto fits = account.check_bytes(bytes, self->state.task); !fits)
+    return request->answer(std::move(fits));
   request->hold(bytes);
-  ++of.programs; // until it is compiled, whoever keeps it then
-  std::shared_ptr<void> counted{nullptr, [to = session.of](void*) { --to->programs; }};
-  auto who = of.number, number = self->state.next_number++;
-  auto explain = what.explain;
-  auto read = std::make_shared<session_prepare>(std::move(what));
-  auto go = [=, closed = session.closed, ops = self->state.options->session.ops] {
+  ++account.programs; // until it is compiled; then keep() counts it
+  std::shared_ptr<void> counted{nullptr,
+                                [charged = session.account](void*) { --charged->programs; }};
+  auto client = account.number, number = self->state.next_number++;
+  auto explain = received.explain;
+  auto graph_to_read = std::make_shared<session_prepare>(std::move(received));
+  auto read_graph = [=, closed = session.closed, ops = self->state.options->session.ops] {
     auto late = self->clock().now() >= until;
     leave_to(
-        self, self->state.clerk,
+        self, self->state.background,
         [=]() -> result<prepare_request> {
           if (late)
             return failure(error_kind::deadline_exceeded, "the graph was not read in time");
           if (*closed)
             return failure(error_kind::cancelled, "the client is gone");
-          return from_wire(*read, *ops, until);
+          return from_wire(*graph_to_read, *ops, until);
         },
-        [=](result<prepare_request> made) {
-          self->state.reads.leave(who);
-          carefully(request, [&] {
-            if (!made)
-              return request->answer(made.status());
-            made->stop = request->stop();
-            compile(self, request, explain, *std::move(made), bytes, counted);
+        [=](result<prepare_request> to_prepare) {
+          self->state.reads.leave(client);
+          call_guarded(request, [&] {
+            if (!to_prepare)
+              return request->answer(to_prepare.status());
+            to_prepare->stop = request->stop();
+            compile(self, request, explain, *std::move(to_prepare), bytes, counted);
           });
         });
   };
-  self->state.reads.enter(who, number, std::move(go));
+  self->state.reads.enter(client, number, std::move(read_graph));
 }
 
 session_ran ran(step_outcome& done, int64_t begin_ns, bool times) {
-  session_ran made{.fetches = std::move(done.fetches), .step = done.statistics.step};
+  session_ran answer{.fetches = std::move(done.fetches), .step = done.statistics.step};
   if (!times)
-    return made;
-  for (const auto& one : done.statistics.tasks)
-    if (auto bytes = write_statistics(one)) // a step is not lost for want of them
-      made.statistics.push_back(*std::move(bytes));
-  made.begin_ns = begin_ns;
-  made.end_ns = steady_ns();
-  return made;
+    return answer;
+  for (const auto& of_task : done.statistics.tasks)
+    if (auto bytes = write_statistics(of_task)) // the step succeeds without them
+      answer.statistics.push_back(*std::move(bytes));
+  answer.begin_ns = begin_ns;
+  answer.end_ns = steady_ns();
+  return answer;
 }
 
-// Where all that run wait for what a step in line brings, nobody would ever leave.
-void watch_line(host_self self) {
+// All running steps may wait for values that only a queued step brings. If no step has ended for a
+// while, one more is admitted.
+void watch_queue(host_self self) {
   auto& state = self->state;
-  if (state.lets_in->waiting() == 0 || std::exchange(state.watches_line, true))
+  if (state.admission->waiting() == 0 || std::exchange(state.watches_queue, true))
     return;
-  state.due.add(self, self->clock().now() + patience_in_line, [=, left = state.lets_in->left()] {
-    auto& now = self->state;
-    now.watches_line = false;
-    if (now.lets_in->left() == left)
-      now.lets_in->let_one_more();
-    watch_line(self);
+  state.due.add(self, self->clock().now() + patience_in_queue, [=, left = state.admission->left()] {
+    auto& current = self->state;
+    current.watches_queue = false;
+    if (current.admission->left() == left)
+      current.admission->let_one_more();
+    watch_queue(self);
   });
 }
 
-// It has been let in. What cannot go on leaves in a later turn, so that a long line makes no deep
-// stack.
+// Begins a step that was admitted. A step that fails at once leaves by a timer, so that a long
+// queue of failing steps does not recurse deeply.
 void begin(host_self self, const request_ptr& request, step_request& step, bool has_waited) {
-  auto& of = request->session();
-  auto who = of.of->number;
+  auto& session = request->session();
+  auto client = session.account->number;
   auto leave_soon = [=] {
-    self->state.due.add(self, self->clock().now(), [=] { self->state.lets_in->leave(who); });
+    self->state.due.add(self, self->clock().now(), [=] { self->state.admission->leave(client); });
   };
   if (auto open = self->state.options->server->refusal(); has_waited && !open) {
     leave_soon();
-    return request->turn_away(std::move(open));
+    return request->send_elsewhere(std::move(open));
   }
   auto times = step.watch.times;
-  auto listed = of.listed;
+  auto listed = session.listed;
   ++listed->running;
-  auto ended = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
-    carefully(request, [&] {
+  auto end = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
+    call_guarded(request, [&] {
       if (done)
         request->answer(std::move(outcome), ran(*done, begin_ns, times), std::move(done->held),
                         std::move(done->fills));
@@ -275,203 +281,204 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
         request->answer(std::move(outcome));
     });
     --listed->running;
-    self->state.lets_in->leave(who);
+    self->state.admission->leave(client);
   };
-  auto asked = guarded("serving a client", [&] {
-    self->request(of.session, caf::infinite, std::move(step))
-        .then([=](step_outcome& done) { ended(std::move(done.outcome), &done); },
-              [=](const caf::error& why) { ended(from_caf(why), nullptr); });
+  auto sent = guarded("serving a client", [&] {
+    self->request(session.session, caf::infinite, std::move(step))
+        .then([=](step_outcome& done) { end(std::move(done.outcome), &done); },
+              [=](const caf::error& why) { end(from_caf(why), nullptr); });
   });
-  if (!asked) {
+  if (!sent) {
     --listed->running;
     leave_soon();
-    request->answer(std::move(asked));
+    request->answer(std::move(sent));
   }
 }
 
-void run(host_self self, const request_ptr& request, session_run& what, deadline until) {
+void run(host_self self, const request_ptr& request, session_run& received, deadline until) {
   auto& session = request->session();
-  auto found = session.steps.find(what.handle);
-  if (found == session.steps.end())
-    return request->refuse(failure(error_kind::not_found, "the session has no step ", what.handle,
-                                   " on ", self->state.task));
+  auto stored = session.steps.find(received.handle);
+  if (stored == session.steps.end())
+    return request->refuse(failure(error_kind::not_found, "the session has no step ",
+                                   received.handle, " on ", self->state.task));
   uint64_t bytes = 0;
-  for (const auto& one : what.feeds)
-    bytes += held_bytes(one);
-  if (auto may = session.of->may_hold(bytes, self->state.task); !may)
-    return request->refuse(std::move(may));
+  for (const auto& feed : received.feeds)
+    bytes += held_bytes(feed);
+  if (auto fits = session.account->check_bytes(bytes, self->state.task); !fits)
+    return request->refuse(std::move(fits));
   request->hold(bytes);
-  step_request asked{found->second.step,
-                     std::move(what.feeds),
-                     until,
-                     {.times = what.times, .check_numerics = what.check_numerics},
-                     what.knows,
-                     what.fill,
-                     what.retried,
-                     request->stop()};
-  if (asked.stop.stop_requested())
+  auto step = std::make_shared<step_request>(
+      step_request{stored->second.step,
+                   std::move(received.feeds),
+                   until,
+                   {.times = received.times, .check_numerics = received.check_numerics},
+                   received.knows,
+                   received.fill,
+                   received.retried,
+                   request->stop()});
+  if (step->stop.stop_requested())
     return request->refuse(stopped_by_caller());
-  auto who = session.of->number;
+  auto client = session.account->number;
   auto number = self->state.next_number++;
-  auto step = std::make_shared<step_request>(std::move(asked));
-  auto go = [=] {
-    auto& of = request->session();
-    auto waited = of.in_line.find(number);
-    auto has_waited = waited != of.in_line.end();
+  auto on_admission = [=] {
+    auto& admitted = request->session();
+    auto waited = admitted.queued.find(number);
+    auto has_waited = waited != admitted.queued.end();
     if (has_waited) {
       self->state.due.remove(waited->second.due);
-      of.in_line.erase(waited);
-      of.listed->leave_line(number);
+      admitted.queued.erase(waited);
+      admitted.listed->leave_line(number);
     }
-    carefully(request, [&] { begin(self, request, *step, has_waited); });
+    call_guarded(request, [&] { begin(self, request, *step, has_waited); });
   };
-  if (self->state.lets_in->enter(who, number, std::move(go)))
+  if (self->state.admission->enter(client, number, std::move(on_admission)))
     return;
-  auto leave_line = [=](auto why) {
-    auto& line = *self->state.lets_in;
-    line.withdraw(who, number);
-    if (auto left = request->session().in_line.extract(number))
-      self->state.due.remove(left.mapped().due);
+  auto leave_queue = [=](auto make_error) {
+    auto& admission = *self->state.admission;
+    admission.withdraw(client, number);
+    if (auto queued = request->session().queued.extract(number))
+      self->state.due.remove(queued.mapped().due);
     request->session().listed->leave_line(number);
-    carefully(request, [&] { request->refuse(why(line)); });
+    call_guarded(request, [&] { request->refuse(make_error(admission)); });
   };
-  auto late = [task = self->state.task](const turns& line) {
+  auto timed_out = [task = self->state.task](const turns& admission) {
     return failure(error_kind::deadline_exceeded,
-                   "the step was not let in in time: ", line.running(), " run on ", task, ", and ",
-                   line.waiting(), " wait in line");
+                   "the step waited for a free slot until its deadline: ", admission.running(),
+                   " steps are running on ", task, ", and ", admission.waiting(), " are queued");
   };
   auto stopped = [](const turns&) { return stopped_by_caller(); };
-  session.in_line[number] = {self->state.due.add(self, until, [=] { leave_line(late); }),
-                             stop_request::watch(self, step->stop, [=] { leave_line(stopped); })};
+  session.queued[number] = {self->state.due.add(self, until, [=] { leave_queue(timed_out); }),
+                            stop_request::watch(self, step->stop, [=] { leave_queue(stopped); })};
   session.listed->wait_in_line(number, steady_ns());
-  watch_line(self);
+  watch_queue(self);
 }
 
-void positions(host_self self, const request_ptr& request, session_positions& what) {
-  forward<std::vector<task_positions>>(
-      self, request,
-      ask_positions{.go_on_from = std::move(what.go_on_from), .tasks = std::move(what.tasks)});
+void positions(host_self self, const request_ptr& request, session_positions& received) {
+  forward<std::vector<task_positions>>(self, request,
+                                       ask_positions{.go_on_from = std::move(received.go_on_from),
+                                                     .tasks = std::move(received.tasks)});
 }
 
 void forget(const session_ptr& session, uint64_t handle) {
-  auto found = session->steps.find(handle);
-  if (found == session->steps.end())
+  auto stored = session->steps.find(handle);
+  if (stored == session->steps.end())
     return;
-  session->of->bytes -= found->second.bytes;
-  session->listed->bytes -= found->second.bytes;
-  --session->of->programs;
+  session->account->bytes -= stored->second.bytes;
+  session->listed->bytes -= stored->second.bytes;
+  --session->account->programs;
   --session->listed->programs;
-  session->steps.erase(found);
+  session->steps.erase(stored);
 }
 
-// It is asked while the host does something else: whoever is told acts in a later turn.
+// A stop_request sends a message to its actor, so the request stops after this message was handled.
 void stop(const session_ptr& session, uint64_t request) {
-  if (auto found = session->stops.find(request); found != session->stops.end())
-    found->second.request_stop();
+  if (auto source = session->stops.find(request); source != session->stops.end())
+    source->second.request_stop();
   else
     session->early_stops.add(request);
 }
 
-// What is answered where there is no session to answer for.
-void refuse(host_self self, const incoming& what, uint64_t request, status why,
+// Answers a request that belongs to no session, or that the session does not count.
+void refuse(host_self self, const incoming& received, uint64_t request, status why,
             bool not_begun = true) {
-  self->send(what.from, outgoing{session_reply{.request = request,
-                                               .outcome = std::move(why).on_task(self->state.task),
-                                               .leaving = self->state.options->server->draining(),
-                                               .not_begun = not_begun}});
+  self->send(received.from,
+             outgoing{session_reply{.request = request,
+                                    .outcome = std::move(why).on_task(self->state.task),
+                                    .leaving = self->state.options->server->draining(),
+                                    .not_begun = not_begun}});
 }
 
 deadline deadline_of(host_self self, uint64_t ms) {
   return ms < most_ms_left ? self->clock().now() + std::chrono::milliseconds{ms} : deadline::max();
 }
 
-void serve(host_self self, incoming& what) {
-  auto* asked = std::get_if<session_request>(&what.content);
-  if (!asked || what.owner->gone)
+void serve(host_self self, incoming& received) {
+  auto* content = std::get_if<session_request>(&received.content);
+  if (!content || received.owner->gone)
     return;
   auto& state = self->state;
-  if (auto* first = std::get_if<session_open>(&asked->what)) {
-    auto opened = open(self, what, *first);
+  if (auto* to_open = std::get_if<session_open>(&content->what)) {
+    auto opened = open(self, received, *to_open);
     state.options->server->hosted().refused += !opened;
     if (!opened)
-      return refuse(self, what, asked->request, opened.status());
-    return open_request{self, *opened, asked->request}.answer({});
+      return refuse(self, received, content->request, opened.status());
+    return open_request{self, *opened, content->request}.answer({});
   }
-  auto known = state.sessions.find(what.from.address());
+  auto known = state.sessions.find(received.from.address());
   if (known == state.sessions.end())
-    return refuse(self, what, asked->request,
+    return refuse(self, received, content->request,
                   failure(error_kind::failed_precondition,
-                          "this connection has no session: it is opened first"));
+                          "this connection has no session: send session_open first"));
   auto session = known->second;
-  if (auto* unused = std::get_if<session_forget>(&asked->what))
-    return forget(session, unused->handle);
-  if (auto* unwanted = std::get_if<session_stop>(&asked->what))
-    return stop(session, unwanted->request);
-  auto* step = std::get_if<session_run>(&asked->what);
-  auto turn_away = [&](status why) {
-    if (step)
+  if (auto* to_forget = std::get_if<session_forget>(&content->what))
+    return forget(session, to_forget->handle);
+  if (auto* to_stop = std::get_if<session_stop>(&content->what))
+    return stop(session, to_stop->request);
+  auto* to_run = std::get_if<session_run>(&content->what);
+  auto refuse_uncounted = [&](status why) {
+    if (to_run)
       state.options->server->hosted().steps.refused(why.kind());
-    refuse(self, what, asked->request, std::move(why));
+    refuse(self, received, content->request, std::move(why));
   };
   if (auto open = state.options->server->refusal(); !open)
-    return turn_away(std::move(open));
-  if (session->of->steps >= session->of->limits.steps)
-    return turn_away(session->of->too_many(session->of->steps, "steps and other requests",
-                                           "have at once", state.task));
-  auto request = std::make_shared<open_request>(self, session, asked->request, step != nullptr);
-  auto until = deadline_of(self, asked->deadline_ms);
-  // The client is still there when a silent task is given up.
+    return refuse_uncounted(std::move(open));
+  if (const auto& account = *session->account; account.steps >= account.limits.steps)
+    return refuse_uncounted(
+        account.limit_error(account.steps, "steps and other requests", state.task));
+  auto request = std::make_shared<open_request>(self, session, content->request, to_run != nullptr);
+  auto until = deadline_of(self, content->deadline_ms);
+  // Gives up a silent task early, so that the answer reaches the client in time.
   auto early = until - std::min<step_clock::duration>(std::chrono::milliseconds{200},
                                                       (until - self->clock().now()) / 8);
-  if (auto* one = std::get_if<session_prepare>(&asked->what))
-    prepare(self, request, *one, until);
-  else if (step)
-    run(self, request, *step, until);
-  else if (auto* reset = std::get_if<session_reset>(&asked->what))
-    forward<status>(self, request, reset_request{std::move(reset->container)});
-  else if (auto* filled = std::get_if<session_fill_end>(&asked->what))
+  if (auto* to_prepare = std::get_if<session_prepare>(&content->what))
+    prepare(self, request, *to_prepare, until);
+  else if (to_run)
+    run(self, request, *to_run, until);
+  else if (auto* to_reset = std::get_if<session_reset>(&content->what))
+    forward<status>(self, request, reset_request{std::move(to_reset->container)});
+  else if (auto* filled = std::get_if<session_fill_end>(&content->what))
     forward<status>(self, request, end_fill{filled->done, filled->fill});
-  else if (auto* look = std::get_if<session_state_of>(&asked->what))
-    forward<state_survey>(self, request, survey_state{std::move(look->task), early});
-  else if (auto* where = std::get_if<session_positions>(&asked->what))
-    positions(self, request, *where);
-  else if (std::get_if<session_known_devices>(&asked->what))
+  else if (auto* to_list = std::get_if<session_state_of>(&content->what))
+    forward<state_survey>(self, request, survey_state{std::move(to_list->task), early});
+  else if (auto* to_position = std::get_if<session_positions>(&content->what))
+    positions(self, request, *to_position);
+  else if (std::get_if<session_known_devices>(&content->what))
     forward<std::vector<device_info>>(self, request, known_devices_atom::value);
   else
     forward<device_survey>(self, request, survey_devices{early});
 }
 
 caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_options>& options,
-                            const session_maker& make,
+                            const session_factory& make,
                             const std::shared_ptr<std::atomic<size_t>>& in_flight) {
   auto& state = self->state;
   state.make = make;
   state.options = options;
   state.in_flight = in_flight;
   state.task = to_string(options->server->self());
-  state.clerk = spawn_clerk(self->system());
-  state.lets_in = std::make_unique<turns>(std::max<size_t>(options->limits.steps_at_once, 1));
+  state.background = spawn_clerk(self->system());
+  state.admission = std::make_unique<turns>(std::max<size_t>(options->limits.steps_at_once, 1));
   self->set_default_handler(caf::drop);
-  self->set_exception_handler([=](std::exception_ptr& what) -> caf::error {
-    // Clients find out by their connections, and go elsewhere.
+  self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
+    // Closes the connections, so that the clients go to another host.
     for (const auto& [exchange, session] : self->state.sessions)
-      self->send_exit(session->to, caf::exit_reason::user_shutdown);
+      self->send_exit(session->exchange, caf::exit_reason::user_shutdown);
     close_all(self);
-    return exception_as_error(what);
+    return exception_as_error(error);
   });
-  self->set_down_handler([=](const caf::down_msg& what) { lose(self, what.source); });
-  self->set_exit_handler([=](const caf::exit_msg& what) {
+  self->set_down_handler([=](const caf::down_msg& down) { lose(self, down.source); });
+  self->set_exit_handler([=](const caf::exit_msg& message) {
     close_all(self);
-    self->quit(what.reason);
+    self->quit(message.reason);
   });
   return {
-      [=](incoming& what) {
-        // What cannot be served does not end the sessions of others.
-        const auto* asked = std::get_if<session_request>(&what.content);
-        if (auto done = guarded("serving a client", [&] { serve(self, what); }); !done)
-          refuse(self, what, asked ? asked->request : 0, std::move(done), false);
+      [=](incoming& received) {
+        // A request that throws does not end the sessions of other clients.
+        const auto* content = std::get_if<session_request>(&received.content);
+        if (auto served = guarded("serving a client", [&] { serve(self, received); }); !served)
+          refuse(self, received, content ? content->request : 0, std::move(served), false);
       },
-      [=](const stop_wanted& what) { what.act(); },
+      [=](const stop_wanted& request) { request.act(); },
       [=](wake_atom) { self->state.due.wake(self); },
   };
 }
@@ -482,7 +489,7 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
 namespace troupe {
 
 caf::actor spawn_session_host(caf::actor_system& system,
-                              std::shared_ptr<const hosting_options> options, session_maker make,
+                              std::shared_ptr<const hosting_options> options, session_factory make,
                               std::shared_ptr<std::atomic<size_t>> in_flight) {
   return system.spawn(hosting::host_behavior, std::move(options), std::move(make),
                       std::move(in_flight));

@@ -1,5 +1,5 @@
-// Hosts sessions of clients in a task: the master of each is an actor here, and the client sends it
-// one message a step (docs/decisions/069).
+// Hosts sessions of clients in a task: the master of each session is an actor of the task, and the
+// client sends it one message for each step (docs/decisions/069).
 #pragma once
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/hosting/hosting_limits.hpp"
@@ -16,31 +16,31 @@ namespace troupe {
 
 struct hosting_options {
   hosting_limits limits = {};
-  client_options session = {};         ///< of each that a client opens, where it says nothing
+  client_options session = {};         ///< defaults for the sessions of clients
   std::shared_ptr<step_server> server; ///< of the task
-  std::shared_ptr<cluster_view> view;  ///< what the task knows of its cluster
-  bool may_change = false;             ///< that
-  connection_trust trust = {};         ///< sessions reach all tasks, this one among them
+  std::shared_ptr<cluster_view> view;  ///< the cluster, as the task knows it
+  bool may_change = false;             ///< `view` may change
+  connection_trust trust = {};         ///< for the connections of sessions to tasks
 };
 
-/// Makes the session that a client has opened; it is ended by an exit message.
-using session_maker =
-    std::function<result<caf::actor>(caf::actor_system& system, const client_options& how)>;
+/// Spawns the session that a client has opened. It ends at an exit message.
+using session_factory =
+    std::function<result<caf::actor>(caf::actor_system& system, const client_options& options)>;
 
-/// Spawns the actor that does all of it: understands incoming, whose `from` is monitored, and gets
-/// the answers as outgoing. `in_flight` counts requests that are not answered yet.
+/// Spawns the actor that serves the requests. It receives them as `incoming`, monitors their
+/// `from`, and answers it by `outgoing`. `in_flight` counts unanswered requests.
 caf::actor spawn_session_host(caf::actor_system& system,
-                              std::shared_ptr<const hosting_options> options, session_maker make,
+                              std::shared_ptr<const hosting_options> options, session_factory make,
                               std::shared_ptr<std::atomic<size_t>> in_flight);
 
-/// Any thread may call. Takes threads from the first session on.
+/// Any thread may call. Starts its threads with the first session.
 class session_host : public session_request_handler {
 public:
   static std::shared_ptr<session_host> make(hosting_options options);
 
-  /// Steps and other requests that are not answered yet.
+  /// Returns the number of unanswered steps and other requests.
   virtual size_t in_flight() const = 0;
-  /// Ends all sessions, and serves no more. Called before the owner of the exchanges goes.
+  /// Ends all sessions and serves no more. Must be called before the owner of the exchanges ends.
   virtual void close() = 0;
 };
 

@@ -14,22 +14,22 @@
 namespace troupe {
 namespace {
 
-using again_atom = caf::atom_constant<caf::atom("again")>;
-using still_wanted_atom = caf::atom_constant<caf::atom("stillwant")>;
-// Claimant -> itself: does that connection lead to a task?
-struct look_at_call {
+using retry_atom = caf::atom_constant<caf::atom("again")>;
+using check_wanted_atom = caf::atom_constant<caf::atom("stillwant")>;
+// Claimant -> itself: end the call of that number if its peer has not introduced itself as a task.
+struct check_introduced {
   uint64_t number;
 };
-using too_late_atom = caf::atom_constant<caf::atom("toolate")>;
+using time_out_atom = caf::atom_constant<caf::atom("toolate")>;
 
 constexpr std::chrono::milliseconds pause{200}, longest_call{1'000};
-// The claimant itself ends in time; this is in case it does not.
+// The claimant ends at its deadline. This longer timeout is for a claimant that does not.
 constexpr std::chrono::milliseconds grace{5'000};
 
 } // namespace
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::look_at_call)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::check_introduced)
 
 namespace troupe {
 namespace {
@@ -40,13 +40,13 @@ struct claimant_state {
   static inline const char* name = "troupe.claimant";
   claim_options options;
   step_clock::time_point deadline;
-  caf::actor exchange; // none while there is no connection
+  caf::actor exchange; // null without a connection
   bool calling = false, introduced = false;
-  std::string at;       // that is called
-  std::string referred; // the address of the coordinator, as a member has said
-  size_t next = 0;      // of the seeds
+  std::string called_address;
+  std::string referred_address; // of the coordinator, as a member has said
+  size_t next_call = 0;         // selects the seed
   uint64_t calls = 0;
-  status last; // why there is no number yet
+  status last_error; // why there is no number yet
   std::optional<result<number_grant>> outcome;
   std::vector<caf::typed_response_promise<number_grant>> waiting;
   std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
@@ -56,25 +56,26 @@ using claimant_self = caf::stateful_actor<claimant_state>*;
 
 std::string list_of(const std::vector<std::string>& addresses) {
   std::string text;
-  for (const auto& one : addresses)
-    text += concat(text.empty() ? "" : ", ", one);
+  for (const auto& address : addresses)
+    text += concat(text.empty() ? "" : ", ", address);
   return text;
 }
 
-void answer(caf::typed_response_promise<number_grant>& to, const result<number_grant>& what) {
-  if (what)
-    to.deliver(*what);
+void answer(caf::typed_response_promise<number_grant>& promise,
+            const result<number_grant>& outcome) {
+  if (outcome)
+    promise.deliver(*outcome);
   else
-    to.deliver(to_caf(what.status()));
+    promise.deliver(to_caf(outcome.status()));
 }
 
-void settle(claimant_self self, result<number_grant> what) {
+void settle(claimant_self self, result<number_grant> outcome) {
   auto& state = self->state;
   if (state.outcome)
     return;
-  state.outcome = std::move(what);
-  for (auto& one : state.waiting)
-    answer(one, *state.outcome);
+  state.outcome = std::move(outcome);
+  for (auto& promise : state.waiting)
+    answer(promise, *state.outcome);
   state.waiting.clear();
   *state.stop = true;
   if (state.exchange)
@@ -88,25 +89,27 @@ void call(claimant_self self) {
   state.introduced = false;
   auto until = std::min(state.deadline, self->clock().now() + longest_call);
   const auto& seeds = state.options.seeds;
-  // The others know who decides when the first is gone; until it has begun, they know nothing.
-  auto number = state.next++;
-  state.at =
+  // The first seed usually decides. The others know who decides if the first is gone, but know
+  // nothing before the cluster has begun. So every second call goes to the first.
+  auto number = state.next_call++;
+  state.called_address =
       number % 2 == 0 || seeds.size() == 1 ? seeds[0] : seeds[1 + number / 2 % (seeds.size() - 1)];
-  if (!state.referred.empty())
-    state.at = std::exchange(state.referred, {});
-  dialed call{.to = {}, .deadline = until, .outcome = {}, .socket = {}, .address = state.at};
-  state.options.ways.dial(self->system(), std::move(call), state.at, state.stop,
+  if (!state.referred_address.empty())
+    state.called_address = std::exchange(state.referred_address, {});
+  dialed call{
+      .to = {}, .deadline = until, .outcome = {}, .socket = {}, .address = state.called_address};
+  state.options.ways.dial(self->system(), std::move(call), state.called_address, state.stop,
                           caf::actor_cast<caf::actor>(self));
 }
 
-void connected(claimant_self self, dialed& what) {
+void connected(claimant_self self, dialed& call) {
   auto& state = self->state;
   state.calling = false;
   if (state.outcome)
     return;
-  if (!what.outcome) {
-    state.last = what.outcome;
-    self->delayed_send(self, pause, again_atom::value);
+  if (!call.outcome) {
+    state.last_error = call.outcome;
+    self->delayed_send(self, pause, retry_atom::value);
     return;
   }
   exchange_options exchange;
@@ -114,71 +117,72 @@ void connected(claimant_self self, dialed& what) {
   exchange.self.role = "client";
   exchange.self.incarnation = state.options.what.incarnation;
   exchange.self.cluster = state.options.cluster;
-  exchange.address = state.at;
+  exchange.address = state.called_address;
   exchange.opener = self->address();
   exchange.peer_timeout = state.options.peer_timeout;
   exchange.near_memory = false;
-  state.exchange = state.options.ways.open(self->system(), what, std::move(exchange));
-  self->delayed_send(self, longest_call, look_at_call{++state.calls});
+  state.exchange = state.options.ways.open(self->system(), call, std::move(exchange));
+  self->delayed_send(self, longest_call, check_introduced{++state.calls});
 }
 
-// Its end has another address called.
+// Ends the connection. The handler of its end calls the next address.
 void hang_up(claimant_self self) {
   if (self->state.exchange)
     self->send_exit(self->state.exchange, caf::exit_reason::user_shutdown);
 }
 
-void take_answer(claimant_self self, const number_grant& what) {
+void take_answer(claimant_self self, const number_grant& grant) {
   auto& state = self->state;
-  if (what.outcome)
-    return settle(self, what);
-  if (what.outcome.kind() != error_kind::unavailable)
-    return settle(self, what.outcome);
-  state.last = what.outcome;
-  if (!what.ask.empty() && what.ask != state.at && what.ask != state.options.what.address) {
-    state.referred = what.ask;
+  if (grant.outcome)
+    return settle(self, grant);
+  if (grant.outcome.kind() != error_kind::unavailable)
+    return settle(self, grant.outcome);
+  state.last_error = grant.outcome;
+  if (!grant.ask.empty() && grant.ask != state.called_address &&
+      grant.ask != state.options.what.address) {
+    state.referred_address = grant.ask;
     return hang_up(self);
   }
-  self->delayed_send(self, pause, again_atom::value);
+  self->delayed_send(self, pause, retry_atom::value);
 }
 
 caf::behavior claimant_behavior(claimant_self self, claim_options options) {
   auto& state = self->state;
   state.options = std::move(options);
   state.deadline = self->clock().now() + state.options.patience;
-  self->delayed_send(self, state.options.patience, too_late_atom::value);
+  self->delayed_send(self, state.options.patience, time_out_atom::value);
   if (state.options.give_up)
-    self->delayed_send(self, pause, still_wanted_atom::value);
+    self->delayed_send(self, pause, check_wanted_atom::value);
   self->set_default_handler(caf::drop);
-  self->set_exit_handler([=](const caf::exit_msg& what) {
+  self->set_exit_handler([=](const caf::exit_msg& message) {
     hang_up(self);
-    self->quit(what.reason);
+    self->quit(message.reason);
   });
   end_with_exceptions(self);
   call(self);
   return {
-      [=](dialed& what) { connected(self, what); },
-      [=](const peer_ready& what) {
-        if (what.who.role != "task")
+      [=](dialed& call) { connected(self, call); },
+      [=](const peer_ready& ready) {
+        if (ready.who.role != "task")
           return;
         self->state.introduced = true;
         self->send(self->state.exchange, outgoing{self->state.options.what});
       },
-      [=](const incoming& what) {
-        if (const auto* grant = std::get_if<number_grant>(&what.content))
+      [=](const incoming& received) {
+        if (const auto* grant = std::get_if<number_grant>(&received.content))
           take_answer(self, *grant);
       },
-      [=](const peer_gone& what) {
-        auto& lost = self->state;
-        lost.exchange = nullptr;
-        if (what.why.kind() != error_kind::cancelled)
-          lost.last = what.why;
-        if (what.why.kind() == error_kind::failed_precondition)
-          return settle(self, what.why);
-        if (!lost.outcome)
-          self->delayed_send(self, pause, again_atom::value);
+      [=](const peer_gone& gone) {
+        auto& current = self->state;
+        current.exchange = nullptr;
+        if (gone.why.kind() != error_kind::cancelled)
+          current.last_error = gone.why;
+        if (gone.why.kind() == error_kind::failed_precondition)
+          return settle(self, gone.why);
+        if (!current.outcome)
+          self->delayed_send(self, pause, retry_atom::value);
       },
-      [=](again_atom) {
+      [=](retry_atom) {
         if (self->state.outcome)
           return;
         if (!self->state.exchange)
@@ -186,25 +190,29 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
         else if (self->state.introduced)
           self->send(self->state.exchange, outgoing{self->state.options.what});
       },
-      [=](const look_at_call& what) {
-        auto& slow = self->state;
-        auto others = slow.options.seeds.size() > 1 || slow.at != slow.options.seeds[0];
-        if (what.number != slow.calls || slow.introduced || !others)
+      [=](const check_introduced& call_to_check) {
+        auto& current = self->state;
+        const auto& seeds = current.options.seeds;
+        auto has_others = seeds.size() > 1 || current.called_address != seeds[0];
+        if (call_to_check.number != current.calls || current.introduced || !has_others)
           return;
-        slow.last = failure(error_kind::unavailable, slow.at, " does not say who it is");
+        current.last_error =
+            failure(error_kind::unavailable, current.called_address, " has not introduced itself");
         hang_up(self);
       },
-      [=](still_wanted_atom) {
+      [=](check_wanted_atom) {
         if (self->state.options.give_up())
-          settle(self, failure(error_kind::cancelled, "no number is wanted any more"));
+          settle(self, failure(error_kind::cancelled, "the request for a number was cancelled"));
         else if (!self->state.outcome)
-          self->delayed_send(self, pause, still_wanted_atom::value);
+          self->delayed_send(self, pause, check_wanted_atom::value);
       },
-      [=](too_late_atom) {
-        const auto& late = self->state;
-        settle(self, failure(error_kind::unavailable, "no number was given at ",
-                             list_of(late.options.seeds), " within ", late.options.patience.count(),
-                             " ms", late.last.ok() ? "" : concat(": ", late.last.message())));
+      [=](time_out_atom) {
+        const auto& current = self->state;
+        settle(self,
+               failure(error_kind::unavailable, "no number was given at ",
+                       list_of(current.options.seeds), " within ", current.options.patience.count(),
+                       " ms",
+                       current.last_error.ok() ? "" : concat(": ", current.last_error.message())));
       },
       [=](await_number_atom) -> caf::result<number_grant> {
         auto promise = self->make_response_promise<number_grant>();
@@ -225,14 +233,14 @@ caf::actor spawn_claimant(caf::actor_system& system, claim_options options) {
 
 result<number_grant> claim_number(caf::actor_system& system, claim_options options) {
   if (options.seeds.empty())
-    return invalid("a task that asks for its number has to be told where");
+    return invalid("a task that requests its number needs the address of a seed");
   auto patience = options.patience + grace;
   auto claimant = spawn_claimant(system, std::move(options));
   caf::scoped_actor self{system, true};
-  result<number_grant> outcome = failure(error_kind::internal, "nothing was asked");
+  result<number_grant> outcome = failure(error_kind::internal, "no answer");
   self->request(claimant, patience, await_number_atom::value)
       .receive(
-          [&](const number_grant& what) { outcome = what; },
+          [&](const number_grant& grant) { outcome = grant; },
           [&](const caf::error& why) { outcome = from_caf(why).within("asking for a number"); });
   self->send_exit(claimant, caf::exit_reason::user_shutdown);
   return outcome;

@@ -20,27 +20,27 @@ using namespace std::chrono_literals;
 constexpr size_t max_servers = 16, max_prefix = 256, max_entries = 65'536;
 constexpr std::chrono::milliseconds patience_with_service{1'000}, pause_between_tries{200};
 
-// One service: any of its servers.
+// A service with several servers, any of which can answer.
 class etcd_service {
 public:
   explicit etcd_service(std::vector<address> servers) : servers_(std::move(servers)) {}
 
-  // From the one that answered last on.
-  result<std::string> ask(std::string_view what, std::string body) const {
-    status last;
+  // Asks the servers in turn, beginning with the one that answered last.
+  result<std::string> ask(std::string_view path, std::string body) const {
+    status last_error;
     auto first = answered_.load();
-    auto each = patience_with_service / static_cast<int>(servers_.size());
+    auto patience = std::max<std::chrono::milliseconds>(
+        patience_with_service / static_cast<int>(servers_.size()), 100ms);
     for (size_t i = 0; i < servers_.size(); ++i) {
-      auto which = (first + i) % servers_.size();
-      auto answer =
-          http_post(servers_[which], what, body, std::max<std::chrono::milliseconds>(each, 100ms));
+      auto index = (first + i) % servers_.size();
+      auto answer = http_post(servers_[index], path, body, patience);
       if (answer) {
-        answered_ = which;
+        answered_ = index;
         return answer;
       }
-      last = answer.status();
+      last_error = answer.status();
     }
-    return std::move(last).within("etcd");
+    return std::move(last_error).within("etcd");
   }
 
 private:
@@ -53,23 +53,23 @@ using service_ptr = std::shared_ptr<const etcd_service>;
 struct announced_task {
   std::string address;
   uint64_t incarnation = 0;
-  std::string value; // both, as they stand there
+  std::string value; // both, as etcd stores them
 };
 
 using announced_tasks = std::map<task_name, announced_task>;
 
 template <class Number>
-bool read_number(std::string_view text, Number& to) {
-  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), to);
+bool read_number(std::string_view text, Number& number) {
+  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   return problem == std::errc{} && end == text.data() + text.size();
 }
 
-// Keys of others under the prefix, and what is no address, are passed over.
+// Ignores other keys under the prefix, and values that are no addresses.
 announced_tasks tasks_of(const std::vector<etcd_entry>& entries, const std::string& prefix) {
-  announced_tasks made;
-  for (const auto& one : entries) {
-    std::string_view key = one.key;
-    if (!key.starts_with(prefix) || made.size() == max_entries)
+  announced_tasks tasks;
+  for (const auto& entry : entries) {
+    std::string_view key = entry.key;
+    if (!key.starts_with(prefix) || tasks.size() == max_entries)
       continue;
     key.remove_prefix(prefix.size());
     auto slash = key.find('/');
@@ -78,14 +78,14 @@ announced_tasks tasks_of(const std::vector<etcd_entry>& entries, const std::stri
         !read_number(key.substr(slash + 1), task.task) || task.task < 0 ||
         task.task >= max_tasks_of_job)
       continue;
-    auto space = one.value.find(' ');
-    announced_task found{one.value.substr(0, space), 0, one.value};
-    if (space != one.value.npos)
-      read_number(std::string_view{one.value}.substr(space + 1), found.incarnation);
-    if (is_address(found.address))
-      made.emplace(std::move(task), std::move(found));
+    auto space = entry.value.find(' ');
+    announced_task announced{entry.value.substr(0, space), 0, entry.value};
+    if (space != entry.value.npos)
+      read_number(std::string_view{entry.value}.substr(space + 1), announced.incarnation);
+    if (is_address(announced.address))
+      tasks.emplace(std::move(task), std::move(announced));
   }
-  return made;
+  return tasks;
 }
 
 std::string key_of(const std::string& prefix, const task_name& task) {
@@ -96,9 +96,9 @@ std::string key_of(const std::string& prefix, const task_name& task) {
 class kept_announcement final : public announcement {
 public:
   kept_announcement(service_ptr service, std::string prefix, std::chrono::seconds time_to_live,
-                    announce_options what)
+                    announce_options options)
       : service_(std::move(service)), prefix_(std::move(prefix)), time_to_live_(time_to_live),
-        what_(std::move(what)) {}
+        options_(std::move(options)) {}
 
   ~kept_announcement() override {
     {
@@ -117,7 +117,7 @@ public:
   const number_grant& granted() const override { return granted_; }
 
   status begin() {
-    auto end = step_clock::now() + what_.patience;
+    auto end = step_clock::now() + options_.patience;
     for (;;) {
       auto outcome = try_once();
       if (outcome)
@@ -125,11 +125,11 @@ public:
                        [&] { keeper_ = std::thread{[this] { keep(); }}; });
       if (outcome.kind() != error_kind::unavailable || step_clock::now() > end)
         return outcome;
-      if (what_.give_up && what_.give_up())
-        return failure(error_kind::cancelled, "no number is wanted any more");
+      if (options_.give_up && options_.give_up())
+        return failure(error_kind::cancelled, "the request for a number was cancelled");
       if (step_clock::now() > lease_taken_ + time_to_live_ / 2)
-        lease_ = 0;                                     // nothing hangs on it: it ends by itself
-      std::this_thread::sleep_for(pause_between_tries); // on the thread of a task that begins
+        lease_ = 0;                                     // no key uses it, so it may expire
+      std::this_thread::sleep_for(pause_between_tries); // on the thread that starts the task
     }
   }
 
@@ -150,10 +150,10 @@ private:
     auto tasks = tasks_of(entries, prefix_);
     TROUPE_ASSIGN(auto task, choose(tasks));
     auto before = tasks.find(task);
-    number_grant grant{.outcome = {}, .task = task, .incarnation = what_.what.incarnation};
+    number_grant grant{.outcome = {}, .task = task, .incarnation = options_.what.incarnation};
     if (before != tasks.end())
       grant.incarnation = std::max(grant.incarnation, before->second.incarnation + 1);
-    etcd_entry entry{key_of(prefix_, task), concat(what_.what.address, ' ', grant.incarnation),
+    etcd_entry entry{key_of(prefix_, task), concat(options_.what.address, ' ', grant.incarnation),
                      lease_};
     TROUPE_ASSIGN(auto outcome, put(entry, before == tasks.end() ? "" : before->second.value));
     if (!outcome.done)
@@ -163,37 +163,37 @@ private:
     return {};
   }
 
-  result<etcd_outcome> put(const etcd_entry& what, const std::string& instead_of) const {
+  result<etcd_outcome> put(const etcd_entry& entry, const std::string& instead_of) const {
     TROUPE_ASSIGN(auto answer,
                   service_->ask("/v3/kv/txn", instead_of.empty()
-                                                  ? etcd_put_if_absent(what)
-                                                  : etcd_put_instead(what, instead_of)));
+                                                  ? etcd_put_if_absent(entry)
+                                                  : etcd_put_instead(entry, instead_of)));
     return parse_etcd_outcome(answer);
   }
 
-  // What is at our address was a process that has ended.
-  result<task_name> choose(const announced_tasks& there) const {
-    const auto& what = what_.what;
-    if (what.task >= 0) {
-      task_name task{what.job, what.task};
-      auto it = there.find(task);
-      if (it == there.end() || it->second.address == what.address)
+  // An entry with this task's address belongs to a process that has ended.
+  result<task_name> choose(const announced_tasks& tasks) const {
+    const auto& claim = options_.what;
+    if (claim.task >= 0) {
+      task_name task{claim.job, claim.task};
+      auto holder = tasks.find(task);
+      if (holder == tasks.end() || holder->second.address == claim.address)
         return task;
-      return failure(error_kind::unavailable, task, " is at ", it->second.address,
+      return failure(error_kind::unavailable, task, " is at ", holder->second.address,
                      " until its lease ends");
     }
-    auto free = 0;
-    for (auto it = there.lower_bound({what.job, 0}); it != there.end() && it->first.job == what.job;
-         ++it) {
-      if (it->second.address == what.address)
-        return it->first;
-      if (it->first.task == free)
-        ++free;
+    auto free_number = 0;
+    for (auto entry = tasks.lower_bound({claim.job, 0});
+         entry != tasks.end() && entry->first.job == claim.job; ++entry) {
+      if (entry->second.address == claim.address)
+        return entry->first;
+      if (entry->first.task == free_number)
+        ++free_number;
     }
-    if (free >= max_tasks_of_job)
-      return failure(error_kind::resource_exhausted, "the job '", what.job, "' has ",
+    if (free_number >= max_tasks_of_job)
+      return failure(error_kind::resource_exhausted, "the job '", claim.job, "' has ",
                      max_tasks_of_job, " tasks already");
-    return task_name{what.job, free};
+    return task_name{claim.job, free_number};
   }
 
   void keep() {
@@ -203,42 +203,44 @@ private:
       auto outcome = guarded("renewing a lease", [&] { return renew(); });
       lock.lock();
       if (!outcome && outcome.kind() == error_kind::failed_precondition) {
-        if (what_.on_lost)
-          what_.on_lost(outcome);
+        if (options_.on_lost)
+          options_.on_lost(outcome);
         return;
       }
     }
   }
 
-  // A lease that has ended, while this process or the service was not there, is followed by
-  // another. An error says nothing of it: until its time is over, it may live.
+  // An expired lease is replaced by another. If the service does not answer, the lease may still
+  // exist until its time to live is over.
   status renew() {
     auto lease = keep_alive();
     auto now = step_clock::now();
-    auto lives = lease && lease->left.count() > 0;
+    auto is_alive = lease && lease->left.count() > 0;
     if (!lease && now < lease_taken_ + time_to_live_)
       return lease.status();
-    if (lives)
+    if (is_alive)
       lease_taken_ = now;
     else
       TROUPE_TRY(take_lease());
     entry_.lease = lease_;
-    // Also where the lease lives, another may be in our place.
+    // Even with a valid lease, another process may have taken the key.
     TROUPE_ASSIGN(auto outcome, put(entry_, ""));
     if (outcome.done)
       return {};
     if (is_ours(outcome)) {
       if (outcome.there[0].lease == lease_)
         return {};
-      TROUPE_ASSIGN(outcome, put(entry_, entry_.value)); // it hangs on a lease of before
+      TROUPE_ASSIGN(outcome, put(entry_, entry_.value)); // the key has a former lease
       if (outcome.done)
         return {};
     }
     if (outcome.there.empty() || is_ours(outcome))
-      return failure(error_kind::unavailable, "etcd says neither that ", granted_.task,
-                     " is announced nor what is there");
+      return failure(error_kind::unavailable, "etcd has neither stored the address of ",
+                     granted_.task, " nor returned the address that it has");
     return failure(error_kind::failed_precondition, granted_.task, " with the incarnation ",
-                   granted_.incarnation, " has been replaced, as etcd says; end the old process");
+                   granted_.incarnation,
+                   " has been replaced: etcd has the address of another process; end the old "
+                   "process");
   }
 
   result<etcd_lease> keep_alive() const {
@@ -246,18 +248,18 @@ private:
     return parse_etcd_lease(answer);
   }
 
-  bool is_ours(const etcd_outcome& what) const {
-    return !what.there.empty() && what.there[0].value == entry_.value;
+  bool is_ours(const etcd_outcome& outcome) const {
+    return !outcome.there.empty() && outcome.there[0].value == entry_.value;
   }
 
   const service_ptr service_;
   const std::string prefix_;
   const std::chrono::seconds time_to_live_;
-  const announce_options what_;
+  const announce_options options_;
   number_grant granted_;
   etcd_entry entry_;
   int64_t lease_ = 0;
-  step_clock::time_point lease_taken_; // or when it was last known to live
+  step_clock::time_point lease_taken_; // or was last known to be valid
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;
@@ -274,18 +276,18 @@ public:
   result<task_addresses> read() override {
     TROUPE_ASSIGN(auto answer, service_->ask("/v3/kv/range", etcd_range(prefix_, true)));
     TROUPE_ASSIGN(auto entries, parse_etcd_range(answer));
-    task_addresses made;
-    for (auto& [task, one] : tasks_of(entries, prefix_))
-      made.tasks.emplace(task, std::move(one.address));
-    return made;
+    task_addresses addresses;
+    for (auto& [task, announced] : tasks_of(entries, prefix_))
+      addresses.tasks.emplace(task, std::move(announced.address));
+    return addresses;
   }
   std::chrono::milliseconds read_again() const override { return 1s; }
   bool takes_announcements() const override { return true; }
-  result<std::unique_ptr<announcement>> announce(announce_options what) override {
-    auto made =
-        std::make_unique<kept_announcement>(service_, prefix_, time_to_live_, std::move(what));
-    TROUPE_TRY(made->begin());
-    return std::unique_ptr<announcement>{std::move(made)};
+  result<std::unique_ptr<announcement>> announce(announce_options options) override {
+    auto kept =
+        std::make_unique<kept_announcement>(service_, prefix_, time_to_live_, std::move(options));
+    TROUPE_TRY(kept->begin());
+    return std::unique_ptr<announcement>{std::move(kept)};
   }
   std::string name() const override { return name_; }
 
@@ -300,35 +302,35 @@ private:
 
 result<std::shared_ptr<address_source>> make_etcd_source(std::string_view text,
                                                          std::chrono::seconds time_to_live) {
-  auto wanted = [&] {
+  auto syntax_error = [&] {
     return invalid("etcd: '", text.substr(0, max_prefix),
                    "' names no servers; write etcd:http://host:2379,http://host:2379/prefix");
   };
   constexpr std::string_view scheme = "http://";
   std::vector<address> servers;
-  auto rest = text;
+  auto remaining = text;
   std::string prefix = "troupe";
   for (;;) {
-    if (rest.starts_with("https:"))
+    if (remaining.starts_with("https:"))
       return invalid("etcd: connections to its servers are without TLS; write http://");
-    if (rest.starts_with(scheme))
-      rest.remove_prefix(scheme.size());
-    auto end = rest.find_first_of(",/");
-    auto server = rest.substr(0, end);
+    if (remaining.starts_with(scheme))
+      remaining.remove_prefix(scheme.size());
+    auto end = remaining.find_first_of(",/");
+    auto server = remaining.substr(0, end);
     if (!is_address(server) || servers.size() == max_servers)
-      return wanted();
-    TROUPE_ASSIGN(auto at, address::parse(server));
-    servers.push_back(std::move(at));
-    if (end == rest.npos)
+      return syntax_error();
+    TROUPE_ASSIGN(auto parsed, address::parse(server));
+    servers.push_back(std::move(parsed));
+    if (end == remaining.npos)
       break;
-    auto separator = rest[end];
-    rest.remove_prefix(end + 1);
+    auto separator = remaining[end];
+    remaining.remove_prefix(end + 1);
     if (separator == '/') {
-      while (rest.ends_with('/'))
-        rest.remove_suffix(1);
-      if (rest.empty() || rest.size() > max_prefix)
-        return wanted();
-      prefix = rest;
+      while (remaining.ends_with('/'))
+        remaining.remove_suffix(1);
+      if (remaining.empty() || remaining.size() > max_prefix)
+        return syntax_error();
+      prefix = remaining;
       break;
     }
   }

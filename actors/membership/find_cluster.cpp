@@ -7,15 +7,15 @@ namespace troupe {
 result<cluster_access> find_cluster(std::string_view text) {
   constexpr std::string_view join = "join:";
   if (text.starts_with(join)) {
-    cluster_access made;
-    TROUPE_ASSIGN(made.seeds, parse_seeds(text.substr(join.size())));
-    return made;
+    cluster_access access;
+    TROUPE_ASSIGN(access.seeds, parse_seeds(text.substr(join.size())));
+    return access;
   }
   constexpr std::string_view master = "master:";
   if (text.starts_with(master)) {
-    cluster_access made;
-    TROUPE_ASSIGN(made.hosts, parse_seeds(text.substr(master.size()), "master"));
-    return made;
+    cluster_access access;
+    TROUPE_ASSIGN(access.hosts, parse_seeds(text.substr(master.size()), "master"));
+    return access;
   }
   constexpr std::string_view etcd = "etcd:";
   if (text.starts_with(etcd)) {
@@ -29,16 +29,17 @@ result<cluster_access> find_cluster(std::string_view text) {
 status knows_tasks(const cluster_access& cluster) {
   return cluster.hosts.empty() ? status{}
                                : invalid("master:", cluster.hosts.front(),
-                                         " says who hosts a session, and not where the tasks are");
+                                         " names tasks that host sessions, not the tasks of a "
+                                         "cluster");
 }
 
 result<task_name> self_in(const cluster_access& cluster, const std::string& job,
                           std::optional<int> number) {
-  auto named = job.empty() ? std::string{"worker"} : job;
+  auto job_or_default = job.empty() ? std::string{"worker"} : job;
   if (number || !cluster.source || cluster.source->takes_announcements())
-    return task_name{std::move(named), number.value_or(-1)};
-  TROUPE_ASSIGN(auto said, cluster.source->self(job));
-  return said ? *std::move(said) : task_name{std::move(named), 0};
+    return task_name{std::move(job_or_default), number.value_or(-1)};
+  TROUPE_ASSIGN(auto self, cluster.source->self(job));
+  return self ? *std::move(self) : task_name{std::move(job_or_default), 0};
 }
 
 } // namespace troupe

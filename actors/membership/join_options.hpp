@@ -10,13 +10,13 @@ namespace troupe {
 
 struct join_options {
   std::vector<std::string>
-      seeds;                ///< addresses; the task at the first gives out numbers while it lives
-  std::string address = {}; ///< of this task, as others call it; empty in a client
+      seeds;                ///< addresses; the task at the first gives out numbers while it runs
+  std::string address = {}; ///< at which other tasks call this one; empty in a client
   coordinator_options times = {};
   succession_options succession = {};
-  bool follows_coordinator = false; ///< its former process was the coordinator, in another's place
+  bool follows_coordinator = false; ///< the former process of this task was an elected coordinator
   bool is_first() const { return !seeds.empty() && seeds.front() == address; }
-  /// Says whether this task is the one that gives out numbers from its start on.
+  /// Returns whether this task gives out numbers from its start.
   bool coordinates() const { return is_first() || follows_coordinator; }
 };
 

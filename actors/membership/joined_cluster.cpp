@@ -12,22 +12,22 @@ namespace troupe {
 namespace {
 
 constexpr size_t max_address = 512;
-constexpr size_t most_probes = 16; // at once
-// Two ticks that are further apart: this process, or its machine, stood still meanwhile.
+constexpr size_t max_reaching = 16; // concurrent calls of join_host::reach
+// If two ticks are further apart, this process or its machine was suspended.
 constexpr std::chrono::milliseconds longest_pause{2'000}, call_every{5'000};
 
-status check(const number_claim& what) {
-  if (!is_job_name(what.job) || what.task < -1 || what.address.size() > max_address ||
-      !is_address(what.address))
-    return invalid("'", what.job.substr(0, max_address), "' at '",
-                   what.address.substr(0, max_address), "' is no task that could join");
+status check(const number_claim& claim) {
+  if (!is_job_name(claim.job) || claim.task < -1 || claim.address.size() > max_address ||
+      !is_address(claim.address))
+    return invalid("'", claim.job.substr(0, max_address), "' at '",
+                   claim.address.substr(0, max_address), "' is not a valid task and address");
   return {};
 }
 
-bool is_understood(const member_changes& what) {
-  return std::ranges::all_of(what.members, [](const auto& one) {
-    return is_job_name(one.task.job) && one.address.size() <= max_address &&
-           is_address(one.address);
+bool is_valid(const member_changes& changes) {
+  return std::ranges::all_of(changes.members, [](const auto& member) {
+    return is_job_name(member.task.job) && member.address.size() <= max_address &&
+           is_address(member.address);
   });
 }
 
@@ -39,367 +39,369 @@ joined_cluster::joined_cluster(join_options options, const task_name& self, uint
       succession_(self_, incarnation_, options_.succession, host_.now()), ticked_(host_.now()) {
   if (!options_.coordinates())
     return;
-  decides_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
-  decides_->reserve(options_.seeds.front());
+  coordinator_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
+  coordinator_->reserve(options_.seeds.front());
   was_elected_ = !options_.is_first();
 }
 
-bool joined_cluster::speaks() const { return !decides_ || decides_->settled(host_.now()); }
+bool joined_cluster::shares_list() const {
+  return !coordinator_ || coordinator_->settled(host_.now());
+}
 
-void joined_cluster::connected(const peer_ready& what) {
-  if (!what.via)
+void joined_cluster::connected(const peer_ready& ready) {
+  if (!ready.via)
     return;
-  auto exchange = caf::actor_cast<caf::actor>(what.via->exchange);
-  if (!exchange || what.via->gone)
+  auto exchange = caf::actor_cast<caf::actor>(ready.via->exchange);
+  if (!exchange || ready.via->gone)
     return;
-  auto& made = peers_[what.via.get()];
-  made.id = next_peer_++;
-  by_id_[made.id] = &made;
-  made.exchange = std::move(exchange);
-  made.incarnation = what.who.incarnation;
-  if (what.who.role == "task")
-    made.task = task_name{what.who.job, what.who.task};
-  gossip_.connected(made.id);
-  if (decides_ && made.task)
-    decides_->connected(*made.task, made.incarnation);
-  send(made, list_gossip::greeting(list(), !speaks()));
-  if (made.task && made.task == copy_.coordinator())
-    claim_own(made);
+  auto& added = peers_[ready.via.get()];
+  added.id = next_peer_++;
+  by_id_[added.id] = &added;
+  added.exchange = std::move(exchange);
+  added.incarnation = ready.who.incarnation;
+  if (ready.who.role == "task")
+    added.task = task_name{ready.who.job, ready.who.task};
+  gossip_.connected(added.id);
+  if (coordinator_ && added.task)
+    coordinator_->connected(*added.task, added.incarnation);
+  send(added, list_gossip::greeting(list(), !shares_list()));
+  if (added.task && added.task == copy_.coordinator())
+    claim_own(added);
   publish();
 }
 
 void joined_cluster::reached_first(const connection_ptr& via) {
-  auto it = peers_.find(via.get());
-  if (it == peers_.end() || !it->second.task || options_.is_first())
+  auto entry = peers_.find(via.get());
+  if (entry == peers_.end() || !entry->second.task || options_.is_first())
     return;
-  it->second.is_first = true;
-  claim_own(it->second);
+  entry->second.is_first = true;
+  claim_own(entry->second);
 }
 
-void joined_cluster::disconnected(const peer_gone& what) {
-  auto it = peers_.find(what.via.get());
-  if (it == peers_.end())
+void joined_cluster::disconnected(const peer_gone& gone) {
+  auto entry = peers_.find(gone.via.get());
+  if (entry == peers_.end())
     return;
-  const auto one = std::move(it->second);
-  peers_.erase(it);
-  gossip_.lost(one.id);
-  by_id_.erase(one.id);
-  if (decides_ && one.task) {
-    decides_->lost(*one.task, one.incarnation, host_.now());
-    if (what.orderly)
-      decides_->left(*one.task, one.incarnation);
+  const auto lost = std::move(entry->second);
+  peers_.erase(entry);
+  gossip_.lost(lost.id);
+  by_id_.erase(lost.id);
+  if (coordinator_ && lost.task) {
+    coordinator_->lost(*lost.task, lost.incarnation, host_.now());
+    if (gone.orderly)
+      coordinator_->left(*lost.task, lost.incarnation);
   }
-  if (what.orderly && one.task && one.task == copy_.coordinator())
+  if (gone.orderly && lost.task && lost.task == copy_.coordinator())
     succession_.left(copy_.epoch().term);
-  // It does not let this process in again: its number is another's.
-  if (is_coordinator(one) && !decides_ && !options_.address.empty() &&
-      what.why.kind() == error_kind::failed_precondition)
-    return host_.fail(what.why);
+  // The coordinator refuses this process: another process has its number.
+  if (is_coordinator(lost) && !coordinator_ && !options_.address.empty() &&
+      gone.why.kind() == error_kind::failed_precondition)
+    return host_.fail(gone.why);
   publish();
 }
 
-void joined_cluster::send(const peer& to, message what) {
-  caf::anon_send(to.exchange, outgoing{std::move(what)});
+void joined_cluster::send(const peer& receiver, message content) {
+  caf::anon_send(receiver.exchange, outgoing{std::move(content)});
 }
 
-// The first seed counts also where another decides now: it may be back, and about to.
-bool joined_cluster::is_coordinator(const peer& which) const {
-  return which.is_first || (which.task && which.task == copy_.coordinator());
+// The first seed counts even if another task decides now: it may have restarted, and may decide
+// soon.
+bool joined_cluster::is_coordinator(const peer& other) const {
+  return other.is_first || (other.task && other.task == copy_.coordinator());
 }
 
-// What follows it at the first address decides as well, elsewhere it does not.
-bool joined_cluster::hears_coordinator() const {
+// A new process at the first address is a coordinator as well; at another address it is not.
+bool joined_cluster::reaches_coordinator() const {
   const auto* known = copy_.find(copy_.coordinator());
   return known && std::ranges::any_of(peers_, [&](const auto& entry) {
-           const auto& one = entry.second;
-           return one.task == known->task && (one.incarnation == known->incarnation ||
-                                              known->address == options_.seeds.front());
+           const auto& other = entry.second;
+           return other.task == known->task && (other.incarnation == known->incarnation ||
+                                                known->address == options_.seeds.front());
          });
 }
 
-// A task says to the coordinator who it is, whenever it reaches it, or the list says otherwise.
-void joined_cluster::claim_own(const peer& to) {
-  if (options_.address.empty() || decides_)
+// A task claims its own number at the coordinator when it connects, and when the list differs.
+void joined_cluster::claim_own(const peer& receiver) {
+  if (options_.address.empty() || coordinator_)
     return;
-  send(to, number_claim{self_.job, self_.task, incarnation_, options_.address, true});
+  send(receiver, number_claim{self_.job, self_.task, incarnation_, options_.address, true});
 }
 
-bool joined_cluster::take(const incoming& what) {
-  auto it = peers_.find(what.owner.get());
-  if (it == peers_.end())
+bool joined_cluster::take(const incoming& received) {
+  auto from = peers_.find(received.owner.get());
+  if (from == peers_.end())
     return false;
-  if (const auto* changes = std::get_if<member_changes>(&what.content))
-    take_changes(it->second, *changes);
-  else if (const auto* claim = std::get_if<number_claim>(&what.content))
-    take_claim(it->second, *claim);
-  else if (const auto* grant = std::get_if<number_grant>(&what.content))
-    take_grant(it->second, *grant);
-  else if (const auto* probe = std::get_if<probe_request>(&what.content))
-    take_probe(it->second, *probe);
-  else if (const auto* answer = std::get_if<probe_answer>(&what.content))
-    take_answer(it->second, *answer);
-  else if (const auto* asked = std::get_if<vote_request>(&what.content))
-    take_vote_request(it->second, *asked);
-  else if (const auto* given = std::get_if<vote>(&what.content))
-    take_vote(it->second, *given);
+  if (const auto* changes = std::get_if<member_changes>(&received.content))
+    take_changes(from->second, *changes);
+  else if (const auto* claim = std::get_if<number_claim>(&received.content))
+    take_claim(from->second, *claim);
+  else if (const auto* grant = std::get_if<number_grant>(&received.content))
+    take_grant(from->second, *grant);
+  else if (const auto* probe = std::get_if<probe_request>(&received.content))
+    take_probe(from->second, *probe);
+  else if (const auto* answer = std::get_if<probe_answer>(&received.content))
+    take_answer(from->second, *answer);
+  else if (const auto* request = std::get_if<vote_request>(&received.content))
+    take_vote_request(from->second, *request);
+  else if (const auto* received_vote = std::get_if<vote>(&received.content))
+    take_vote(from->second, *received_vote);
   else
     return false;
   return true;
 }
 
-// Clients say which list they have, and nothing that would change it.
-void joined_cluster::take_changes(peer& from, const member_changes& what) {
-  if ((!from.task && !list_gossip::is_greeting(what)) || !is_understood(what))
+// A client may tell which list it has. Only tasks may send changes.
+void joined_cluster::take_changes(peer& from, const member_changes& changes) {
+  if ((!from.task && !list_gossip::is_greeting(changes)) || !is_valid(changes))
     return;
-  if (!decides_) {
-    auto heard = gossip_.hear(from.id, what, copy_);
-    if (heard.answer)
-      send(from, *std::move(heard.answer));
+  if (!coordinator_) {
+    auto reply = gossip_.hear(from.id, changes, copy_);
+    if (reply.answer)
+      send(from, *std::move(reply.answer));
     return publish();
   }
-  auto former = what.epoch.term != 0 && what.epoch.term != list().epoch().term;
-  if (former && list_gossip::is_greeting(what)) {
+  auto former = changes.epoch.term != 0 && changes.epoch.term != list().epoch().term;
+  if (former && list_gossip::is_greeting(changes)) {
     TROUPE_REACHED("a member of a former life of the coordinator calls late");
-    if (!from.task) { // what a client knows is not asked for
+    if (!from.task) { // clients are not asked for their lists
       gossip_.note(from.id, {});
       return publish();
     }
-    if (speaks()) // else it was asked already
+    if (shares_list()) // else greet_peers() has asked already
       send(from, list_gossip::greeting(list(), true));
     return;
   }
-  gossip_.note(from.id, what.epoch);
+  gossip_.note(from.id, changes.epoch);
   if (former) {
     member_list heard;
-    if (heard.take(what) == member_list::taken::gap) { // changes to what was not heard
+    if (heard.take(changes) == member_list::taken::gap) { // the changes start from an unknown list
       send(from, list_gossip::greeting(list(), true));
       return publish();
     }
     auto later = heard.epoch().term > list().epoch().term;
-    if (later && (was_elected_ || decides_->settled(host_.now())))
-      return step_down(what);
-    if (auto well = decides_->hear(heard, host_.now()); !well)
-      return host_.fail(std::move(well));
+    if (later && (was_elected_ || coordinator_->settled(host_.now())))
+      return step_down(changes);
+    if (auto accepted = coordinator_->hear(heard, host_.now()); !accepted)
+      return host_.fail(std::move(accepted));
   }
   publish();
 }
 
-void joined_cluster::take_claim(peer& from, const number_claim& what) {
-  number_grant made;
-  if (auto well = check(what); !well)
-    made.outcome = std::move(well);
-  else if (decides_)
-    made = decides_->claim(what, host_.now());
+void joined_cluster::take_claim(peer& from, const number_claim& claim) {
+  number_grant grant;
+  if (auto valid = check(claim); !valid)
+    grant.outcome = std::move(valid);
+  else if (coordinator_)
+    grant = coordinator_->claim(claim, host_.now());
   else
-    made = refer(what);
-  send(from, std::move(made));
+    grant = refer(claim);
+  send(from, std::move(grant));
   publish();
 }
 
-// Another task gives out numbers.
-number_grant joined_cluster::refer(const number_claim& what) const {
-  const auto* other = copy_.find(copy_.coordinator());
-  number_grant made;
-  // Whose process ended, and who follows it at its address.
-  if (other && other->address == what.address && other->task.job == what.job && !what.holds &&
-      !hears_coordinator())
+// Refers a claim to the task that gives out numbers.
+number_grant joined_cluster::refer(const number_claim& claim) const {
+  const auto* coordinator = copy_.find(copy_.coordinator());
+  number_grant grant;
+  // The claim follows the ended process of the coordinator at its address.
+  if (coordinator && coordinator->address == claim.address && coordinator->task.job == claim.job &&
+      !claim.holds && !reaches_coordinator())
     return {.outcome = {},
-            .task = other->task,
-            .incarnation = std::max(what.incarnation, other->incarnation + 1),
-            .ask = what.address};
-  made.ask = other ? other->address : "";
-  made.outcome =
+            .task = coordinator->task,
+            .incarnation = std::max(claim.incarnation, coordinator->incarnation + 1),
+            .ask = claim.address};
+  grant.ask = coordinator ? coordinator->address : "";
+  grant.outcome =
       failure(error_kind::unavailable, self_, " at ", options_.address, " gives out no numbers; ",
-              other ? concat(other->task, " at ", other->address, " does, and ",
-                             hears_coordinator() ? "is heard" : "is not heard")
-                    : concat("the task at ", options_.seeds.front(), " does"));
-  return made;
+              coordinator ? concat(coordinator->task, " at ", coordinator->address, " does, and ",
+                                   reaches_coordinator() ? "is heard" : "is not heard")
+                          : concat("the task at ", options_.seeds.front(), " does"));
+  return grant;
 }
 
-// Only who is asked has an answer.
-void joined_cluster::take_grant(const peer& from, const number_grant& what) {
-  if (!is_coordinator(from) || decides_ || options_.address.empty() ||
-      what.outcome.kind() == error_kind::unavailable)
-    return; // it is said again with the next list
-  if (!what.outcome)
-    return host_.fail(what.outcome);
-  if (what.task != self_ || what.incarnation != incarnation_)
+// Only a coordinator has the right to answer a claim.
+void joined_cluster::take_grant(const peer& from, const number_grant& grant) {
+  if (!is_coordinator(from) || coordinator_ || options_.address.empty() ||
+      grant.outcome.kind() == error_kind::unavailable)
+    return; // the claim is repeated with the next list
+  if (!grant.outcome)
+    return host_.fail(grant.outcome);
+  if (grant.task != self_ || grant.incarnation != incarnation_)
     host_.fail(failure(error_kind::failed_precondition, self_, " with the incarnation ",
-                       incarnation_, " has been replaced by ", what.incarnation,
+                       incarnation_, " has been replaced by ", grant.incarnation,
                        ": end the old process"));
 }
 
-// A coordinator asks about a member. What this process did not reach while it was late itself says
-// nothing of the other.
-void joined_cluster::take_probe(peer& from, const probe_request& what) {
-  const auto* one = list().find(what.task);
-  if (!from.task || !one || one->incarnation != what.incarnation || probing_ == most_probes ||
-      TROUPE_BUGGIFY("a member has no time for a probe"))
+// A coordinator asks whether this task reaches a member. If this process was suspended meanwhile,
+// a failure to reach the member proves nothing.
+void joined_cluster::take_probe(peer& from, const probe_request& request) {
+  const auto* member = list().find(request.task);
+  if (!from.task || !member || member->incarnation != request.incarnation ||
+      reaching_ == max_reaching || TROUPE_BUGGIFY("a member has no time for a probe"))
     return;
-  ++probing_;
-  host_.reach(
-      what.task, [this, what, exchange = from.exchange, began = host_.now()](uint64_t incarnation) {
-        --probing_;
-        auto reached = incarnation == what.incarnation;
-        auto late = host_.now() - ticked_ > longest_pause || late_at_ >= began;
-        if (reached || !late)
-          caf::anon_send(exchange, outgoing{probe_answer{what.task, what.incarnation, reached}});
-      });
+  ++reaching_;
+  host_.reach(request.task, [this, request, exchange = from.exchange,
+                             began = host_.now()](uint64_t incarnation) {
+    --reaching_;
+    auto reached = incarnation == request.incarnation;
+    auto was_suspended = host_.now() - ticked_ > longest_pause || late_at_ >= began;
+    if (reached || !was_suspended)
+      caf::anon_send(exchange, outgoing{probe_answer{request.task, request.incarnation, reached}});
+  });
 }
 
-void joined_cluster::take_answer(const peer& from, const probe_answer& what) {
-  if (!decides_ || !from.task)
+void joined_cluster::take_answer(const peer& from, const probe_answer& answer) {
+  if (!coordinator_ || !from.task)
     return;
-  decides_->hear(what, host_.now());
+  coordinator_->hear(answer, host_.now());
   publish();
 }
 
-void joined_cluster::ask_others() {
-  for (const auto& probe : decides_->probes(host_.now()))
+void joined_cluster::send_probes() {
+  for (const auto& probe : coordinator_->probes(host_.now()))
     send_to(probe.by, probe.about);
 }
 
-// Members that have no connection here may not know yet who decides now.
-void joined_cluster::call_others() {
+// Connects to members without a connection here, which may not know the new coordinator yet.
+void joined_cluster::call_unreachable() {
   if (host_.now() - called_ < call_every)
     return;
   called_ = host_.now();
-  // In turn, from the one behind the last that was called: there may be more than are called at
-  // once.
-  auto all = decides_->unreachable();
-  std::ranges::rotate(all, std::ranges::upper_bound(all, last_called_));
-  for (const auto& task : all) {
-    if (probing_ == most_probes)
+  // Continues after the last called task, because not all may be called at the same time.
+  auto tasks = coordinator_->unreachable();
+  std::ranges::rotate(tasks, std::ranges::upper_bound(tasks, last_called_));
+  for (const auto& task : tasks) {
+    if (reaching_ == max_reaching)
       return;
-    ++probing_;
+    ++reaching_;
     last_called_ = task;
-    host_.reach(task, [this](uint64_t) { --probing_; });
+    host_.reach(task, [this](uint64_t) { --reaching_; });
   }
 }
 
-void joined_cluster::send_to(const task_name& task, const message& what) {
-  for (const auto& [id, one] : by_id_)
-    if (one->task == task)
-      return send(*one, what);
+void joined_cluster::send_to(const task_name& task, const message& content) {
+  for (const auto& [id, other] : by_id_)
+    if (other->task == task)
+      return send(*other, content);
 }
 
-void joined_cluster::tell(std::string_view event, std::string text) const {
+void joined_cluster::log(std::string_view event, std::string text) const {
   if (host_.tell)
     host_.tell(event, std::move(text));
 }
 
-// -- another coordinator when one is gone --------------------------------------------------------
+// -- election of another coordinator -------------------------------------------------------------
 
-void joined_cluster::stand() {
-  if (decides_ || options_.address.empty())
+void joined_cluster::check_election() {
+  if (coordinator_ || options_.address.empty())
     return;
-  auto hears = hears_coordinator();
-  auto asks = succession_.tick(copy_, hears, host_.now());
+  auto hears = reaches_coordinator();
+  auto request = succession_.tick(copy_, hears, host_.now());
   if (options_.is_first() && succession_.is_left_alone(host_.now())) {
-    tell("coordinator_returned", concat(self_, ", the first seed, gives out numbers again: ",
-                                        copy_.coordinator(), " is not heard"));
+    log("coordinator_returned", concat(self_, ", the first seed, gives out numbers again: ",
+                                       copy_.coordinator(), " is not heard"));
     return begin_term();
   }
-  if (std::exchange(told_of_silence_, told_of_silence_ && !hears) && hears)
-    tell("coordinator_heard", concat(copy_.coordinator(), " is heard again"));
-  if (!asks)
+  if (std::exchange(reported_silence_, reported_silence_ && !hears) && hears)
+    log("coordinator_heard", concat(copy_.coordinator(), " is heard again"));
+  if (!request)
     return;
   TROUPE_REACHED("a member asks for votes");
-  if (!std::exchange(told_of_silence_, true)) {
+  if (!std::exchange(reported_silence_, true)) {
     auto votes = succession_.standing(copy_);
-    tell("coordinator_silent",
-         concat(copy_.coordinator(), " is not heard: ", self_, " asks ", votes->needs,
-                " members, itself included, to let it give out numbers"));
+    log("coordinator_silent",
+        concat(copy_.coordinator(), " is not heard: ", self_, " asks for the votes of ",
+               votes->needs, " members, itself included, to give out numbers"));
   }
   if (auto term = succession_.elected(copy_))
-    return decide(term);
-  for (const auto& [task, one] : copy_.members())
-    if (one.holds_number() && task != self_ && task != copy_.coordinator())
-      host_.reach(task, [this, task, what = *asks](uint64_t incarnation) {
+    return become_elected(term);
+  for (const auto& [task, member] : copy_.members())
+    if (member.holds_number() && task != self_ && task != copy_.coordinator())
+      host_.reach(task, [this, task, to_send = *request](uint64_t incarnation) {
         if (incarnation != 0)
-          send_to(task, what);
+          send_to(task, to_send);
       });
 }
 
-void joined_cluster::take_vote_request(const peer& from, const vote_request& what) {
+void joined_cluster::take_vote_request(const peer& from, const vote_request& request) {
   if (!from.task || options_.address.empty())
     return;
-  if (decides_ || hears_coordinator())
+  if (coordinator_ || reaches_coordinator())
     return send(from, vote{list().epoch().term, false});
-  send(from, succession_.answer(what, *from.task, from.incarnation, copy_, host_.now()));
+  send(from, succession_.answer(request, *from.task, from.incarnation, copy_, host_.now()));
 }
 
-void joined_cluster::take_vote(const peer& from, const vote& what) {
-  if (decides_ || !from.task || options_.address.empty())
+void joined_cluster::take_vote(const peer& from, const vote& received) {
+  if (coordinator_ || !from.task || options_.address.empty())
     return;
-  succession_.count(what, *from.task, from.incarnation, copy_);
+  succession_.count(received, *from.task, from.incarnation, copy_);
   if (auto term = succession_.elected(copy_))
-    decide(term);
+    become_elected(term);
 }
 
-void joined_cluster::decide(uint64_t term) {
+void joined_cluster::become_elected(uint64_t term) {
   TROUPE_REACHED("a member takes the place of the coordinator");
   auto left = succession_.coordinator_left(copy_);
-  tell("coordinator_elected", concat(self_, " gives out numbers in the place of ",
-                                     copy_.coordinator(), left ? ", which has left" : ""));
-  decides_.emplace(self_, copy_, term, left, options_.times, host_.now());
-  decides_->reserve(options_.seeds.front());
+  log("coordinator_elected", concat(self_, " gives out numbers in the place of ",
+                                    copy_.coordinator(), left ? ", which has left" : ""));
+  coordinator_.emplace(self_, copy_, term, left, options_.times, host_.now());
+  coordinator_->reserve(options_.seeds.front());
   was_elected_ = true;
-  introduce();
+  greet_peers();
 }
 
-// The list names the process that was at this address before as the one that decides.
+// Returns whether the list names the former process at this address as the coordinator.
 bool joined_cluster::names_itself() const {
-  const auto* own = copy_.find(self_);
-  return own && copy_.coordinator() == self_ && own->address == options_.address;
+  const auto* own_entry = copy_.find(self_);
+  return own_entry && copy_.coordinator() == self_ && own_entry->address == options_.address;
 }
 
-// Whoever gave this process its number had not heard that the one before it was elected.
+// The task that gave this process its number did not know that the former process was elected.
 void joined_cluster::follow() {
-  tell("coordinator_followed",
-       concat(self_, " gives out numbers as ", self_, " did at ", options_.address, " before it"));
+  log("coordinator_followed", concat(self_, " gives out numbers, as the former process of ", self_,
+                                     " did at ", options_.address));
   begin_term();
 }
 
-// As a process does that has just started, with what it knows.
+// Decides like a process that has just started, with the list that is known here.
 void joined_cluster::begin_term() {
   auto former = std::exchange(copy_, {});
-  decides_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
-  decides_->reserve(options_.seeds.front());
+  coordinator_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
+  coordinator_->reserve(options_.seeds.front());
   was_elected_ = !options_.is_first();
-  if (auto well = decides_->hear(former, host_.now()); !well)
-    return host_.fail(std::move(well));
-  introduce();
+  if (auto accepted = coordinator_->hear(former, host_.now()); !accepted)
+    return host_.fail(std::move(accepted));
+  greet_peers();
 }
 
-// All who are connected say what they know beyond the list here.
-void joined_cluster::introduce() {
-  for (const auto& [id, one] : by_id_) {
-    if (one->task)
-      decides_->connected(*one->task, one->incarnation);
-    send(*one, list_gossip::greeting(list(), true));
+// Asks all connected peers for members that the list does not have.
+void joined_cluster::greet_peers() {
+  for (const auto& [id, other] : by_id_) {
+    if (other->task)
+      coordinator_->connected(*other->task, other->incarnation);
+    send(*other, list_gossip::greeting(list(), true));
   }
 }
 
-// Another one decides since: that this process was cut off, or the first seed is back.
+// Another task decides in a later term: this process was cut off, or the first seed is back.
 void joined_cluster::step_down(const member_changes& later) {
   TROUPE_REACHED("a coordinator steps down");
-  decides_.reset();
+  coordinator_.reset();
   was_elected_ = false;
   copy_ = {};
   copy_.take(later);
-  tell("coordinator_replaced", concat(copy_.coordinator(), " gives out numbers since"));
+  log("coordinator_replaced", concat(copy_.coordinator(), " gives out numbers now"));
   publish();
 }
 
-// Who is said to be gone, and has a connection here, is not.
-void joined_cluster::object() {
-  for (const auto& [id, one] : by_id_) {
-    const auto* member = one->task ? copy_.find(*one->task) : nullptr;
-    if (member && member->state == presence::gone && member->incarnation == one->incarnation)
-      for (const auto& [other, to] : by_id_)
-        if (is_coordinator(*to))
-          send(*to, probe_answer{*one->task, one->incarnation, true});
+// Tells the coordinators that a member which they count as gone is connected here.
+void joined_cluster::contradict_losses() {
+  for (const auto& [id, other] : by_id_) {
+    const auto* member = other->task ? copy_.find(*other->task) : nullptr;
+    if (member && member->state == presence::gone && member->incarnation == other->incarnation)
+      for (const auto& [coordinator_id, coordinator] : by_id_)
+        if (is_coordinator(*coordinator))
+          send(*coordinator, probe_answer{*other->task, other->incarnation, true});
   }
 }
 
@@ -408,68 +410,68 @@ void joined_cluster::tick() {
   if (now - ticked_ > longest_pause)
     late_at_ = now;
   ticked_ = now;
-  if (decides_) {
-    decides_->tick(now);
-    ask_others();
-    call_others();
+  if (coordinator_) {
+    coordinator_->tick(now);
+    send_probes();
+    call_unreachable();
   }
-  if (decides_ || !names_itself())
+  if (coordinator_ || !names_itself())
     named_since_ = now;
   else if (now - named_since_ >= options_.times.settle)
     follow();
-  stand();
+  check_election();
   publish();
 }
 
 void joined_cluster::publish() {
-  if (!speaks() || TROUPE_BUGGIFY_ORDER("news of members waits for the next moment"))
+  if (!shares_list() || TROUPE_BUGGIFY_ORDER("news of members waits for the next moment"))
     return;
   for (auto& [id, changes] : gossip_.spread(list()))
     send(*by_id_.at(id), std::move(changes));
   if (list().epoch() == published_)
     return;
-  tell_of_members();
+  expect_members();
   published_ = list().epoch();
   if (host_.show)
     host_.show(list());
-  task_addresses now;
-  for (const auto& [task, one] : list().members())
-    if (one.holds_number())
-      now.tasks.emplace(task, one.address);
-  host_.learn(std::move(now));
-  if (!decides_)
-    object();
+  task_addresses addresses;
+  for (const auto& [task, member] : list().members())
+    if (member.holds_number())
+      addresses.tasks.emplace(task, member.address);
+  host_.learn(std::move(addresses));
+  if (!coordinator_)
+    contradict_losses();
   if (!options_.address.empty())
-    look_for_oneself();
+    check_own_entry();
 }
 
-// Who is there since the list that was published last.
-void joined_cluster::tell_of_members() const {
+// Reports the members that have become reachable since the last published list.
+void joined_cluster::expect_members() const {
   if (!host_.expect)
     return;
   auto other_term = list().epoch().term != published_.term;
-  for (const auto& [task, one] : list().members())
-    if (one.state == presence::here && (other_term || one.changed > published_.change))
-      host_.expect(one.address);
+  for (const auto& [task, member] : list().members())
+    if (member.state == presence::here && (other_term || member.changed > published_.change))
+      host_.expect(member.address);
 }
 
-// What the list says of this task.
-void joined_cluster::look_for_oneself() {
-  const auto* own = list().find(self_);
-  if (own && own->incarnation > incarnation_ && own->holds_number())
+// Compares the list's entry of this task with this process.
+void joined_cluster::check_own_entry() {
+  const auto* own_entry = list().find(self_);
+  if (own_entry && own_entry->incarnation > incarnation_ && own_entry->holds_number())
     return host_.fail(failure(error_kind::failed_precondition, self_, " with the incarnation ",
-                              incarnation_, " has been replaced by ", own->incarnation, " at ",
-                              own->address, ": end the old process"));
-  if (decides_)
+                              incarnation_, " has been replaced by ", own_entry->incarnation,
+                              " at ", own_entry->address, ": end the old process"));
+  if (coordinator_)
     return;
   if (names_itself())
-    return; // who decides now may not have been heard yet
-  if (const auto* other = list().find(list().coordinator()); other && host_.keep)
-    host_.keep(other->address);
-  if (!own || own->incarnation != incarnation_ || own->state != presence::here)
-    for (const auto& [id, one] : by_id_)
-      if (is_coordinator(*one))
-        claim_own(*one);
+    return; // the new coordinator may not be known yet
+  if (const auto* known = list().find(list().coordinator()); known && host_.keep)
+    host_.keep(known->address);
+  if (!own_entry || own_entry->incarnation != incarnation_ || own_entry->state != presence::here)
+    for (const auto& [id, other] : by_id_)
+      if (is_coordinator(*other))
+        claim_own(*other);
 }
 
 } // namespace troupe

@@ -30,26 +30,25 @@ namespace {
 
 using on_link = std::function<void(const result<peer_link>&)>;
 
-// Membership -> itself: call that task again.
+// Membership -> itself: call the task again.
 struct call_again {
   task_name to;
 };
 
-// Membership -> itself: read the source of addresses again, unless that was done meanwhile.
+// Membership -> itself: read the source of addresses again, unless it was read meanwhile.
 struct read_again {
   uint64_t reads;
 };
 
-// Membership -> itself: look what is due in a joined cluster.
+// Membership -> itself: run the timers of a joined cluster.
 using joined_tick_atom = caf::atom_constant<caf::atom("jointick")>;
 
 constexpr std::chrono::milliseconds pause_between_calls{100};
 constexpr std::chrono::milliseconds joined_tick{500}, longest_probe{3000};
-// How long a call is waited for before the task is called from here. It compiles meanwhile, as its
-// caller does.
+// How long to wait for the other task's call before calling it. The other task compiles meanwhile,
+// as the caller does.
 constexpr std::chrono::milliseconds patience_with_caller{1000};
-// Who waits for a task has the source read more often than it asks for, but not more often than
-// that.
+// While a request waits for a task, the source is read this often.
 constexpr std::chrono::milliseconds pause_between_reads{100};
 
 } // namespace
@@ -68,102 +67,103 @@ struct waiting_link {
   bool once = false; // as in connect_request
 };
 
-// What is known of one task.
-struct member {
-  std::string address;     // empty while the cluster does not have it
-  caf::actor exchange;     // none while there is no connection
+// The address of one task, and the link to it.
+struct member_link {
+  std::string address;     // empty while the cluster does not have the task
+  caf::actor exchange;     // null without a connection
   bool ready = false;      // the peer has introduced itself
-  bool dialing = false;    // or waiting for its call
-  bool tries_once = false; // the call that is made now does
+  bool dialing = false;    // this process calls the task, or waits for its call
+  bool tries_once = false; // the current call makes one attempt
   uint64_t incarnation = 0;
   connection_ptr via;
-  status last; // why there is no connection
+  status last_error; // why there is no connection
   std::vector<waiting_link> waiting;
-  std::shared_ptr<std::atomic<bool>> stop = {}; // ends the call that is made now
+  std::shared_ptr<std::atomic<bool>> stop = {}; // ends the current call
 };
-
 struct membership_state {
   explicit membership_state() {}
   ~membership_state() { stop_calls(); }
   void stop_calls() {
-    for (auto& [task, one] : members)
-      if (one.stop)
-        *one.stop = true;
+    for (auto& [task, link] : members)
+      if (link.stop)
+        *link.stop = true;
   }
   static inline const char* name = "troupe.membership";
   membership_options options;
   deadlines due;
-  std::map<task_name, member> members;
-  std::unique_ptr<joined_cluster> joined;
-  std::unique_ptr<seed_links> seeds; // where the cluster is joined
-  std::shared_ptr<const member_list> shown = std::make_shared<member_list>(); // of such a cluster
-  caf::actor_addr watcher;       // is told of lost links
-  caf::actor_addr told_of_waits; // the exchange with the task that was told last
-  bool reading = false;          // the source
+  std::map<task_name, member_link> members;
+  std::unique_ptr<joined_cluster> joined; // set if tasks join the cluster
+  std::unique_ptr<seed_links> seeds;      // likewise
+  std::shared_ptr<const member_list> shown = std::make_shared<member_list>(); // of a joined cluster
+  caf::actor_addr watcher;           // gets notified of lost links
+  caf::actor_addr reported_waits_to; // the exchange that has got the last report of waits
+  bool reading = false;              // the source
   uint64_t reads = 0;
-  status source_said; // where it could not be read last
+  status source_error; // of the last read
   step_clock::time_point read_at;
 };
 
 using membership_self = caf::stateful_actor<membership_state>*;
 
-void answer(membership_self self, std::vector<waiting_link> all, const result<peer_link>& with) {
-  for (auto& waits : all) {
-    self->state.due.remove(waits.due);
-    waits.then(with);
+void answer(membership_self self, std::vector<waiting_link> requests,
+            const result<peer_link>& outcome) {
+  for (auto& request : requests) {
+    self->state.due.remove(request.due);
+    request.then(outcome);
   }
 }
 
-// Answers those whose time is over by then.
-void refuse(membership_self self, member& one, const status& why,
+// Fails the requests whose deadline is not after `until`.
+void refuse(membership_self self, member_link& link, const status& why,
             step_clock::time_point until = step_clock::time_point::max()) {
-  auto stay = std::stable_partition(one.waiting.begin(), one.waiting.end(),
-                                    [&](const auto& waits) { return waits.deadline > until; });
-  std::vector<waiting_link> over{std::make_move_iterator(stay),
-                                 std::make_move_iterator(one.waiting.end())};
-  one.waiting.erase(stay, one.waiting.end());
-  answer(self, std::move(over), why);
+  auto first_refused =
+      std::stable_partition(link.waiting.begin(), link.waiting.end(),
+                            [&](const auto& request) { return request.deadline > until; });
+  std::vector<waiting_link> refused{std::make_move_iterator(first_refused),
+                                    std::make_move_iterator(link.waiting.end())};
+  link.waiting.erase(first_refused, link.waiting.end());
+  answer(self, std::move(refused), why);
 }
 
-// The first failure is the answer to requests that want one attempt.
-void refuse_once(membership_self self, member& one, const status& why) {
-  auto first = std::stable_partition(one.waiting.begin(), one.waiting.end(),
-                                     [](const auto& waits) { return !waits.once; });
-  std::vector<waiting_link> over{std::make_move_iterator(first),
-                                 std::make_move_iterator(one.waiting.end())};
-  one.waiting.erase(first, one.waiting.end());
-  answer(self, std::move(over), why);
+// Fails the requests that want one attempt.
+void refuse_once(membership_self self, member_link& link, const status& why) {
+  auto first_refused = std::stable_partition(link.waiting.begin(), link.waiting.end(),
+                                             [](const auto& request) { return !request.once; });
+  std::vector<waiting_link> refused{std::make_move_iterator(first_refused),
+                                    std::make_move_iterator(link.waiting.end())};
+  link.waiting.erase(first_refused, link.waiting.end());
+  answer(self, std::move(refused), why);
 }
 
-// It ends: nobody is left to wait for it.
+// Fails all requests, when the membership ends.
 void refuse_all(membership_self self, const status& why) {
-  for (auto& [task, one] : self->state.members)
-    refuse(self, one, status{why}.on_task(to_string(task)));
+  for (auto& [task, link] : self->state.members)
+    refuse(self, link, status{why}.on_task(to_string(task)));
 }
 
-// Dials until the last deadline of those who wait, or once where a request wants that.
-void start_dialing(membership_self self, const task_name& to, member& one) {
-  one.dialing = true;
-  one.tries_once = std::ranges::any_of(one.waiting, &waiting_link::once);
-  one.stop = std::make_shared<std::atomic<bool>>(false);
-  auto deadline = std::ranges::max_element(one.waiting, {}, &waiting_link::deadline)->deadline;
+// Dials until the last deadline of the waiting requests, or once if a request wants one attempt.
+void start_dialing(membership_self self, const task_name& to, member_link& link) {
+  link.dialing = true;
+  link.tries_once = std::ranges::any_of(link.waiting, &waiting_link::once);
+  link.stop = std::make_shared<std::atomic<bool>>(false);
+  auto deadline = std::ranges::max_element(link.waiting, {}, &waiting_link::deadline)->deadline;
   dialed call{.to = to,
               .deadline = deadline,
               .outcome = {},
               .socket = {},
-              .address = one.address,
-              .once = one.tries_once};
-  self->state.options.ways.dial(self->system(), std::move(call), one.address, one.stop,
+              .address = link.address,
+              .once = link.tries_once};
+  self->state.options.ways.dial(self->system(), std::move(call), link.address, link.stop,
                                 caf::actor_cast<caf::actor>(self));
 }
 
-bool wants_call(const member& one) {
-  return !one.waiting.empty() && !one.address.empty() && !one.exchange && !one.dialing;
+bool wants_call(const member_link& link) {
+  return !link.waiting.empty() && !link.address.empty() && !link.exchange && !link.dialing;
 }
 
-// Of a task that the cluster does not have, or not any more.
-bool is_of_no_use(const member& one) {
-  return one.address.empty() && !one.exchange && !one.dialing && one.waiting.empty();
+// Returns whether the entry has no request and no task.
+bool is_unused(const member_link& link) {
+  return link.address.empty() && !link.exchange && !link.dialing && link.waiting.empty();
 }
 
 void read_source(membership_self self) {
@@ -179,143 +179,150 @@ void tell_tasks(membership_self self) {
   auto watcher = caf::actor_cast<caf::actor>(self->state.watcher);
   if (!watcher || !self->state.options.cluster.may_change())
     return;
-  tasks_known all;
+  tasks_known known;
   for (const auto& [task, address] : self->state.options.cluster.known.tasks)
-    all.tasks.push_back(task);
-  self->send(watcher, std::move(all));
+    known.tasks.push_back(task);
+  self->send(watcher, std::move(known));
 }
 
-// A call that is made to an address that changes ends soon, and another follows it.
-void take_addresses(membership_self self, task_addresses now) {
+// A call to an address that has changed ends, and a call to the new address follows.
+void take_addresses(membership_self self, task_addresses addresses) {
   auto& state = self->state;
   auto& known = state.options.cluster.known;
-  if (now.tasks == known.tasks)
+  if (addresses.tasks == known.tasks)
     return;
-  known.tasks = std::move(now.tasks);
+  known.tasks = std::move(addresses.tasks);
   if (known.cluster.empty())
-    known.cluster = std::move(now.cluster);
+    known.cluster = std::move(addresses.cluster);
   if (state.options.view)
     state.options.view->set(known);
   for (const auto& [task, address] : known.tasks)
     state.members[task];
-  for (auto& [task, one] : state.members) {
-    auto it = known.tasks.find(task);
-    auto address = it == known.tasks.end() ? std::string{} : it->second;
-    if (address == one.address)
+  for (auto& [task, link] : state.members) {
+    auto entry = known.tasks.find(task);
+    auto address = entry == known.tasks.end() ? std::string{} : entry->second;
+    if (address == link.address)
       continue;
-    one.address = std::move(address);
-    if (one.stop)
-      *one.stop = true;
-    if (wants_call(one))
-      start_dialing(self, task, one);
+    link.address = std::move(address);
+    if (link.stop)
+      *link.stop = true;
+    if (wants_call(link))
+      start_dialing(self, task, link);
   }
-  std::erase_if(state.members, [](const auto& entry) { return is_of_no_use(entry.second); });
+  std::erase_if(state.members, [](const auto& entry) { return is_unused(entry.second); });
   tell_tasks(self);
 }
 
-void take_source(membership_self self, source_read& what) {
+void take_source(membership_self self, source_read& read) {
   auto& state = self->state;
   state.reading = false;
   ++state.reads;
   state.read_at = self->clock().now();
-  state.source_said = what.says ? status{} : what.says.status();
-  if (what.says)
-    take_addresses(self, *std::move(what.says));
-  auto waits = std::ranges::any_of(state.members, [](const auto& entry) {
+  state.source_error = read.says ? status{} : read.says.status();
+  if (read.says)
+    take_addresses(self, *std::move(read.says));
+  auto is_awaited = std::ranges::any_of(state.members, [](const auto& entry) {
     return !entry.second.waiting.empty() && !entry.second.ready;
   });
   auto pause = state.options.cluster.source->read_again();
-  if (waits)
+  if (is_awaited)
     pause = std::min(pause, pause_between_reads);
   self->delayed_send(self, pause, read_again{state.reads});
 }
 
-// Of one task, the first that is linked: of two, operators would see all waits twice.
-void tell_of_waits(membership_self self, tell_waits& news) {
+// Reports the waits of steps to one task, the first with a link: operators who ask two tasks would
+// see each wait twice.
+void report_waits_to_task(membership_self self, tell_waits& report) {
   auto& state = self->state;
   auto linked = std::ranges::find_if(
       state.members, [](const auto& entry) { return entry.second.ready && entry.second.exchange; });
-  auto to = linked == state.members.end() ? caf::actor{} : linked->second.exchange;
-  auto before = caf::actor_cast<caf::actor>(
-      std::exchange(state.told_of_waits, caf::actor_cast<caf::actor_addr>(to)));
-  if (before && before != to)
-    self->send(before, outgoing{client_waits{}});
-  if (to)
-    self->send(to, outgoing{client_waits{std::move(news.waits)}});
+  auto receiver = linked == state.members.end() ? caf::actor{} : linked->second.exchange;
+  auto former = caf::actor_cast<caf::actor>(
+      std::exchange(state.reported_waits_to, caf::actor_cast<caf::actor_addr>(receiver)));
+  if (former && former != receiver)
+    self->send(former, outgoing{client_waits{}});
+  if (receiver)
+    self->send(receiver, outgoing{client_waits{std::move(report.waits)}});
 }
 
-// A task that is linked cannot run a part of a step any more.
-void pass_on(membership_self self, const program_lost& what, const connection_ptr& via) {
+// Notifies the watcher that a linked task can no longer run a part of a step.
+void pass_on(membership_self self, const program_lost& lost_program, const connection_ptr& via) {
   auto& state = self->state;
   auto watcher = caf::actor_cast<caf::actor>(state.watcher);
-  auto it = std::ranges::find(state.members, via, [](const auto& one) { return one.second.via; });
-  if (watcher && it != state.members.end())
-    self->send(watcher, part_lost{it->first, what.handle});
+  auto entry =
+      std::ranges::find(state.members, via, [](const auto& member) { return member.second.via; });
+  if (watcher && entry != state.members.end())
+    self->send(watcher, part_lost{entry->first, lost_program.handle});
 }
 
-status why_not_there(const membership_state& state, const task_name& task, const member& one) {
+status connect_error(const membership_state& state, const task_name& task,
+                     const member_link& link) {
   const auto& source = state.options.cluster.source;
-  if (one.address.empty() && !one.exchange && state.joined)
+  if (link.address.empty() && !link.exchange && state.joined)
     return failure(error_kind::not_found, task, " has not joined the cluster in time");
-  if (one.address.empty() && !one.exchange && source)
+  if (link.address.empty() && !link.exchange && source)
     return failure(error_kind::not_found, source->name(), " has named no task ", task, " in time",
-                   state.source_said.ok() ? "" : concat(" (", state.source_said.message(), ")"));
-  return failure(error_kind::unavailable, task, " at ", one.address,
-                 one.exchange ? " did not introduce itself in time" : " was not there in time",
-                 one.last.ok() ? "" : concat(" (", one.last.message(), ")"));
+                   state.source_error.ok() ? "" : concat(" (", state.source_error.message(), ")"));
+  return failure(error_kind::unavailable, task, " at ", link.address,
+                 link.exchange ? " did not introduce itself in time"
+                               : " could not be reached in time",
+                 link.last_error.ok() ? "" : concat(" (", link.last_error.message(), ")"));
 }
 
-// Time is over for some who wait for that task.
-void give_up(membership_self self, const task_name& to) {
+// Fails the requests for the task whose deadline has passed.
+void refuse_overdue(membership_self self, const task_name& task) {
   auto& members = self->state.members;
-  auto it = members.find(to);
-  if (it == members.end())
+  auto entry = members.find(task);
+  if (entry == members.end())
     return;
-  refuse(self, it->second, why_not_there(self->state, to, it->second), self->clock().now());
-  if (is_of_no_use(it->second))
-    members.erase(it);
+  refuse(self, entry->second, connect_error(self->state, task, entry->second), self->clock().now());
+  if (is_unused(entry->second))
+    members.erase(entry);
 }
 
-// Calls back at once where the link is there.
-void connect(membership_self self, const connect_request& what, on_link then) {
-  auto it = self->state.members.find(what.to);
-  if (it == self->state.members.end()) {
+// Calls `then` before returning if the link is ready.
+void connect(membership_self self, const connect_request& request, on_link then) {
+  auto& members = self->state.members;
+  auto entry = members.find(request.to);
+  if (entry == members.end()) {
     if (!self->state.options.cluster.may_change())
-      return then(failure(error_kind::not_found, "the cluster has no task ", what.to));
-    it = self->state.members.try_emplace(what.to).first;
+      return then(failure(error_kind::not_found, "the cluster has no task ", request.to));
+    entry = members.try_emplace(request.to).first;
   }
-  auto& one = it->second;
-  if (one.ready)
-    return then(peer_link{what.to, one.incarnation, one.exchange, one.via});
-  auto due = self->state.due.add(self, what.deadline, [=, to = what.to] { give_up(self, to); });
-  one.waiting.push_back({std::move(then), what.deadline, due, what.once});
-  if (what.once && one.stop && !one.tries_once) // the repeated call ends, and one attempt follows
-    *one.stop = true;
+  auto& link = entry->second;
+  if (link.ready)
+    return then(peer_link{request.to, link.incarnation, link.exchange, link.via});
+  auto due = self->state.due.add(self, request.deadline,
+                                 [=, to = request.to] { refuse_overdue(self, to); });
+  link.waiting.push_back({std::move(then), request.deadline, due, request.once});
+  // Ends the call that repeats its attempts; a call with one attempt follows.
+  if (request.once && link.stop && !link.tries_once)
+    *link.stop = true;
   if (self->clock().now() - self->state.read_at >= pause_between_reads)
     read_source(self);
-  if (wants_call(one)) {
-    // Of two tasks that need each other, the one whose name is less calls.
-    if (what.mutual && what.to < self->state.options.self) {
-      one.dialing = true;
-      self->delayed_send(self, patience_with_caller, call_again{what.to});
+  if (wants_call(link)) {
+    // Of two tasks that need each other, the one with the lesser name calls.
+    if (request.mutual && request.to < self->state.options.self) {
+      link.dialing = true;
+      self->delayed_send(self, patience_with_caller, call_again{request.to});
     } else {
-      start_dialing(self, what.to, one);
+      start_dialing(self, request.to, link);
     }
   }
 }
 
-caf::result<peer_link> connect(membership_self self, const connect_request& what) {
+caf::result<peer_link> connect(membership_self self, const connect_request& request) {
   auto promise = self->make_response_promise<peer_link>();
-  connect(self, what, [promise](const result<peer_link>& found) mutable {
-    if (found)
-      promise.deliver(*found);
+  connect(self, request, [promise](const result<peer_link>& link) mutable {
+    if (link)
+      promise.deliver(*link);
     else
-      promise.deliver(to_caf(found.status()));
+      promise.deliver(to_caf(link.status()));
   });
   return promise;
 }
 
-caf::actor open(membership_self self, dialed& what, std::optional<task_name> expected) {
+caf::actor open(membership_self self, dialed& call, std::optional<task_name> expected) {
   const auto& options = self->state.options;
   exchange_options exchange;
   exchange.self.software = library_version;
@@ -324,37 +331,37 @@ caf::actor open(membership_self self, dialed& what, std::optional<task_name> exp
   exchange.self.task = options.self.task;
   exchange.self.incarnation = options.incarnation;
   exchange.expected = std::move(expected);
-  exchange.address = what.address;
+  exchange.address = call.address;
   exchange.owner = options.owner;
   exchange.opener = self->address();
   exchange.server = options.server;
   exchange.known = options.known;
   exchange.self.cluster = options.cluster.known.cluster;
-  exchange.self.access_token = std::move(what.access_token);
+  exchange.self.access_token = std::move(call.access_token);
   exchange.peer_timeout = options.peer_timeout;
   exchange.near_memory = options.near_memory;
-  return options.ways.open(self->system(), what, std::move(exchange));
+  return options.ways.open(self->system(), call, std::move(exchange));
 }
 
-// -- a cluster that is joined
+// -- a cluster that tasks join
 
-// A link that is there counts: its heartbeat says so.
+// A ready link is sufficient, because its heartbeat works.
 void reach(membership_self self, const task_name& task, const std::function<void(uint64_t)>& then) {
   connect(self, connect_request{task, self->clock().now() + longest_probe},
-          [=](const result<peer_link>& found) { then(found ? found->incarnation : 0); });
+          [=](const result<peer_link>& link) { then(link ? link->incarnation : 0); });
 }
 
-void tell(membership_self self, std::string_view event, const std::string& text) {
+void log_warning(membership_self self, std::string_view event, const std::string& text) {
   if (auto* server = self->state.options.server.get())
     server->log().write(log_level::warning, event, {{"text", text}});
 }
 
-// For operators.
-void show(membership_self self, const member_list& now) {
+// Passes a changed list on to the log and the view of operators.
+void show(membership_self self, const member_list& changed) {
   auto& state = self->state;
-  auto before = std::exchange(state.shown, std::make_shared<member_list>(now));
+  auto before = std::exchange(state.shown, std::make_shared<member_list>(changed));
   if (auto* server = state.options.server.get())
-    log_members(server->log(), *before, now);
+    log_members(server->log(), *before, changed);
   if (state.options.view)
     state.options.view->set(state.shown);
 }
@@ -364,19 +371,19 @@ void join(membership_self self) {
   auto& options = state.options;
   state.seeds = std::make_unique<seed_links>(
       self, options.join.seeds, options.join.address,
-      seed_links::way{.dial =
-                          [=](dialed call, std::shared_ptr<std::atomic<bool>> stop) {
-                            auto address = call.address;
-                            self->state.options.ways.dial(self->system(), std::move(call), address,
-                                                          std::move(stop),
-                                                          caf::actor_cast<caf::actor>(self));
-                          },
-                      .open = [=](dialed& what) { return open(self, what, {}); },
-                      .follows = [=] { return self->state.joined->follows(); }});
+      seed_links::transport{.dial =
+                                [=](dialed call, std::shared_ptr<std::atomic<bool>> stop) {
+                                  auto address = call.address;
+                                  self->state.options.ways.dial(self->system(), std::move(call),
+                                                                address, std::move(stop),
+                                                                caf::actor_cast<caf::actor>(self));
+                                },
+                            .open = [=](dialed& call) { return open(self, call, {}); },
+                            .follows = [=] { return self->state.joined->follows(); }});
   state.joined = std::make_unique<joined_cluster>(
       options.join, options.self, options.incarnation,
       join_host{
-          .learn = [=](task_addresses now) { take_addresses(self, std::move(now)); },
+          .learn = [=](task_addresses addresses) { take_addresses(self, std::move(addresses)); },
           .fail =
               [=](const status& why) {
                 refuse_all(self, why);
@@ -387,126 +394,126 @@ void join(membership_self self) {
           .now = [=] { return self->clock().now(); },
           .keep = [=](const std::string& address) { self->state.seeds->keep(address); },
           .expect = [=](const std::string& address) { self->state.seeds->expect(address); },
-          .show = [=](const member_list& now) { show(self, now); },
-          .tell = [=](std::string_view event, std::string text) { tell(self, event, text); }});
+          .show = [=](const member_list& changed) { show(self, changed); },
+          .tell = [=](std::string_view event,
+                      std::string text) { log_warning(self, event, text); }});
   state.seeds->call_all();
-  self->set_down_handler([=](const caf::down_msg& what) { self->state.seeds->lost(what.source); });
+  self->set_down_handler([=](const caf::down_msg& down) { self->state.seeds->lost(down.source); });
   self->delayed_send(self, joined_tick, joined_tick_atom::value);
 }
 
-void connected(membership_self self, dialed& what) {
-  if (what.to.job.empty())
-    return self->state.seeds->connected(what);
-  auto& one = self->state.members.at(what.to); // it stays while it is called
-  one.dialing = false;
-  auto stopped = std::exchange(one.stop, nullptr);
-  if (one.exchange) { // it has called meanwhile; this connection is closed before a word is said
+void connected(membership_self self, dialed& call) {
+  if (call.to.job.empty())
+    return self->state.seeds->connected(call);
+  auto& link = self->state.members.at(call.to); // exists as long as the call
+  link.dialing = false;
+  auto stopped = std::exchange(link.stop, nullptr);
+  if (link.exchange) { // the task has called meanwhile: this connection is closed unused
     TROUPE_REACHED("a task calls while it is called");
     return;
   }
-  if (what.address != one.address || (!what.outcome && stopped && *stopped)) {
+  if (call.address != link.address || (!call.outcome && stopped && *stopped)) {
     TROUPE_REACHED("a task has another address while it is called");
-    if (wants_call(one))
-      start_dialing(self, what.to, one);
+    if (wants_call(link))
+      start_dialing(self, call.to, link);
     return;
   }
-  if (!what.outcome) {
+  if (!call.outcome) {
     if (auto* server = self->state.options.server.get())
       server->log().write(log_level::warning, "task_unreachable",
-                          {{"other", to_string(what.to)},
-                           {"address", one.address},
-                           {"why", what.outcome.message()}});
-    if (what.once)
-      refuse_once(self, one, what.outcome);
+                          {{"other", to_string(call.to)},
+                           {"address", link.address},
+                           {"why", call.outcome.message()}});
+    if (call.once)
+      refuse_once(self, link, call.outcome);
     else
-      refuse(self, one, what.outcome, what.deadline);
-    if (!one.waiting.empty()) { // somebody has joined who has more time
-      TROUPE_REACHED("a task is dialled again for who has more time");
-      start_dialing(self, what.to, one);
+      refuse(self, link, call.outcome, call.deadline);
+    if (!link.waiting.empty()) { // a request with a later deadline has come
+      TROUPE_REACHED("a task is dialed again until a later deadline");
+      start_dialing(self, call.to, link);
     }
     return;
   }
-  one.exchange = open(self, what, what.to);
+  link.exchange = open(self, call, call.to);
 }
 
-void introduced(membership_self self, const peer_ready& what) {
-  const auto& who = what.who;
+void introduced(membership_self self, const peer_ready& ready) {
+  const auto& greeting = ready.who;
   auto& state = self->state;
   if (state.joined) {
-    state.joined->connected(what);
-    if (what.via && state.seeds->is_first(what.via->exchange))
-      state.joined->reached_first(what.via);
-    state.seeds->look();
+    state.joined->connected(ready);
+    if (ready.via && state.seeds->is_first(ready.via->exchange))
+      state.joined->reached_first(ready.via);
+    state.seeds->check_coordinator();
   }
-  if (who.role != "task")
+  if (greeting.role != "task")
     return;
-  auto it = state.members.find({who.job, who.task});
-  if (it == state.members.end() && state.joined) // it is in the list soon
-    it = state.members.try_emplace({who.job, who.task}).first;
-  if (it == state.members.end())
+  auto entry = state.members.find({greeting.job, greeting.task});
+  if (entry == state.members.end() && state.joined) // the list will have it soon
+    entry = state.members.try_emplace({greeting.job, greeting.task}).first;
+  if (entry == state.members.end())
     return;
-  auto& one = it->second;
-  if (state.seeds && what.inbound)
-    state.seeds->expect(one.address);
-  if (what.inbound) {
-    // What is there already stays, but for that to a process which this one has replaced.
-    auto stays = one.ready ? one.incarnation == who.incarnation : one.exchange != nullptr;
-    auto exchange = caf::actor_cast<caf::actor>(what.via->exchange);
-    if (stays || !exchange || what.via->gone)
+  auto& [task, link] = *entry;
+  if (state.seeds && ready.inbound)
+    state.seeds->expect(link.address);
+  if (ready.inbound) {
+    // An existing connection is kept, unless it leads to a process that this one has replaced.
+    auto is_kept = link.ready ? link.incarnation == greeting.incarnation : link.exchange != nullptr;
+    auto exchange = caf::actor_cast<caf::actor>(ready.via->exchange);
+    if (is_kept || !exchange || ready.via->gone)
       return;
     TROUPE_REACHED("a task's own call serves as a link to it");
-    // Of a session: nothing that it has prepared may go on with the process that was replaced.
-    if (auto watcher = caf::actor_cast<caf::actor>(state.watcher); watcher && one.ready) {
-      self->send(watcher, link_lost{it->first, failure(error_kind::unavailable, it->first,
-                                                       " has been replaced by another process")});
-      self->send_exit(one.exchange, caf::exit_reason::user_shutdown);
+    // The session must not use parts that it has prepared at the replaced process.
+    if (auto watcher = caf::actor_cast<caf::actor>(state.watcher); watcher && link.ready) {
+      self->send(watcher, link_lost{task, failure(error_kind::unavailable, task,
+                                                  " has been replaced by another process")});
+      self->send_exit(link.exchange, caf::exit_reason::user_shutdown);
     }
-    one.exchange = std::move(exchange);
-  } else if (!one.exchange || one.ready) {
+    link.exchange = std::move(exchange);
+  } else if (!link.exchange || link.ready) {
     return;
-  } else if (state.joined && what.via && one.exchange.address() != what.via->exchange) {
-    return; // of a seed
+  } else if (state.joined && ready.via && link.exchange.address() != ready.via->exchange) {
+    return; // the connection to a seed
   }
-  one.ready = true;
-  one.last = {};
-  one.incarnation = who.incarnation;
-  one.via = what.via;
-  answer(self, std::exchange(one.waiting, {}),
-         peer_link{it->first, one.incarnation, one.exchange, one.via});
+  link.ready = true;
+  link.last_error = {};
+  link.incarnation = greeting.incarnation;
+  link.via = ready.via;
+  answer(self, std::exchange(link.waiting, {}),
+         peer_link{task, link.incarnation, link.exchange, link.via});
 }
 
-void lost(membership_self self, const peer_gone& what) {
+void lost(membership_self self, const peer_gone& gone) {
   if (self->state.joined) {
-    self->state.joined->disconnected(what);
-    self->state.seeds->look();
+    self->state.joined->disconnected(gone);
+    self->state.seeds->check_coordinator();
   }
-  for (auto& [task, one] : self->state.members)
-    if (to_string(task) == what.peer) {
-      // Only of the connection that serves as the link.
-      if (one.ready ? one.via != what.via : what.inbound)
+  for (auto& [task, link] : self->state.members)
+    if (to_string(task) == gone.peer) {
+      // Only the connection that serves as the link counts.
+      if (link.ready ? link.via != gone.via : gone.inbound)
         continue;
-      one.exchange = nullptr;
-      one.via = nullptr;
-      if (auto watcher = caf::actor_cast<caf::actor>(self->state.watcher); watcher && one.ready)
-        self->send(watcher, link_lost{task, what.why});
-      // Whoever ends a connection before it has introduced itself may be a process that is going,
-      // or a proxy: there may be another soon.
-      if (!std::exchange(one.ready, false) && what.why.kind() == error_kind::unavailable) {
+      link.exchange = nullptr;
+      link.via = nullptr;
+      if (auto watcher = caf::actor_cast<caf::actor>(self->state.watcher); watcher && link.ready)
+        self->send(watcher, link_lost{task, gone.why});
+      // A peer that closes a connection before it has introduced itself may be a process that is
+      // ending, or a proxy: another process may be there soon.
+      if (!std::exchange(link.ready, false) && gone.why.kind() == error_kind::unavailable) {
         TROUPE_REACHED("a connection ends before its peer has introduced itself");
-        one.last = what.why;
-        refuse_once(self, one, what.why);
-        if (!std::exchange(one.dialing, true))
+        link.last_error = gone.why;
+        refuse_once(self, link, gone.why);
+        if (!std::exchange(link.dialing, true))
           self->delayed_send(self, pause_between_calls, call_again{task});
         continue;
       }
-      refuse(self, one,
-             failure(what.why.kind() == error_kind::failed_precondition ? what.why.kind()
+      refuse(self, link,
+             failure(gone.why.kind() == error_kind::failed_precondition ? gone.why.kind()
                                                                         : error_kind::unavailable,
-                     task, " at ", one.address, ": ", what.why.message()));
+                     task, " at ", link.address, ": ", gone.why.message()));
     }
-  if (self->state.joined) // whoever calls is a member while it does
-    std::erase_if(self->state.members,
-                  [](const auto& entry) { return is_of_no_use(entry.second); });
+  if (self->state.joined) // a task without an address is a member only while it is connected
+    std::erase_if(self->state.members, [](const auto& entry) { return is_unused(entry.second); });
 }
 
 caf::behavior membership_behavior(membership_self self, membership_options options) {
@@ -521,54 +528,55 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
   if (!state.options.join.seeds.empty())
     join(self);
   self->set_default_handler(caf::drop);
-  self->set_exception_handler([=](std::exception_ptr& what) -> caf::error {
-    auto why = exception_as_error(what);
+  self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
+    auto why = exception_as_error(error);
     refuse_all(self, from_caf(why));
     return why;
   });
-  self->set_exit_handler([=](const caf::exit_msg& what) {
+  self->set_exit_handler([=](const caf::exit_msg& message) {
     self->state.stop_calls();
-    refuse_all(self, failure(error_kind::cancelled, "this process ends, or its session does"));
-    for (auto& [task, one] : self->state.members)
-      if (one.exchange)
-        self->send_exit(one.exchange, what.reason);
+    refuse_all(self,
+               failure(error_kind::cancelled, "this process or its session is shutting down"));
+    for (auto& [task, link] : self->state.members)
+      if (link.exchange)
+        self->send_exit(link.exchange, message.reason);
     if (self->state.seeds)
-      for (const auto& one : self->state.seeds->exchanges())
-        self->send_exit(one, what.reason);
-    self->state.seeds.reset(); // its calls end
-    self->quit(what.reason);
+      for (const auto& exchange : self->state.seeds->exchanges())
+        self->send_exit(exchange, message.reason);
+    self->state.seeds.reset(); // ends its calls
+    self->quit(message.reason);
   });
   return {
-      [=](const connect_request& what) { return connect(self, what); },
-      [=](dialed& what) { connected(self, what); },
-      [=](const peer_ready& what) { introduced(self, what); },
-      [=](const peer_gone& what) { lost(self, what); },
+      [=](const connect_request& request) { return connect(self, request); },
+      [=](dialed& call) { connected(self, call); },
+      [=](const peer_ready& ready) { introduced(self, ready); },
+      [=](const peer_gone& gone) { lost(self, gone); },
       [=](wake_atom) { self->state.due.wake(self); },
-      [=](const call_again& what) {
-        auto& one = self->state.members.at(what.to);
-        one.dialing = false;
-        if (wants_call(one))
-          start_dialing(self, what.to, one);
+      [=](const call_again& call) {
+        auto& link = self->state.members.at(call.to);
+        link.dialing = false;
+        if (wants_call(link))
+          start_dialing(self, call.to, link);
       },
-      [=](const incoming& what) {
-        if (const auto* lost = std::get_if<program_lost>(&what.content))
-          pass_on(self, *lost, what.owner);
+      [=](const incoming& received) {
+        if (const auto* lost_program = std::get_if<program_lost>(&received.content))
+          pass_on(self, *lost_program, received.owner);
         else if (self->state.joined)
-          self->state.joined->take(what);
+          self->state.joined->take(received);
       },
-      [=](const call_seed& what) { self->state.seeds->call(what); },
-      [=](tell_waits& what) { tell_of_waits(self, what); },
+      [=](const call_seed& due) { self->state.seeds->call(due); },
+      [=](tell_waits& report) { report_waits_to_task(self, report); },
       [=](joined_tick_atom) {
         self->state.joined->tick();
-        self->state.seeds->look();
+        self->state.seeds->check_coordinator();
         self->delayed_send(self, joined_tick, joined_tick_atom::value);
       },
-      [=](source_read& what) { take_source(self, what); },
-      [=](const read_again& what) {
-        if (what.reads == self->state.reads)
+      [=](source_read& read) { take_source(self, read); },
+      [=](const read_again& due) {
+        if (due.reads == self->state.reads)
           read_source(self);
       },
-      [=](const membership_owner& what) { self->state.options.owner = what.worker; },
+      [=](const membership_owner& owner) { self->state.options.owner = owner.worker; },
       [=](watch_atom) {
         self->state.watcher = caf::actor_cast<caf::actor_addr>(self->current_sender());
         tell_tasks(self);

@@ -1,4 +1,4 @@
-// Membership knows who is in the cluster, and how to reach them.
+// The membership: the actor that knows the tasks of a cluster and connects to them.
 #pragma once
 #include "troupe/actors/base/fwd.hpp"
 #include "troupe/actors/membership/join_options.hpp"
@@ -26,37 +26,37 @@ class socket_handle;
 class tls_identity;
 struct exchange_options;
 
-/// Dialer -> membership: a connection, or why there was none until the deadline. No answer.
+/// Dialer -> membership: a connection, or why there was none by the deadline. No answer.
 struct dialed {
-  task_name to; ///< without a job: a seed of that number, whichever task it is
+  task_name to; ///< without a job: the seed of that number, whichever task runs there
   std::chrono::steady_clock::time_point deadline;
   status outcome;
   std::shared_ptr<socket_handle> socket;
   std::string address = {};                                  ///< that was called
-  std::shared_ptr<std::unique_ptr<byte_stream>> stream = {}; ///< over TLS, in the socket's place
-  std::string access_token = {};                             ///< to be shown there
-  bool once = false;                                         ///< whoever calls tries again itself
+  std::shared_ptr<std::unique_ptr<byte_stream>> stream = {}; ///< with TLS, instead of the socket
+  std::string access_token = {};                             ///< to be sent to the peer
+  bool once = false;                                         ///< one attempt; the caller retries
 };
 
-/// Reader -> membership: what the source of addresses says now. No answer.
+/// Reader -> membership: what the address source has returned. No answer.
 struct source_read {
   result<task_addresses> says;
 };
 
-/// Membership -> who watches it, where tasks may come and go: all there are now. No answer.
+/// Membership -> its watcher, in a cluster that may change: all tasks that it has now. No answer.
 struct tasks_known {
   std::vector<task_name> tasks;
 };
 
-/// How a membership reaches the world; tests have their own.
+/// The transport of a membership; tests replace it.
 struct membership_ways {
-  /// Calls that address until the deadline, or until `stop`; sends `dialed` to the membership.
+  /// Calls the address until the deadline or `stop`; sends `dialed` to the membership.
   std::function<void(caf::actor_system&, dialed call, const std::string& address,
                      std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply)>
       dial;
-  /// Makes a connection an exchange.
+  /// Spawns the exchange of a connection.
   std::function<caf::actor(caf::actor_system&, dialed&, exchange_options)> open;
-  /// Reads the source; sends `source_read` to the membership. None: read_on_a_thread.
+  /// Reads the source; sends `source_read` to the membership. Default: read_on_a_thread.
   std::function<void(caf::actor_system&, const std::shared_ptr<address_source>&,
                      const caf::actor& reply)>
       read = {};
@@ -67,41 +67,42 @@ void read_on_a_thread(caf::actor_system& system, const std::shared_ptr<address_s
 
 /// How the ends of connections trust each other.
 struct connection_trust {
-  std::shared_ptr<tls_identity> tls = {}; ///< all connections are over TLS
-  bool insecure = false;                  ///< else other machines are not spoken to without it
-  /// Told once when one is; any thread.
+  std::shared_ptr<tls_identity> tls = {}; ///< all connections use TLS
+  bool insecure = false;                  ///< allows unencrypted connections to other machines
+  /// Called once, for the first such connection. Any thread.
   std::function<void(const std::string&)> on_warning = {};
 };
 
-/// Sockets, which that loop waits for.
+/// The transport over sockets, for which `loop` waits.
 membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust = {});
 
 struct membership_options {
-  cluster_access cluster; ///< read again and again where it may change
+  cluster_access cluster; ///< read repeatedly if it may change
   std::string role;       ///< "task" or "client"
   task_name self;         ///< of a task
   uint64_t incarnation = 0;
   std::chrono::milliseconds peer_timeout{10'000};
-  caf::actor owner;                         ///< of the exchanges: the worker; nobody in a client
+  caf::actor owner;                         ///< of the exchanges: the worker; none in a client
   std::shared_ptr<step_server> server;      ///< of a task
   std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
-  membership_ways ways = {};                ///< by default the usual ones, with a loop of their own
-  connection_trust trust = {};              ///< of the usual ways that are made by default
+  membership_ways ways = {};                ///< default: sockets, with an io_loop of their own
+  connection_trust trust = {};              ///< of the default transport
   bool near_memory = true;                  ///< as in exchange_options
-  bool own_thread = false;                  ///< it does not wait behind kernels
-  std::shared_ptr<cluster_view> view = {};  ///< where to say which tasks there are
-  join_options join = {};                   ///< with seeds: the cluster is joined
+  bool own_thread = false;                 ///< it has its own thread, and does not wait for kernels
+  std::shared_ptr<cluster_view> view = {}; ///< receives the tasks of the cluster
+  join_options join = {};                  ///< with seeds: tasks join the cluster
 };
 
-/// Two tasks have one connection, as a rule: one that the other has made serves as well, and of two
-/// that need each other one waits a moment for the other's call. Who calls at once all the same has
-/// a connection of their own; none is closed for that.
+/// Two tasks usually share one connection: a connection that the other task has opened serves as
+/// well. If two tasks need each other, one of them waits a moment for the other's call. Tasks that
+/// call at the same time nevertheless have two connections, and neither is closed.
 ///
-/// Understands connect_request: answers with a link whose peer has introduced itself as the task,
-/// or with `unavailable` after the deadline at the latest (`not_found` where no source has named
-/// the task by then). A link serves until its connection ends. Who is called at an address that
-/// changes is called at the new one; a connection that stands is kept. In a cluster that is joined
-/// it keeps a connection to each seed, and ends with an error where this task has been replaced.
+/// Understands connect_request. Answers with a link to a peer that has introduced itself as the
+/// task. After the deadline at the latest, answers with `unavailable`, or with `not_found` if no
+/// source has named the task by then. A link serves until its connection ends. If the address of a
+/// task changes, calls go to the new address, and an open connection is kept. In a cluster that
+/// tasks join, the membership keeps a connection to each seed. It ends with an error if this task
+/// has been replaced.
 caf::actor spawn_membership(caf::actor_system& system, membership_options options);
 
 } // namespace troupe

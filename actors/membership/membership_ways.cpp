@@ -16,31 +16,31 @@ namespace troupe {
 namespace {
 
 status no_thread() {
-  return failure(error_kind::unavailable, "the system gives this process no more threads");
+  return failure(error_kind::unavailable, "this process cannot start another thread");
 }
 
-// On a thread of its own.
+// Connects, on a thread of its own.
 status reach(dialed& call, const std::string& text, const connection_trust& trust,
              const std::atomic<bool>& stop, std::atomic<bool>& warned) {
-  TROUPE_ASSIGN(auto at, address::parse(text));
+  TROUPE_ASSIGN(auto parsed, address::parse(text));
   if (trust.tls) {
     TROUPE_ASSIGN(call.access_token, trust.tls->token());
-    auto expected = call.to.job.empty() ? std::nullopt : std::optional{call.to}; // of a seed
+    auto expected = call.to.job.empty() ? std::nullopt : std::optional{call.to}; // none: a seed
     TROUPE_ASSIGN(auto stream,
-                  dial_over_tls(at, trust.tls, expected, call.deadline, stop, call.once));
+                  dial_over_tls(parsed, trust.tls, expected, call.deadline, stop, call.once));
     call.stream = std::make_shared<std::unique_ptr<byte_stream>>(std::move(stream));
     return {};
   }
-  if (!trust.insecure && !is_loopback(at.host))
+  if (!trust.insecure && !is_loopback(parsed.host))
     return failure(error_kind::failed_precondition, text,
                    " is another machine, and there is no encryption; give a certificate, a key and "
                    "an authority, or allow it with insecure");
-  TROUPE_ASSIGN(auto socket, dial(at, call.deadline, stop, call.once));
+  TROUPE_ASSIGN(auto socket, dial(parsed, call.deadline, stop, call.once));
   call.socket = std::make_shared<socket_handle>(std::move(socket));
-  if (!is_loopback(at.host) && trust.on_warning && !warned.exchange(true))
+  if (!is_loopback(parsed.host) && trust.on_warning && !warned.exchange(true))
     trust.on_warning(concat("the connection to ", text,
-                            ", another machine, is without encryption: who is on its way can read "
-                            "and change what goes there (said once)"));
+                            ", another machine, is without encryption: others on the network can "
+                            "read and change its data (said once)"));
   return {};
 }
 
@@ -48,11 +48,11 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
 
 void read_on_a_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
                       const caf::actor& reply) {
-  auto begun = run_on_a_thread(system, [=] {
-    auto found = guarded("reading where the tasks are", [&] { return source->read(); });
-    caf::anon_send(reply, source_read{std::move(found)});
+  auto started = run_on_a_thread(system, [=] {
+    auto addresses = guarded("reading where the tasks are", [&] { return source->read(); });
+    caf::anon_send(reply, source_read{std::move(addresses)});
   });
-  if (!begun)
+  if (!started)
     caf::anon_send(reply, source_read{no_thread()});
 }
 
@@ -61,28 +61,29 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust
               [trust = std::move(trust), warned = std::make_shared<std::atomic<bool>>(false)](
                   caf::actor_system& system, dialed call, const std::string& text,
                   const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
-                auto tell = [=](dialed news, status outcome) {
+                auto send_result = [=](dialed result_of_call, status outcome) {
                   if (!outcome)
-                    news.outcome =
-                        std::move(outcome).within(news.to.job.empty() ? text : to_string(news.to));
-                  caf::anon_send(reply, std::move(news));
+                    result_of_call.outcome = std::move(outcome).within(
+                        result_of_call.to.job.empty() ? text : to_string(result_of_call.to));
+                  caf::anon_send(reply, std::move(result_of_call));
                 };
-                auto begun = run_on_a_thread(system, [=] {
-                  auto news = call;
-                  auto outcome = guarded("connecting",
-                                         [&] { return reach(news, text, trust, *stop, *warned); });
-                  tell(std::move(news), std::move(outcome));
+                auto started = run_on_a_thread(system, [=] {
+                  auto result_of_call = call;
+                  auto outcome = guarded("connecting", [&] {
+                    return reach(result_of_call, text, trust, *stop, *warned);
+                  });
+                  send_result(std::move(result_of_call), std::move(outcome));
                 });
-                if (!begun)
-                  tell(std::move(call), no_thread());
+                if (!started)
+                  send_result(std::move(call), no_thread());
               },
           .open =
-              [loop = std::move(loop)](caf::actor_system& system, dialed& what,
+              [loop = std::move(loop)](caf::actor_system& system, dialed& call,
                                        exchange_options options) {
                 options.loop = loop;
-                return what.stream
-                           ? spawn_exchange(system, std::move(*what.stream), std::move(options))
-                           : spawn_exchange(system, what.socket->release(), std::move(options));
+                return call.stream
+                           ? spawn_exchange(system, std::move(*call.stream), std::move(options))
+                           : spawn_exchange(system, call.socket->release(), std::move(options));
               },
           .read = read_on_a_thread};
 }

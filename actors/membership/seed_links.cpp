@@ -8,27 +8,28 @@
 namespace troupe {
 namespace {
 
-// A host that is switched off does not answer: what comes back there is called within that time.
+// A machine that is switched off does not answer. A call must end soon, so that the next call can
+// reach a machine that is back.
 constexpr std::chrono::milliseconds longest_call{1'000};
-// A coordinator that has just started waits two seconds for those who know the list (`settle`): who
-// hears no coordinator calls in time for that, and so does the one that decides in its place. All
-// others have nothing to tell.
+// A coordinator that has just started waits two seconds (`settle`) for members that know the list.
+// A member without a connection to a coordinator must call within that time, and so must an elected
+// coordinator. All other members have no news for it.
 constexpr std::chrono::milliseconds longest_call_pause{1'000},
     longest_call_pause_of_followers{8'000};
 
 } // namespace
 
 seed_links::seed_links(caf::event_based_actor* self, const std::vector<std::string>& seeds,
-                       const std::string& own_address, way by)
-    : self_(self), seeds_(seeds), own_address_(own_address), by_(std::move(by)) {
+                       const std::string& own_address, transport calls)
+    : self_(self), seeds_(seeds), own_address_(own_address), transport_(std::move(calls)) {
   for (const auto& address : seeds)
     if (address != own_address)
       links_.push_back({.address = address});
 }
 
 seed_links::~seed_links() {
-  for (auto& one : links_)
-    *one.stop = true;
+  for (auto& link : links_)
+    *link.stop = true;
 }
 
 void seed_links::call_all() {
@@ -36,46 +37,46 @@ void seed_links::call_all() {
     dial(i);
 }
 
-void seed_links::dial(size_t which) {
-  auto& one = links_[which];
-  one.waiting = false;
-  one.calling = one.wanted;
-  if (!one.wanted)
+void seed_links::dial(size_t index) {
+  auto& link = links_[index];
+  link.waiting = false;
+  link.calling = link.wanted;
+  if (!link.wanted)
     return;
-  one.called = self_->clock().now();
-  by_.dial({.to = {{}, static_cast<int>(which)},
-            .deadline = one.called + longest_call,
-            .outcome = {},
-            .socket = {},
-            .address = one.address,
-            .once = true},
-           one.stop);
+  link.called = self_->clock().now();
+  transport_.dial({.to = {{}, static_cast<int>(index)},
+                   .deadline = link.called + longest_call,
+                   .outcome = {},
+                   .socket = {},
+                   .address = link.address,
+                   .once = true},
+                  link.stop);
 }
 
-void seed_links::wait(size_t which) {
-  auto& one = links_[which];
+void seed_links::schedule_call(size_t index) {
+  auto& link = links_[index];
   auto spent =
-      std::chrono::duration_cast<std::chrono::milliseconds>(self_->clock().now() - one.called);
-  auto longest = by_.follows() ? longest_call_pause_of_followers : longest_call_pause;
-  one.calling = one.waiting = true;
-  self_->delayed_send(self_, one.pause.next(spent, longest, random_id()),
-                      call_seed{which, ++one.calls});
+      std::chrono::duration_cast<std::chrono::milliseconds>(self_->clock().now() - link.called);
+  auto longest = transport_.follows() ? longest_call_pause_of_followers : longest_call_pause;
+  link.calling = link.waiting = true;
+  self_->delayed_send(self_, link.pause.next(spent, longest, random_id()),
+                      call_seed{index, ++link.calls});
 }
 
-void seed_links::connected(dialed& what) {
-  auto which = static_cast<size_t>(what.to.task);
-  if (!what.outcome)
-    return wait(which);
-  auto& one = links_[which];
-  one.calling = false;
-  one.pause.reset();
-  one.exchange = by_.open(what);
-  self_->monitor(one.exchange);
+void seed_links::connected(dialed& call) {
+  auto index = static_cast<size_t>(call.to.task);
+  if (!call.outcome)
+    return schedule_call(index);
+  auto& link = links_[index];
+  link.calling = false;
+  link.pause.reset();
+  link.exchange = transport_.open(call);
+  self_->monitor(link.exchange);
 }
 
-void seed_links::call(const call_seed& what) {
-  if (const auto& one = links_[what.which]; one.waiting && one.calls == what.calls)
-    dial(what.which);
+void seed_links::call(const call_seed& due) {
+  if (const auto& link = links_[due.seed]; link.waiting && link.calls == due.calls)
+    dial(due.seed);
 }
 
 void seed_links::lost(const caf::actor_addr& exchange) {
@@ -83,27 +84,28 @@ void seed_links::lost(const caf::actor_addr& exchange) {
     if (links_[i].exchange && links_[i].exchange.address() == exchange) {
       links_[i].exchange = nullptr;
       links_[i].called = self_->clock().now();
-      wait(i);
+      schedule_call(i);
     }
 }
 
 void seed_links::keep(const std::string& address) {
-  for (auto& one : links_)
-    one.wanted = one.address == address || std::ranges::find(seeds_, one.address) != seeds_.end();
+  for (auto& link : links_)
+    link.wanted =
+        link.address == address || std::ranges::find(seeds_, link.address) != seeds_.end();
   if (address == own_address_)
     return;
-  auto it = std::ranges::find(links_, address, &link::address);
-  auto which = static_cast<size_t>(it - links_.begin());
-  if (it == links_.end())
+  auto known = std::ranges::find(links_, address, &link::address);
+  auto index = static_cast<size_t>(known - links_.begin());
+  if (known == links_.end())
     links_.push_back({.address = address});
-  if (auto& one = links_[which]; !one.exchange && !one.calling)
-    dial(which);
+  if (auto& kept = links_[index]; !kept.exchange && !kept.calling)
+    dial(index);
 }
 
-void seed_links::expect(size_t which) {
-  links_[which].pause.reset();
-  if (links_[which].waiting)
-    dial(which);
+void seed_links::expect(size_t index) {
+  links_[index].pause.reset();
+  if (links_[index].waiting)
+    dial(index);
 }
 
 void seed_links::expect(const std::string& address) {
@@ -114,8 +116,8 @@ void seed_links::expect(const std::string& address) {
     }
 }
 
-void seed_links::look() {
-  if (!std::exchange(followed_, by_.follows()) || followed_)
+void seed_links::check_coordinator() {
+  if (!std::exchange(followed_, transport_.follows()) || followed_)
     return;
   for (size_t i = 0; i < links_.size(); ++i)
     if (!links_[i].exchange)
@@ -128,11 +130,11 @@ bool seed_links::is_first(const caf::actor_addr& exchange) const {
 }
 
 std::vector<caf::actor> seed_links::exchanges() const {
-  std::vector<caf::actor> found;
-  for (const auto& one : links_)
-    if (one.exchange)
-      found.push_back(one.exchange);
-  return found;
+  std::vector<caf::actor> open_exchanges;
+  for (const auto& link : links_)
+    if (link.exchange)
+      open_exchanges.push_back(link.exchange);
+  return open_exchanges;
 }
 
 } // namespace troupe

@@ -15,69 +15,70 @@
 
 namespace troupe {
 
-/// Membership -> itself: call a seed again, unless that was done meanwhile.
+/// Membership -> itself: call a seed again, unless it was called meanwhile.
 struct call_seed {
-  size_t which;
+  size_t seed; ///< index of its link
   uint64_t calls;
 };
 
-/// Calls each until it answers, and again when the connection has ended. All on the thread of the
-/// membership.
+/// Calls each seed until it answers, and again after its connection has ended. Runs on the thread
+/// of the membership.
 class seed_links {
 public:
-  struct way {
-    /// Calls once; connected() is told, with a task that has no job and the number of the seed.
+  struct transport {
+    /// Calls once. connected() gets the result, with a task without a job and the seed's number.
     std::function<void(dialed call, std::shared_ptr<std::atomic<bool>> stop)> dial;
-    /// Makes a connection an exchange.
+    /// Spawns the exchange of a connection.
     std::function<caf::actor(dialed&)> open;
-    /// Whether this process hears a coordinator, which is not itself.
+    /// Returns whether this process has a connection to a coordinator other than itself.
     std::function<bool()> follows;
   };
 
   seed_links(caf::event_based_actor* self, const std::vector<std::string>& seeds,
-             const std::string& own_address, way by);
+             const std::string& own_address, transport calls);
   ~seed_links();
   seed_links(const seed_links&) = delete;
   seed_links& operator=(const seed_links&) = delete;
 
   void call_all();
-  /// A call has ended; or it is time for the next one.
-  void connected(dialed& what);
-  void call(const call_seed& what);
-  /// That exchange has ended.
+  /// Handles the end of a call.
+  void connected(dialed& call);
+  /// Makes the next call to a seed, after a pause.
+  void call(const call_seed& due);
+  /// Handles the end of an exchange.
   void lost(const caf::actor_addr& exchange);
-  /// As to a seed, until another is to be kept.
+  /// Keeps a connection to the address as to a seed, until the next call of keep().
   void keep(const std::string& address);
-  /// Somebody may be there: who waits to call it again does so now.
+  /// Calls the address again now if it waits for its next call, because the task may be back.
   void expect(const std::string& address);
-  /// The same of all, where this process hears its coordinator no more.
-  void look();
-  /// Whether that exchange leads to the first seed.
+  /// Calls all seeds again now if this process has lost its connection to the coordinator.
+  void check_coordinator();
+  /// Returns whether the exchange leads to the first seed.
   bool is_first(const caf::actor_addr& exchange) const;
-  /// What the membership ends with itself.
+  /// Returns the open exchanges, which the membership must end.
   std::vector<caf::actor> exchanges() const;
 
 private:
   struct link {
     std::string address;
-    bool wanted = true; // else it was the coordinator's, and is no seed
+    bool wanted = true; // false: of a former coordinator that is no seed
     bool calling = false, waiting = false;
-    caf::actor exchange = {}; // none while there is no connection
+    caf::actor exchange = {}; // null without a connection
     std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
     call_pause pause = {};
     uint64_t calls = 0;
     std::chrono::steady_clock::time_point called = {};
   };
 
-  void dial(size_t which);
-  void wait(size_t which);
-  void expect(size_t which);
+  void dial(size_t index);
+  void schedule_call(size_t index);
+  void expect(size_t index);
 
   caf::event_based_actor* self_;
   const std::vector<std::string> seeds_;
   const std::string own_address_;
-  const way by_;
-  std::vector<link> links_; // of the seeds that are others, and of coordinators
+  const transport transport_;
+  std::vector<link> links_; // of the seeds without this task, and of coordinators
   bool followed_ = false;
 };
 

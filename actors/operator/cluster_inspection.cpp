@@ -12,39 +12,39 @@ using task_iterator = std::map<task_name, std::string>::const_iterator;
 
 class composer {
 public:
-  composer(const task_addresses& cluster, const member_list& members, task_inspections said)
-      : cluster_(cluster), members_(members), said_(std::move(said)) {}
+  composer(const task_addresses& cluster, const member_list& members, task_inspections inspections)
+      : cluster_(cluster), members_(members), inspections_(std::move(inspections)) {}
 
-  inspection all(int depth) {
-    inspection made{"/", "cluster"};
+  inspection compose(int depth) {
+    inspection composed{"/", "cluster"};
     if (!cluster_.cluster.empty())
-      made.add("name", cluster_.cluster);
-    made.add("tasks", static_cast<int64_t>(cluster_.tasks.size()));
+      composed.add("name", cluster_.cluster);
+    composed.add("tasks", static_cast<int64_t>(cluster_.tasks.size()));
     if (members_.epoch() != list_epoch{}) {
-      made.add("coordinator", to_string(members_.coordinator()));
-      made.add("term", std::to_string(members_.epoch().term));
-      made.add("change", static_cast<int64_t>(members_.epoch().change));
+      composed.add("coordinator", to_string(members_.coordinator()));
+      composed.add("term", std::to_string(members_.epoch().term));
+      composed.add("change", static_cast<int64_t>(members_.epoch().change));
     }
-    for (auto it = cluster_.tasks.begin(); it != cluster_.tasks.end();) {
-      auto end = end_of_job(it);
-      if (made.children.size() < inspection_limits::children)
-        made.children.push_back(job(it, end, depth - 1));
+    for (auto first = cluster_.tasks.begin(); first != cluster_.tasks.end();) {
+      auto end = end_of_job(first);
+      if (composed.children.size() < inspection_limits::children)
+        composed.children.push_back(job(first, end, depth - 1));
       else
-        ++made.left_out;
-      it = end;
+        ++composed.left_out;
+      first = end;
     }
-    for (const auto& [task, one] : members_.members())
-      if (made.children.size() < inspection_limits::children)
-        made.children.push_back(member(one, depth - 1));
+    for (const auto& [task, entry] : members_.members())
+      if (composed.children.size() < inspection_limits::children)
+        composed.children.push_back(member(entry, depth - 1));
       else
-        ++made.left_out;
-    return made;
+        ++composed.left_out;
+    return composed;
   }
 
   result<inspection> member(const std::string& id, int depth) const {
-    for (const auto& [task, one] : members_.members())
+    for (const auto& [task, entry] : members_.members())
       if (id_of(task) == id)
-        return member(one, depth);
+        return member(entry, depth);
     return failure(error_kind::not_found, "the cluster has no member '", id, "'");
   }
 
@@ -57,57 +57,58 @@ public:
   }
 
 private:
-  task_iterator end_of_job(task_iterator it) const {
-    if (it == cluster_.tasks.end())
-      return it;
-    const auto& name = it->first.job;
-    return std::find_if(it, cluster_.tasks.end(),
-                        [&](const auto& one) { return one.first.job != name; });
+  task_iterator end_of_job(task_iterator first) const {
+    if (first == cluster_.tasks.end())
+      return first;
+    const auto& name = first->first.job;
+    return std::find_if(first, cluster_.tasks.end(),
+                        [&](const auto& entry) { return entry.first.job != name; });
   }
 
   static std::string id_of(const task_name& task) { return concat(task.job, ':', task.task); }
 
-  static inspection member(const cluster_member& of, int depth) {
-    inspection made{to_string(inspection_ref{{{"member", id_of(of.task)}}}), "member"};
+  static inspection member(const cluster_member& entry, int depth) {
+    inspection composed{to_string(inspection_ref{{{"member", id_of(entry.task)}}}), "member"};
     if (depth < 0)
-      return made;
-    made.add("task", to_string(of.task));
-    made.add("presence", std::string{to_string(of.state)});
-    made.add("incarnation", std::to_string(of.incarnation));
-    made.add("address", of.address);
-    made.add("change", static_cast<int64_t>(of.changed));
-    return made;
+      return composed;
+    composed.add("task", to_string(entry.task));
+    composed.add("presence", std::string{to_string(entry.state)});
+    composed.add("incarnation", std::to_string(entry.incarnation));
+    composed.add("address", entry.address);
+    composed.add("change", static_cast<int64_t>(entry.changed));
+    return composed;
   }
 
   inspection job(task_iterator first, task_iterator end, int depth) {
-    inspection made{to_string(inspection_ref{{{"job", first->first.job}}}), "job"};
+    inspection composed{to_string(inspection_ref{{{"job", first->first.job}}}), "job"};
     if (depth < 0)
-      return made;
-    made.add("tasks", static_cast<int64_t>(std::distance(first, end)));
-    for (auto it = first; it != end; ++it)
-      if (made.children.size() < inspection_limits::children)
-        made.children.push_back(task(it->first, it->second, depth - 1));
+      return composed;
+    composed.add("tasks", static_cast<int64_t>(std::distance(first, end)));
+    for (auto entry = first; entry != end; ++entry)
+      if (composed.children.size() < inspection_limits::children)
+        composed.children.push_back(task(entry->first, entry->second, depth - 1));
       else
-        ++made.left_out;
-    return made;
+        ++composed.left_out;
+    return composed;
   }
 
   inspection task(const task_name& name, const std::string& address, int depth) {
-    auto it = said_.find(name);
-    if (it != said_.end() && it->second.ok())
-      return *std::move(it->second);
-    inspection made{to_string(name), "task"};
+    auto known = inspections_.find(name);
+    if (known != inspections_.end() && known->second.ok())
+      return *std::move(known->second);
+    inspection composed{to_string(name), "task"};
     if (depth < 0)
-      return made;
-    made.add("address", address);
-    if (it != said_.end())
-      made.add("error", task_problem::of(to_string(name), it->second.status()).why.message());
-    return made;
+      return composed;
+    composed.add("address", address);
+    if (known != inspections_.end())
+      composed.add("error",
+                   task_problem::of(to_string(name), known->second.status()).why.message());
+    return composed;
   }
 
   const task_addresses& cluster_;
   const member_list& members_;
-  task_inspections said_;
+  task_inspections inspections_;
 };
 
 } // namespace
@@ -123,20 +124,21 @@ std::optional<int> depth_of_tasks(const inspection_ref& ref, int depth) noexcept
 }
 
 std::vector<task_name> tasks_below(const task_addresses& cluster, const inspection_ref& ref) {
-  std::vector<task_name> found;
+  std::vector<task_name> tasks;
   for (const auto& [name, address] : cluster.tasks)
     if (ref.parts.empty() || name.job == ref.parts[0].id)
-      found.push_back(name);
-  return found;
+      tasks.push_back(name);
+  return tasks;
 }
 
 result<inspection> inspect_cluster(const task_addresses& cluster, const member_list& members,
-                                   const inspection_ref& ref, int depth, task_inspections said) {
-  composer of{cluster, members, std::move(said)};
+                                   const inspection_ref& ref, int depth,
+                                   task_inspections inspections) {
+  composer parts{cluster, members, std::move(inspections)};
   if (ref.parts.empty())
-    return of.all(depth);
+    return parts.compose(depth);
   const auto& id = ref.parts[0].id;
-  return ref.parts[0].kind == "member" ? of.member(id, depth) : of.job(id, depth);
+  return ref.parts[0].kind == "member" ? parts.member(id, depth) : parts.job(id, depth);
 }
 
 } // namespace troupe

@@ -13,11 +13,11 @@
 namespace troupe {
 namespace {
 
-// Finds a task, by one attempt or several, and asks it, all until one deadline; the answer, or why
-// there is none, goes to `then`. The actor stays until its last request is answered.
+// Finds a task, by one attempt or several, and asks it, until one deadline. `then` gets the answer
+// or the error. The actor stays alive until its last request is answered.
 template <class Answer, class Question, class Then>
-void ask_one(caf::event_based_actor* self, const caf::actor& membership, const task_name& task,
-             std::chrono::milliseconds patience, bool once, const Question& what, Then then) {
+void ask_task(caf::event_based_actor* self, const caf::actor& membership, const task_name& task,
+              std::chrono::milliseconds patience, bool once, const Question& question, Then then) {
   auto fail = [=](const caf::error& why) {
     then(why == caf::sec::request_timeout
              ? failure(error_kind::deadline_exceeded, task, " did not answer in time")
@@ -30,31 +30,33 @@ void ask_one(caf::event_based_actor* self, const caf::actor& membership, const t
           [=](const peer_link& link) {
             auto left = std::max<caf::timespan>(deadline - self->clock().now(),
                                                 std::chrono::milliseconds{1});
-            self->request(link.exchange, left, what)
-                .then([=](Answer& one) { then(std::move(one)); }, fail);
+            self->request(link.exchange, left, question)
+                .then([=](Answer& answer) { then(std::move(answer)); }, fail);
           },
           fail);
 }
 
 } // namespace
 
-void inspect_tasks(caf::actor_system& system, const caf::actor& membership, tasks_question what,
+void inspect_tasks(caf::actor_system& system, const caf::actor& membership, tasks_question question,
                    std::function<void(task_inspections)> then) {
-  if (what.tasks.empty())
+  if (question.tasks.empty())
     return then({});
-  system.spawn([=, what = std::move(what), then = std::move(then)](caf::event_based_actor* self) {
-    auto said = std::make_shared<task_inspections>();
-    self->set_default_handler(caf::drop);
-    end_with_exceptions(self);
-    for (const auto& task : what.tasks)
-      ask_one<inspection>(self, membership, task, what.patience, true,
-                          inspect_task{what.ref.empty() ? to_string(task) : what.ref, what.scope},
-                          [=, count = what.tasks.size()](result<inspection> answer) {
-                            said->insert_or_assign(task, std::move(answer));
-                            if (said->size() == count)
-                              then(std::move(*said));
-                          });
-  });
+  system.spawn(
+      [=, question = std::move(question), then = std::move(then)](caf::event_based_actor* self) {
+        auto inspections = std::make_shared<task_inspections>();
+        self->set_default_handler(caf::drop);
+        end_with_exceptions(self);
+        for (const auto& task : question.tasks)
+          ask_task<inspection>(
+              self, membership, task, question.patience, true,
+              inspect_task{question.ref.empty() ? to_string(task) : question.ref, question.scope},
+              [=, count = question.tasks.size()](result<inspection> answer) {
+                inspections->insert_or_assign(task, std::move(answer));
+                if (inspections->size() == count)
+                  then(std::move(*inspections));
+              });
+      });
 }
 
 void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const task_name& task,
@@ -62,8 +64,8 @@ void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const
   system.spawn([=, then = std::move(then)](caf::event_based_actor* self) {
     self->set_default_handler(caf::drop);
     end_with_exceptions(self);
-    ask_one<status>(self, membership, task, patience, false, drain_atom::value,
-                    [=](status outcome) { then(std::move(outcome)); });
+    ask_task<status>(self, membership, task, patience, false, drain_atom::value,
+                     [=](status outcome) { then(std::move(outcome)); });
   });
 }
 

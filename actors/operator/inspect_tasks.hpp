@@ -1,4 +1,4 @@
-// Asks tasks what there is to see of them, over the connections of a membership.
+// Asks tasks for their inspections, over the connections of a membership.
 #pragma once
 #include "troupe/actors/operator/cluster_inspection.hpp"
 
@@ -13,18 +13,18 @@ namespace troupe {
 
 struct tasks_question {
   std::vector<task_name> tasks;
-  std::string ref; ///< of a part of the one task; empty: each task itself
+  std::string ref; ///< a part of the only task; empty: each task as a whole
   inspection_scope scope;
   std::chrono::milliseconds patience{3000};
 };
 
-/// Calls back once, on a thread of the system, when all have answered or time is over. A task that
-/// refuses the connection is `unavailable` at once, and one that has not answered by then is
-/// `unavailable` or `deadline_exceeded`.
-void inspect_tasks(caf::actor_system& system, const caf::actor& membership, tasks_question what,
+/// Calls `then` once, on a thread of the system, when all tasks have answered or the time is over.
+/// A task that refuses the connection is `unavailable` without a retry. A task that has not
+/// answered in time is `unavailable` or `deadline_exceeded`.
+void inspect_tasks(caf::actor_system& system, const caf::actor& membership, tasks_question question,
                    std::function<void(task_inspections)> then);
 
-/// Asks a task to drain: the outcome of asking. It may be a task that is just starting.
+/// Asks a task to drain, and passes on whether it accepted. The task may be starting.
 void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const task_name& task,
                   std::chrono::milliseconds patience, std::function<void(status)> then);
 

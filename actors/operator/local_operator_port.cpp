@@ -5,7 +5,7 @@
 
 namespace troupe {
 
-result<opened_port> open_local_port(const address& at, const local_task_parts& of) {
+result<opened_port> open_local_port(const address& listen_address, const local_task_parts& local) {
   auto view = std::make_shared<cluster_view>(task_addresses{});
   task_addresses known;
   known.tasks.emplace(local_task, "");
@@ -14,16 +14,15 @@ result<opened_port> open_local_port(const address& at, const local_task_parts& o
   parts.self = local_task;
   parts.cluster = view;
   parts.inspector = std::make_shared<task_inspector>(task_inspector::parts{.address = {},
-                                                                           .server = of.server,
-                                                                           .state = of.state,
-                                                                           .devices = of.devices,
+                                                                           .server = local.server,
+                                                                           .state = local.state,
+                                                                           .devices = local.devices,
                                                                            .cluster = view});
-  parts.ask_others = [](const tasks_question&, const std::function<void(task_inspections)>& then) {
-    then({});
-  };
-  parts.why_not_ready = [] { return std::string{}; };
-  parts.knock = of.knock;
-  TROUPE_ASSIGN(auto port, operator_port::open(at, std::move(parts)));
+  parts.inspect_others = [](const tasks_question&,
+                            const std::function<void(task_inspections)>& then) { then({}); };
+  parts.readiness_error = [] { return std::string{}; };
+  parts.check_health = local.check_health;
+  TROUPE_ASSIGN(auto port, operator_port::open(listen_address, std::move(parts)));
   auto number = port->port();
   return opened_port{number, std::move(port)};
 }

@@ -41,48 +41,48 @@ public:
 
   result<inspection> inspect(const inspection_ref& ref, const inspection_scope& scope,
                              std::chrono::milliseconds patience) override {
-    auto below = depth_of_tasks(ref, scope.depth);
-    tasks_question what{.tasks = {}, .ref = {}, .scope = scope, .patience = patience};
-    if (below) {
+    auto tasks_depth = depth_of_tasks(ref, scope.depth);
+    tasks_question question{.tasks = {}, .ref = {}, .scope = scope, .patience = patience};
+    if (tasks_depth) {
       auto deadline = std::chrono::steady_clock::now() + patience;
-      auto cluster = known_by(deadline);
-      what.patience = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                   deadline - std::chrono::steady_clock::now()),
-                               std::chrono::milliseconds{1});
-      what.scope.depth = *below;
-      if (*below >= 0)
-        what.tasks = tasks_below(cluster, ref);
+      auto cluster = wait_for_tasks(deadline);
+      question.patience = std::max(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                       deadline - std::chrono::steady_clock::now()),
+                                   std::chrono::milliseconds{1});
+      question.scope.depth = *tasks_depth;
+      if (*tasks_depth >= 0)
+        question.tasks = tasks_below(cluster, ref);
       auto members = view_->members();
-      return inspect_cluster(cluster, *members, ref, scope.depth, ask(std::move(what)));
+      return inspect_cluster(cluster, *members, ref, scope.depth, ask(std::move(question)));
     }
     auto task = ref.task();
     if (!task)
       return failure(error_kind::not_found, to_string(ref), " is not there");
-    TROUPE_TRY(may_be(*task));
-    what.tasks = {*task};
-    what.ref = to_string(ref);
-    auto said = ask(std::move(what));
-    if (said.empty())
+    TROUPE_TRY(check_task(*task));
+    question.tasks = {*task};
+    question.ref = to_string(ref);
+    auto inspections = ask(std::move(question));
+    if (inspections.empty())
       return no_answer(*task);
-    return said.begin()->second;
+    return inspections.begin()->second;
   }
 
   status drain(const task_name& task, std::chrono::milliseconds patience) override {
-    TROUPE_TRY(may_be(task));
-    auto done = std::make_shared<std::promise<status>>();
-    auto outcome = done->get_future();
+    TROUPE_TRY(check_task(task));
+    auto promise = std::make_shared<std::promise<status>>();
+    auto answer = promise->get_future();
     ask_to_drain(system_, membership_, task, patience,
-                 [=](status what) { done->set_value(std::move(what)); });
+                 [=](status outcome) { promise->set_value(std::move(outcome)); });
     try {
-      return outcome.get();
-    } catch (const std::future_error&) { // what should have answered has failed
+      return answer.get();
+    } catch (const std::future_error&) { // the actor has ended without an answer
       return no_answer(task);
     }
   }
 
 private:
-  // A cluster that is joined is told by its members.
-  task_addresses known_by(std::chrono::steady_clock::time_point deadline) const {
+  // Waits for the first task: in a cluster that tasks join, a member sends the list.
+  task_addresses wait_for_tasks(std::chrono::steady_clock::time_point deadline) const {
     constexpr std::chrono::milliseconds period{10};
     for (;;) {
       auto cluster = view_->now();
@@ -92,10 +92,10 @@ private:
     }
   }
 
-  // Fails for a task that there will never be.
-  status may_be(const task_name& task) const {
+  // Fails for a task that cannot join the cluster.
+  status check_task(const task_name& task) const {
     auto known = view_->now();
-    auto is_known = [&](const auto& each) { return each.first.job == task.job; };
+    auto is_known = [&](const auto& entry) { return entry.first.job == task.job; };
     if (may_change_ && (!jobs_are_final_ || std::ranges::any_of(known.tasks, is_known)))
       return {};
     return address_of(known, task).status();
@@ -105,14 +105,15 @@ private:
     return failure(error_kind::unavailable, task, " could not be asked");
   }
 
-  // Each request has a time-out, so that the answer comes.
-  task_inspections ask(tasks_question what) {
-    auto done = std::make_shared<std::promise<task_inspections>>();
-    auto said = done->get_future();
-    inspect_tasks(system_, membership_, std::move(what),
-                  [=](task_inspections all) { done->set_value(std::move(all)); });
+  // Each request has a timeout, so there is always an answer.
+  task_inspections ask(tasks_question question) {
+    auto promise = std::make_shared<std::promise<task_inspections>>();
+    auto answer = promise->get_future();
+    inspect_tasks(system_, membership_, std::move(question), [=](task_inspections inspections) {
+      promise->set_value(std::move(inspections));
+    });
     try {
-      return said.get();
+      return answer.get();
     } catch (const std::future_error&) {
       return {};
     }
@@ -128,14 +129,14 @@ private:
 } // namespace
 
 result<std::unique_ptr<observer>> observer::of(const cluster_access& cluster,
-                                               const observer_options& how) {
+                                               const observer_options& options) {
   TROUPE_TRY(knows_tasks(cluster));
-  connection_trust trust{.tls = {}, .insecure = how.insecure};
-  if (!how.tls.none()) {
-    TROUPE_ASSIGN(
-        trust.tls,
-        tls_identity::load(
-            {.files = how.tls, .cluster = cluster.known.cluster, .self = {}, .on_warning = {}}));
+  connection_trust trust{.tls = {}, .insecure = options.insecure};
+  if (!options.tls.none()) {
+    TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
+                                                 .cluster = cluster.known.cluster,
+                                                 .self = {},
+                                                 .on_warning = {}}));
   }
   return std::unique_ptr<observer>{std::make_unique<cluster_observer>(cluster, std::move(trust))};
 }

@@ -1,4 +1,4 @@
-// How an operator's tool looks at the tasks of a cluster, without a session. Names no CAF type.
+// Inspects the tasks of a cluster for an operator's tool, without a session. Names no CAF type.
 #pragma once
 #include "troupe/runtime/insight/inspection.hpp"
 #include "troupe/runtime/insight/inspection_ref.hpp"
@@ -11,24 +11,24 @@
 namespace troupe {
 
 struct observer_options {
-  tls_files tls = {};    ///< all connections are over TLS; none: without encryption
-  bool insecure = false; ///< allows other machines without encryption
+  tls_files tls = {};    ///< all connections use TLS; none: no encryption
+  bool insecure = false; ///< allows unencrypted connections to other machines
 };
 
-/// Connects to tasks when it asks them, and stays connected. Any thread may call; each call blocks
-/// for little longer than its patience at most.
+/// Connects to a task when it first asks it, and stays connected. Any thread may call. Each call
+/// blocks for little longer than its patience at most.
 class observer {
 public:
-  /// Fails where the certificates cannot be used.
+  /// Fails if the certificates cannot be used.
   static result<std::unique_ptr<observer>> of(const cluster_access& cluster,
-                                              const observer_options& how = {});
+                                              const observer_options& options = {});
   virtual ~observer() = default;
 
-  /// A part of the cluster; of "/" and of a job, tasks that do not answer in time have an "error".
-  /// Where no task is known yet, as in a cluster that is joined, it waits for one.
+  /// Inspects a part of the cluster. For "/" and for a job, tasks that do not answer in time have
+  /// an "error". If no task is known yet, as in a cluster that tasks join, waits for one.
   virtual result<inspection> inspect(const inspection_ref& ref, const inspection_scope& scope,
                                      std::chrono::milliseconds patience) = 0;
-  /// Has a task take nothing new, and end when what has begun has ended.
+  /// Asks a task to accept no new work and to end when its running work has ended.
   virtual status drain(const task_name& task, std::chrono::milliseconds patience) = 0;
 };
 

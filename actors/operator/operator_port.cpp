@@ -29,69 +29,70 @@ http_response error_response(const status& why) {
           .body = concat(to_string(why.kind()), ": ", why.message(), '\n')};
 }
 
-// Of a query such as "depth=2&only=step,wait".
+// Parses a query such as "depth=2&only=step,wait".
 result<inspection_scope> scope_of(std::string_view query) {
-  inspection_scope made;
+  inspection_scope scope;
   while (!query.empty()) {
     auto end = std::min(query.find('&'), query.size());
-    auto one = query.substr(0, end);
+    auto option = query.substr(0, end);
     query.remove_prefix(std::min(end + 1, query.size()));
-    auto value = one.substr(std::min(one.find('=') + 1, one.size()));
-    if (one.starts_with("only=") && !value.empty()) {
-      made.only = value;
+    auto value = option.substr(std::min(option.find('=') + 1, option.size()));
+    if (option.starts_with("only=") && !value.empty()) {
+      scope.only = value;
       continue;
     }
-    auto [last, problem] = std::from_chars(value.data(), value.data() + value.size(), made.depth);
-    if (!one.starts_with("depth=") || problem != std::errc{} ||
-        last != value.data() + value.size() || made.depth < 0 ||
-        made.depth > inspection_limits::depth)
-      return invalid("'", one,
+    auto [last, problem] = std::from_chars(value.data(), value.data() + value.size(), scope.depth);
+    if (!option.starts_with("depth=") || problem != std::errc{} ||
+        last != value.data() + value.size() || scope.depth < 0 ||
+        scope.depth > inspection_limits::depth)
+      return invalid("'", option,
                      "' is not understood; write depth=0 to depth=", inspection_limits::depth,
                      ", or only=step,wait");
   }
-  return made;
+  return scope;
 }
 
-void respond_with(const http_server::respond& respond, const result<inspection>& what) {
-  if (what)
-    respond({.type = json_type, .body = to_json(*what) + '\n'});
+void respond_with(const http_server::respond& respond, const result<inspection>& outcome) {
+  if (outcome)
+    respond({.type = json_type, .body = to_json(*outcome) + '\n'});
   else
-    respond(error_response(what.status()));
+    respond(error_response(outcome.status()));
 }
 
 class running_port final : public operator_port {
 public:
-  explicit running_port(parts of) : of_(std::move(of)) {}
+  explicit running_port(parts task) : task_(std::move(task)) {}
 
-  status start(const address& at, const http_limits& limits) {
-    TROUPE_ASSIGN(server_, http_server::start(
-                               at,
-                               [of = of_](const http_request& what, http_server::respond respond) {
-                                 answer(of, what.target, std::move(respond));
-                               },
-                               limits));
+  status start(const address& listen_address, const http_limits& limits) {
+    TROUPE_ASSIGN(server_,
+                  http_server::start(
+                      listen_address,
+                      [task = task_](const http_request& request, http_server::respond respond) {
+                        answer(task, request.target, std::move(respond));
+                      },
+                      limits));
     return {};
   }
 
   uint16_t port() const noexcept override { return server_->port(); }
 
 private:
-  static void answer(const parts& of, std::string_view target, http_server::respond respond) {
+  static void answer(const parts& task, std::string_view target, http_server::respond respond) {
     auto question = target.find('?');
     auto path = target.substr(0, question);
     auto query = question == target.npos ? std::string_view{} : target.substr(question + 1);
     if (path == "/healthz")
-      return of.knock([respond = std::move(respond)] { respond({.body = "ok\n"}); });
+      return task.check_health([respond = std::move(respond)] { respond({.body = "ok\n"}); });
     if (path == "/readyz") {
-      auto why = of.why_not_ready();
+      auto why = task.readiness_error();
       return respond(why.empty() ? http_response{.body = "ok\n"}
                                  : http_response{.status = 503, .body = why + '\n'});
     }
     if (path == "/metrics")
       return respond(
-          {.type = std::string{metrics_text::content_type}, .body = of.inspector->metrics()});
+          {.type = std::string{metrics_text::content_type}, .body = task.inspector->metrics()});
     if (path == node_path || (path.starts_with(node_path) && path[node_path.size()] == '/'))
-      return inspect(of, path.substr(node_path.size()), query, respond);
+      return inspect(task, path.substr(node_path.size()), query, respond);
     respond(
         {.status = 404,
          .body =
@@ -99,58 +100,60 @@ private:
              "/v1/node/ is the cluster\n"});
   }
 
-  static void inspect(const parts& of, std::string_view ref, std::string_view query,
+  static void inspect(const parts& task, std::string_view ref, std::string_view query,
                       const http_server::respond& respond) {
     auto scope = scope_of(query);
     auto parsed = inspection_ref::parse(ref);
     if (!scope || !parsed)
       return respond(error_response(scope ? parsed.status() : scope.status()));
-    if (auto below = depth_of_tasks(*parsed, scope->depth))
-      return inspect_all(of, *parsed, *scope, *below, respond);
-    auto task = parsed->task();
-    if (!task || *task == of.self)
-      return respond_with(respond, of.inspector->inspect(*parsed, *scope));
-    if (auto known = address_of(of.cluster->now(), *task); !known)
+    if (auto tasks_depth = depth_of_tasks(*parsed, scope->depth))
+      return inspect_all(task, *parsed, *scope, *tasks_depth, respond);
+    auto wanted = parsed->task();
+    if (!wanted || *wanted == task.self)
+      return respond_with(respond, task.inspector->inspect(*parsed, *scope));
+    if (auto known = address_of(task.cluster->now(), *wanted); !known)
       return respond(error_response(known.status()));
-    of.ask_others({.tasks = {*task}, .ref = to_string(*parsed), .scope = *scope},
-                  [respond](const task_inspections& said) {
-                    for (const auto& [name, answer] : said)
-                      respond_with(respond, answer);
-                  });
+    task.inspect_others({.tasks = {*wanted}, .ref = to_string(*parsed), .scope = *scope},
+                        [respond](const task_inspections& inspections) {
+                          for (const auto& [name, outcome] : inspections)
+                            respond_with(respond, outcome);
+                        });
   }
 
-  // The cluster or a job: this task looks, the others are asked.
-  static void inspect_all(const parts& of, const inspection_ref& ref, const inspection_scope& scope,
-                          int below, const http_server::respond& respond) {
-    auto cluster = of.cluster->now();
-    auto compose = [cluster, members = of.cluster->members(), ref, depth = scope.depth,
-                    respond](task_inspections said) {
-      respond_with(respond, inspect_cluster(cluster, *members, ref, depth, std::move(said)));
+  // Inspects the cluster or a job: reads this task's tables, and asks the other tasks.
+  static void inspect_all(const parts& task, const inspection_ref& ref,
+                          const inspection_scope& scope, int tasks_depth,
+                          const http_server::respond& respond) {
+    auto cluster = task.cluster->now();
+    auto compose = [cluster, members = task.cluster->members(), ref, depth = scope.depth,
+                    respond](task_inspections inspections) {
+      respond_with(respond, inspect_cluster(cluster, *members, ref, depth, std::move(inspections)));
     };
-    if (below < 0)
+    if (tasks_depth < 0)
       return compose({});
-    tasks_question what{.tasks = tasks_below(cluster, ref), .ref = {}, .scope = scope};
-    what.scope.depth = below;
-    if (std::erase(what.tasks, of.self) == 0)
-      return of.ask_others(std::move(what), compose);
-    auto own = of.inspector->inspect(inspection_ref::of(of.self), what.scope);
-    of.ask_others(std::move(what), [self = of.self, own, compose](task_inspections said) {
-      said.insert_or_assign(self, own);
-      compose(std::move(said));
-    });
+    tasks_question question{.tasks = tasks_below(cluster, ref), .ref = {}, .scope = scope};
+    question.scope.depth = tasks_depth;
+    if (std::erase(question.tasks, task.self) == 0)
+      return task.inspect_others(std::move(question), compose);
+    auto own_inspection = task.inspector->inspect(inspection_ref::of(task.self), question.scope);
+    task.inspect_others(std::move(question),
+                        [self = task.self, own_inspection, compose](task_inspections inspections) {
+                          inspections.insert_or_assign(self, own_inspection);
+                          compose(std::move(inspections));
+                        });
   }
 
-  const parts of_;
+  const parts task_;
   std::unique_ptr<http_server> server_;
 };
 
 } // namespace
 
-result<std::unique_ptr<operator_port>> operator_port::open(const address& at, parts of,
-                                                           const http_limits& limits) {
-  auto made = std::make_unique<running_port>(std::move(of));
-  TROUPE_TRY(made->start(at, limits));
-  return std::unique_ptr<operator_port>{std::move(made)};
+result<std::unique_ptr<operator_port>> operator_port::open(const address& listen_address,
+                                                           parts task, const http_limits& limits) {
+  auto port = std::make_unique<running_port>(std::move(task));
+  TROUPE_TRY(port->start(listen_address, limits));
+  return std::unique_ptr<operator_port>{std::move(port)};
 }
 
 } // namespace troupe

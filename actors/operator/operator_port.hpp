@@ -1,4 +1,4 @@
-// What a task tells operators over HTTP: /healthz, /readyz, /metrics, /v1/node/<ref>.
+// Serves operators of a task over HTTP: /healthz, /readyz, /metrics, /v1/node/<ref>.
 #pragma once
 #include "troupe/actors/network/http_server.hpp"
 #include "troupe/actors/operator/inspect_tasks.hpp"
@@ -13,15 +13,16 @@ public:
     task_name self;
     std::shared_ptr<const cluster_view> cluster;
     std::shared_ptr<const task_inspector> inspector;
-    /// Asks other tasks, as inspect_tasks() does.
-    std::function<void(tasks_question, std::function<void(task_inspections)>)> ask_others;
-    /// Empty when the task takes steps; else why not.
-    std::function<std::string()> why_not_ready;
-    /// Has an actor that the task cannot do without call that function, on any thread.
-    std::function<void(std::function<void()>)> knock;
+    /// Inspects other tasks, as inspect_tasks() does.
+    std::function<void(tasks_question, std::function<void(task_inspections)>)> inspect_others;
+    /// Returns why the task accepts no steps; empty: it accepts them.
+    std::function<std::string()> readiness_error;
+    /// Has an actor that the task needs call a function, to check that it handles messages. Any
+    /// thread.
+    std::function<void(std::function<void()>)> check_health;
   };
 
-  static result<std::unique_ptr<operator_port>> open(const address& at, parts of,
+  static result<std::unique_ptr<operator_port>> open(const address& listen_address, parts task,
                                                      const http_limits& limits = {});
   virtual ~operator_port() = default;
   virtual uint16_t port() const noexcept = 0;

@@ -33,22 +33,22 @@
 namespace troupe {
 namespace {
 
-// Tells of a failure, the first one.
-class once {
+// Calls the hook with the first failure only.
+class failure_hook {
 public:
-  explicit once(std::function<void(const status&)> tell) : tell_(std::move(tell)) {}
+  explicit failure_hook(std::function<void(const status&)> hook) : hook_(std::move(hook)) {}
   void call(const status& why) {
-    if (!called_.exchange(true) && tell_)
-      tell_(why);
+    if (!called_.exchange(true) && hook_)
+      hook_(why);
   }
 
 private:
   std::atomic<bool> called_{false};
-  const std::function<void(const status&)> tell_;
+  const std::function<void(const status&)> hook_;
 };
 
-struct closed_at_end {
-  ~closed_at_end() {
+struct log_closer {
+  ~log_closer() {
     if (log)
       log->close();
   }
@@ -61,32 +61,33 @@ public:
   running_task() : config_(2, true), system_(config_) {}
 
   ~running_task() override {
-    announced_ = nullptr; // first: others see at once that it goes
+    announced_ = nullptr; // first, so that other tasks learn soon that it ends
     operators_ = nullptr;
-    if (host_) // before its clients' exchanges go
+    if (host_) // before the exchanges of its clients end
       host_->close();
     if (server_)
       server_->log().write(log_level::info, "task_stopping");
-    for (auto& one : {supervisor_, listener_, membership_, worker_})
-      if (one)
-        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    for (auto& actor : {supervisor_, listener_, membership_, worker_})
+      if (actor)
+        caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
     if (server_)
       server_->close(failure(error_kind::unavailable, "the task shuts down"));
     supervisor_ = listener_ = membership_ = worker_ = nullptr;
   }
 
-  // The log's hook is not called any more when the task has ended.
-  void owns(const std::shared_ptr<event_log>& log) { log_.log = log; }
+  // Closes the log when the task has ended, after which the hook is not called any more.
+  void own_log(const std::shared_ptr<event_log>& log) { log_.log = log; }
 
-  status start(task_options& options, const address& at, std::shared_ptr<event_log> log) {
-    TROUPE_ASSIGN(auto listening, listen_at(at));
+  status start(task_options& options, const address& listen_address,
+               std::shared_ptr<event_log> log) {
+    TROUPE_ASSIGN(auto listening, listen_at(listen_address));
     port_ = listening.second;
     join_options join;
-    auto fail = std::make_shared<once>(std::move(options.on_failure));
+    auto fail = std::make_shared<failure_hook>(std::move(options.on_failure));
     if (!options.cluster.seeds.empty()) {
-      TROUPE_ASSIGN(join, this->join(options, at));
+      TROUPE_ASSIGN(join, this->join(options, listen_address));
     } else if (options.cluster.source && options.cluster.source->takes_announcements()) {
-      TROUPE_TRY(announce(options, at, fail));
+      TROUPE_TRY(announce(options, listen_address, fail));
     }
     self_ = options.self;
     log->rename(to_string(self_));
@@ -120,7 +121,7 @@ public:
                                              .view = view_,
                                              .join = std::move(join)});
     auto inspector = std::make_shared<task_inspector>(
-        task_inspector::parts{.address = to_string(address{at.host, port_}),
+        task_inspector::parts{.address = to_string(address{listen_address.host, port_}),
                               .server = server_,
                               .state = state_,
                               .devices = devices,
@@ -147,7 +148,7 @@ public:
     exchange.self.job = options.self.job;
     exchange.self.task = options.self.task;
     exchange.self.incarnation = incarnation_;
-    exchange.address = to_string(at);
+    exchange.address = to_string(listen_address);
     exchange.owner = worker_;
     exchange.opener = membership_.address();
     exchange.server = server_;
@@ -176,7 +177,7 @@ public:
     if (!options.http.empty())
       TROUPE_TRY(open_operator_port(options, std::move(inspector)));
     server_->log().write(log_level::info, "task_started",
-                         {{"address", to_string(address{at.host, port_})},
+                         {{"address", to_string(address{listen_address.host, port_})},
                           {"http_port", int64_t{http_port()}},
                           {"incarnation", std::to_string(incarnation_)},
                           {"version", std::string{library_version}}});
@@ -193,13 +194,13 @@ public:
       server_->log().write(log_level::info, "drain_began",
                            {{"steps", static_cast<int64_t>(server_->in_flight())}});
     server_->drain();
-    // Steps end on many threads, and none of them shall look after us.
+    // Steps end on many threads, which should not have to notify this one, so it polls.
     constexpr std::chrono::milliseconds period{10};
     constexpr std::chrono::hours century{100 * 365 * 24}; // the clock cannot count much further
     auto end = std::chrono::steady_clock::now() +
                std::clamp<std::chrono::milliseconds>(patience, period * 0, century);
     for (;;) {
-      // First: an answer is sent before its step has ended.
+      // Steps before connections: an answer is sent before its step has ended.
       auto steps = host_->in_flight() + server_->in_flight();
       rest left{steps, busy_connections()};
       if (left.none() || std::chrono::steady_clock::now() >= end)
@@ -209,7 +210,7 @@ public:
   }
 
 private:
-  // Sessions that it hosts are clients of this task, as of others, by its own certificate.
+  // A hosted session is a client of this task, as of other tasks, with this task's certificate.
   std::shared_ptr<session_host> make_host(const task_options& options,
                                           const connection_trust& trust,
                                           const std::vector<std::shared_ptr<device>>& devices) {
@@ -228,18 +229,19 @@ private:
                                .trust = trust});
   }
 
-  result<std::string> advertised(const task_options& options, const address& at) const {
+  result<std::string> advertised(const task_options& options, const address& listen_address) const {
     if (!options.advertise.empty())
       return options.advertise;
-    if (at.host == "0.0.0.0" || at.host == "::")
-      return invalid("a task that listens at all addresses of its machine has to be told where "
-                     "others reach it: advertise one of them");
-    return to_string(address{at.host, port_});
+    if (listen_address.host == "0.0.0.0" || listen_address.host == "::")
+      return invalid("a task that listens at all addresses of its machine needs the address at "
+                     "which other tasks reach it: set advertise to one of them");
+    return to_string(address{listen_address.host, port_});
   }
 
-  // Where tasks say themselves who they are.
-  status announce(task_options& options, const address& at, const std::shared_ptr<once>& fail) {
-    TROUPE_ASSIGN(auto address, advertised(options, at));
+  // Announces this task at a source of which tasks are the entries.
+  status announce(task_options& options, const address& listen_address,
+                  const std::shared_ptr<failure_hook>& fail) {
+    TROUPE_ASSIGN(auto address, advertised(options, listen_address));
     TROUPE_ASSIGN(announced_, options.cluster.source->announce(
                                   {.what = {options.self.job, options.self.task, incarnation_,
                                             std::move(address)},
@@ -251,75 +253,76 @@ private:
     return {};
   }
 
-  // A task of a cluster that is joined gets its number, or is told that it may have the one that it
-  // asks for.
-  result<join_options> join(task_options& options, const address& at) {
-    TROUPE_ASSIGN(auto address, advertised(options, at));
-    join_options made{.seeds = options.cluster.seeds,
-                      .address = std::move(address),
-                      .times = options.member_times,
-                      .succession = options.vote_times};
-    if (made.coordinates()) {
+  // Requests a number for this task, or the confirmation of the number that it has.
+  result<join_options> join(task_options& options, const address& listen_address) {
+    TROUPE_ASSIGN(auto address, advertised(options, listen_address));
+    join_options joining{.seeds = options.cluster.seeds,
+                         .address = std::move(address),
+                         .times = options.member_times,
+                         .succession = options.vote_times};
+    if (joining.coordinates()) {
       if (options.self.task < 0)
-        return invalid("the task at ", made.address,
-                       ", the first to be joined, gives out the "
-                       "numbers of the others; say which it has itself");
-      return made;
+        return invalid("the task at ", joining.address,
+                       ", the first seed, gives out the numbers of the other tasks; give it its "
+                       "own number");
+      return joining;
     }
     connection_trust trust{.tls = {}, .insecure = options.insecure};
-    if (!options.tls.none()) { // it shows that it may be a task of that job, and is none yet
+    if (!options.tls.none()) { // proves that it may be a task of the job; it has no number yet
       TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                    .cluster = options.cluster.known.cluster,
                                                    .on_warning = options.on_warning}));
     }
-    claim_options claim{.seeds = made.seeds,
-                        .what = {options.self.job, options.self.task, incarnation_, made.address},
-                        .cluster = options.cluster.known.cluster,
-                        .patience = options.join_patience,
-                        .peer_timeout = options.peer_timeout,
-                        .give_up = options.give_up,
-                        .ways = usual_ways(io_loop::make(), trust)};
+    claim_options claim{
+        .seeds = joining.seeds,
+        .what = {options.self.job, options.self.task, incarnation_, joining.address},
+        .cluster = options.cluster.known.cluster,
+        .patience = options.join_patience,
+        .peer_timeout = options.peer_timeout,
+        .give_up = options.give_up,
+        .ways = usual_ways(io_loop::make(), trust)};
     TROUPE_ASSIGN(auto granted, claim_number(system_, std::move(claim)));
     options.self = granted.task;
     incarnation_ = granted.incarnation;
-    made.follows_coordinator = granted.ask == made.address;
-    return made;
+    joining.follows_coordinator = granted.ask == joining.address;
+    return joining;
   }
 
   status open_operator_port(const task_options& options,
                             std::shared_ptr<const task_inspector> inspector) {
-    TROUPE_ASSIGN(auto at, address::parse(options.http));
-    if (!is_loopback(at.host) && !options.http_anywhere && !options.insecure)
+    TROUPE_ASSIGN(auto parsed, address::parse(options.http));
+    if (!is_loopback(parsed.host) && !options.http_anywhere && !options.insecure)
       return failure(error_kind::failed_precondition, options.self, " would serve HTTP at ",
                      options.http,
                      ", to all who reach it; serve it on loopback, or allow it with "
                      "--http-anywhere");
-    if (!is_loopback(at.host))
+    if (!is_loopback(parsed.host))
       options.on_warning(concat(options.self, " serves HTTP at ", options.http,
                                 " without encryption: all who reach it see what it runs"));
-    operator_port::parts made;
-    made.self = options.self;
-    made.cluster = view_;
-    made.inspector = std::move(inspector);
-    made.ask_others = [this](tasks_question what, std::function<void(task_inspections)> then) {
-      inspect_tasks(system_, membership_, std::move(what), std::move(then));
+    operator_port::parts parts;
+    parts.self = options.self;
+    parts.cluster = view_;
+    parts.inspector = std::move(inspector);
+    parts.inspect_others = [this](tasks_question question,
+                                  std::function<void(task_inspections)> then) {
+      inspect_tasks(system_, membership_, std::move(question), std::move(then));
     };
-    made.why_not_ready = [server = server_] { return server->refusal().message(); };
-    made.knock = [to = worker_](std::function<void()> answer) {
-      caf::anon_send(to, knock{std::move(answer)});
+    parts.readiness_error = [server = server_] { return server->refusal().message(); };
+    parts.check_health = [worker = worker_](std::function<void()> answer) {
+      caf::anon_send(worker, knock{std::move(answer)});
     };
-    TROUPE_ASSIGN(operators_, operator_port::open(at, std::move(made)));
+    TROUPE_ASSIGN(operators_, operator_port::open(parsed, std::move(parts)));
     return {};
   }
 
   size_t busy_connections() const {
     size_t busy = 0;
-    for (const auto& one : server_->connections().open())
-      busy += !numbers_of(*one).drained;
+    for (const auto& connection : server_->connections().open())
+      busy += !numbers_of(*connection).drained;
     return busy;
   }
 
-  closed_at_end log_; // after all actors have ended
+  log_closer log_; // closes after all actors have ended
   system_config config_;
   caf::actor_system system_;
   std::shared_ptr<step_server> server_;
@@ -341,26 +344,26 @@ result<std::unique_ptr<task>> task::start(task_options options) {
     return invalid("a task needs ops and devices");
   TROUPE_TRY(knows_tasks(options.cluster));
   auto log = std::make_shared<event_log>(to_string(options.self), std::move(options.on_log));
-  options.on_warning = [log, tell = std::move(options.on_warning)](const std::string& text) {
+  options.on_warning = [log, on_warning = std::move(options.on_warning)](const std::string& text) {
     log->write(log_level::warning, "warning", {{"text", text}});
-    if (tell)
-      tell(text);
+    if (on_warning)
+      on_warning(text);
   };
   if (!options.access.empty() && options.tls.none())
     return failure(error_kind::failed_precondition, options.self, " has the access list ",
                    options.access,
-                   ", but no TLS: nobody proves who they are; give it a certificate, a "
-                   "key and an authority");
+                   ", but no TLS, so no client proves its identity; give it a certificate, a key "
+                   "and an authority");
   auto listen = options.listen;
   const auto& source = options.cluster.source;
   if (listen.empty() &&
       (!options.cluster.seeds.empty() || (source && source->takes_announcements())))
-    return invalid("a task that joins a cluster has to be told where to listen");
+    return invalid("a task that joins a cluster needs an address to listen at");
   if (listen.empty()) {
     TROUPE_ASSIGN(listen, address_of(options.cluster.known, options.self));
   }
-  TROUPE_ASSIGN(auto at, address::parse(listen));
-  if (!is_loopback(at.host) && options.tls.none()) {
+  TROUPE_ASSIGN(auto parsed, address::parse(listen));
+  if (!is_loopback(parsed.host) && options.tls.none()) {
     if (!options.insecure)
       return failure(
           error_kind::failed_precondition, options.self, " would listen at ", listen,
@@ -369,10 +372,10 @@ result<std::unique_ptr<task>> task::start(task_options options) {
     options.on_warning(concat(options.self, " listens at ", listen,
                               " without encryption: all who reach it control it"));
   }
-  auto made = std::make_unique<running_task>();
-  made->owns(log);
-  TROUPE_TRY(made->start(options, at, std::move(log)));
-  return std::unique_ptr<task>{std::move(made)};
+  auto started = std::make_unique<running_task>();
+  started->own_log(log);
+  TROUPE_TRY(started->start(options, parsed, std::move(log)));
+  return std::unique_ptr<task>{std::move(started)};
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// One process of a cluster: its worker, devices and listening port, from start to stop.
+// A process of a cluster, from start to stop: its worker, devices and listening port.
 #pragma once
 #include "troupe/actors/hosting/hosting_limits.hpp"
 #include "troupe/actors/session/client.hpp"
@@ -19,67 +19,68 @@ struct task_options {
   const registry* ops = nullptr; ///< must outlive the task
   device_maker make_devices;
   cluster_access cluster;
-  /// Where tasks join, or say in the source themselves who they are, the number -1 stands for any.
+  /// The number -1 stands for any number, where the cluster assigns numbers to tasks.
   task_name self;
-  std::string listen;      ///< "host:port"; empty: the address that the cluster gives to this task
-  tls_files tls = {};      ///< all connections are over TLS; none: without encryption
-  std::string access = {}; ///< file that says what clients may do; none: all. With TLS only
-  bool insecure = false;   ///< allows other machines without encryption
+  std::string listen;      ///< "host:port"; empty: the address that the cluster has for this task
+  tls_files tls = {};      ///< all connections use TLS; none: no encryption
+  std::string access = {}; ///< access list: the rights of clients; none: all rights. Needs TLS
+  bool insecure = false;   ///< allows unencrypted connections to other machines
   size_t inter_op_threads = 0; ///< 0: one per core
   std::chrono::milliseconds peer_timeout{10'000};
-  bool deterministic = false;      ///< the same bits for any number of threads, for all sessions
-  bool gpu_launch_threads = false; ///< each GPU has one
-  /// Large tensors of processes of this machine are read out of their memory, where that is
-  /// allowed.
+  bool deterministic = false;      ///< in all sessions, results do not depend on thread counts
+  bool gpu_launch_threads = false; ///< each GPU has a launch thread
+  /// Large tensors of processes of this machine are read from their memory, where the system allows
+  /// it.
   bool near_memory = true;
-  /// Told, on any thread, what a log should say: callers that were sent away, files that cannot be
-  /// used. Must not block.
+  /// Called on any thread with each warning, such as a refused caller or an unusable file. Must not
+  /// block.
   std::function<void(const std::string&)> on_warning = {};
-  /// Told once, on any thread, when the task can serve no longer though it was not stopped: end the
-  /// process, so that whoever watches it starts another.
+  /// Called once, on any thread, when the task can no longer serve although it was not stopped. The
+  /// process should end, so that its supervisor restarts it.
   std::function<void(const status&)> on_failure = {};
-  /// Told what the task does (docs/operating.md).
+  /// Called with the events of the task (docs/operating.md).
   log_hook on_log = {};
-  /// Told when an operator wants the task to end (`troupe drain`), unless it drains already, on a
-  /// thread of the task that it must not block: call task::drain, then end the process. Meanwhile
-  /// the task takes nothing new.
+  /// Called when an operator wants the task to end (`troupe drain`), unless it is draining already.
+  /// Runs on a thread of the task that it must not block: have another thread call task::drain and
+  /// end the process. Meanwhile the task accepts no new work.
   std::function<void()> on_drain = {};
-  /// "host:port" where operators ask over HTTP (docs/operating.md); port 0: any. Empty: nowhere.
-  /// Only on loopback, unless `http_anywhere` or `insecure` allows more: all who reach it see names
-  /// of nodes, files and peers, and can change nothing.
+  /// "host:port" that serves operators over HTTP (docs/operating.md); port 0: any; empty: not
+  /// served. Must be on loopback, unless `http_anywhere` or `insecure` is set: all who reach it can
+  /// read names of nodes, files and peers, but can change nothing.
   std::string http = {};
   bool http_anywhere = false;
-  /// Where this task says so itself: where others reach it; empty: where it listens.
+  /// The address that this task announces, where it announces one; empty: the one it listens at.
   std::string advertise = {};
-  /// How long it waits for a number, and whether it still should: asked five times a second.
+  /// How long it waits for its number. `give_up` is asked five times a second whether to stop.
   std::chrono::milliseconds join_patience{300'000};
   std::function<bool()> give_up = {};
   hosting_limits hosting = {}; ///< of sessions of clients
-  /// The task runs no step that uses what it holds before a session has filled it, and refuses them
-  /// with `unavailable` for so long, then with `failed_precondition` (docs/recovery.md). None: what
-  /// it holds is there from the beginning, and empty.
+  /// If set, a session must initialize the task before it serves its state. Until then the task
+  /// refuses steps that use its state: with `unavailable` for so long, then with
+  /// `failed_precondition` (docs/recovery.md). If not set, the state is available from the start,
+  /// and is empty.
   std::optional<std::chrono::milliseconds> fill_before_serving = {};
   coordinator_options member_times = {}; ///< of the task that gives out numbers
-  succession_options vote_times = {};    ///< of those that may take its place
+  succession_options vote_times = {};    ///< of tasks that may be elected in its place
 };
 
 /// Serves other tasks and clients until it is destroyed, which takes at most two seconds.
 class task {
 public:
-  /// In a cluster that is joined it returns when the task has its number.
+  /// In a cluster that tasks join, returns when the task has its number.
   static result<std::unique_ptr<task>> start(task_options options);
   virtual ~task() = default;
   virtual task_name self() const = 0;
-  virtual uint16_t port() const noexcept = 0; ///< where it listens
+  virtual uint16_t port() const noexcept = 0; ///< that the task listens at
   virtual uint64_t incarnation() const noexcept = 0;
   virtual uint16_t http_port() const noexcept = 0; ///< 0: none
 
-  /// Refuses new steps and programs from now on, with `unavailable`, and says so at /readyz; waits
-  /// until those that have begun have ended and their answers have left, at most so long. Returns
-  /// what is left, which the task's end fails. Any thread may call.
+  /// Refuses new steps and programs from now on with `unavailable`, also at /readyz. Waits until
+  /// running steps have ended and their answers are sent, but not longer than the patience. Returns
+  /// what is not done; the destructor fails it. Any thread may call.
   struct rest {
-    size_t steps = 0;       ///< that have not ended
-    size_t connections = 0; ///< that have something to send
+    size_t steps = 0;       ///< running
+    size_t connections = 0; ///< with unsent messages
     bool none() const noexcept { return steps == 0 && connections == 0; }
   };
   virtual rest drain(std::chrono::milliseconds patience) = 0;

@@ -9,60 +9,60 @@
 namespace troupe {
 namespace {
 
-// Who waits in vain is told what placement says of it, a little before time is over.
+// A wait ends a little before the deadline, so that placement can report the missing task.
 constexpr std::chrono::milliseconds margin{50};
 
-std::vector<device_name> tasks_that_are_asked_for(const graph& of) {
-  std::set<device_name> found;
-  for (const auto& at : of.nodes())
-    if (auto asked = device_name::parse(at->device()); asked && !asked->job.empty())
-      found.insert({asked->job, asked->task, {}, -1});
-  return {found.begin(), found.end()};
+std::vector<device_name> requested_tasks(const graph& nodes) {
+  std::set<device_name> requested;
+  for (const auto& node : nodes.nodes())
+    if (auto name = device_name::parse(node->device()); name && !name->job.empty())
+      requested.insert({name->job, name->task, {}, -1});
+  return {requested.begin(), requested.end()};
 }
 
 } // namespace
 
 void take_tasks(device_list& devices, const std::vector<task_name>& tasks) {
-  std::set<task_name> now{tasks.begin(), tasks.end()};
-  std::erase_if(devices, [&](const auto& one) { return !now.contains(one.on_task()); });
-  for (const auto& one : devices)
-    now.erase(one.on_task());
-  for (const auto& task : now)
+  std::set<task_name> missing{tasks.begin(), tasks.end()};
+  std::erase_if(devices, [&](const auto& name) { return !missing.contains(name.on_task()); });
+  for (const auto& name : devices)
+    missing.erase(name.on_task());
+  for (const auto& task : missing)
     devices.push_back({task.job, task.task, "cpu", 0});
-  std::ranges::stable_sort(devices, {}, [](const auto& one) {
-    return std::pair{one.job != "worker", one.on_task()};
+  std::ranges::stable_sort(devices, {}, [](const auto& name) {
+    return std::pair{name.job != "worker", name.on_task()};
   });
 }
 
-void awaited_tasks::wait_for(const graph& of, step_clock::time_point deadline,
+void awaited_tasks::wait_for(const graph& nodes, step_clock::time_point deadline,
                              std::function<void()> then) {
-  // Softly placed nodes take what there is.
-  auto any = !options_.may_change || options_.programs.placement.soft;
-  wait_for(any ? std::vector<device_name>{} : tasks_that_are_asked_for(of), deadline,
+  // Soft placement needs no particular task.
+  auto any_task = !options_.may_change || options_.programs.placement.soft;
+  wait_for(any_task ? std::vector<device_name>{} : requested_tasks(nodes), deadline,
            std::move(then));
 }
 
 void awaited_tasks::wait_for(std::vector<device_name> wanted, step_clock::time_point deadline,
                              std::function<void()> then) {
-  if (!options_.may_change || all_there(wanted) || is_hopeless(wanted))
+  if (!options_.may_change || all_known(wanted) || is_hopeless(wanted))
     return then();
-  auto at = waiting_.insert(waiting_.end(), {std::move(wanted), std::move(then)});
-  at->since = self_->clock().now();
+  auto waiting = waiting_.insert(waiting_.end(), {std::move(wanted), std::move(then)});
+  waiting->since = self_->clock().now();
   auto early = std::min<step_clock::duration>(margin, (deadline - self_->clock().now()) / 8);
-  at->due = due_.add(self_, deadline - early, [this, at] {
-    auto act = std::move(at->then);
-    waiting_.erase(at);
+  waiting->due = due_.add(self_, deadline - early, [this, waiting] {
+    auto act = std::move(waiting->then);
+    waiting_.erase(waiting);
     act();
   });
 }
 
-void awaited_tasks::look() {
+void awaited_tasks::check() {
   std::vector<std::function<void()>> ready;
-  std::erase_if(waiting_, [&](auto& one) {
-    if (!all_there(one.wanted))
+  std::erase_if(waiting_, [&](auto& waiting) {
+    if (!all_known(waiting.wanted))
       return false;
-    due_.remove(one.due);
-    ready.push_back(std::move(one.then));
+    due_.remove(waiting.due);
+    ready.push_back(std::move(waiting.then));
     return true;
   });
   for (const auto& act : ready)
@@ -71,32 +71,32 @@ void awaited_tasks::look() {
 
 client_wait_list awaited_tasks::waits() const {
   client_wait_list listed;
-  for (const auto& each : waiting_) {
+  for (const auto& waiting : waiting_) {
     if (listed.size() == client_wait::most)
       break;
     auto missing =
-        std::ranges::find_if(each.wanted, [&](const auto& asked) { return !all_there({asked}); });
+        std::ranges::find_if(waiting.wanted, [&](const auto& name) { return !all_known({name}); });
     listed.push_back(
-        {.target = missing == each.wanted.end() ? "any task" : to_string(*missing),
+        {.target = missing == waiting.wanted.end() ? "any task" : to_string(*missing),
          .reason = "the cluster does not have it yet",
          .steps = 1,
-         .seconds = std::chrono::duration<double>(self_->clock().now() - each.since).count()});
+         .seconds = std::chrono::duration<double>(self_->clock().now() - waiting.since).count()});
   }
   return listed;
 }
 
 bool awaited_tasks::is_hopeless(const std::vector<device_name>& wanted) const {
-  const auto& there = options_.devices;
-  return options_.jobs_are_final && !there.empty() &&
-         std::ranges::any_of(wanted, [&](const auto& asked) {
-           return std::ranges::find(there, asked.job, &device_name::job) == there.end();
+  const auto& known = options_.devices;
+  return options_.jobs_are_final && !known.empty() &&
+         std::ranges::any_of(wanted, [&](const auto& name) {
+           return std::ranges::find(known, name.job, &device_name::job) == known.end();
          });
 }
 
-bool awaited_tasks::all_there(const std::vector<device_name>& wanted) const {
-  const auto& there = options_.devices;
-  return !there.empty() && std::ranges::all_of(wanted, [&](const auto& asked) {
-    return std::ranges::any_of(there, [&](const auto& one) { return asked.matches(one); });
+bool awaited_tasks::all_known(const std::vector<device_name>& wanted) const {
+  const auto& known = options_.devices;
+  return !known.empty() && std::ranges::all_of(wanted, [&](const auto& name) {
+    return std::ranges::any_of(known, [&](const auto& device) { return name.matches(device); });
   });
 }
 

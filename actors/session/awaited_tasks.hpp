@@ -1,4 +1,4 @@
-// Steps wait for tasks that the cluster does not have yet, where tasks come and go.
+// Steps that wait for tasks which the cluster does not have yet, where tasks join and leave.
 #pragma once
 #include "troupe/actors/base/deadlines.hpp"
 #include "troupe/runtime/insight/client_wait.hpp"
@@ -15,8 +15,9 @@ namespace troupe {
 class graph;
 struct master_options;
 
-/// Makes the list that of these tasks: what is known of one that was there stays, and of a new one
-/// its processor. Workers come first: nodes that do not care go to them, not to parameter servers.
+/// Replaces the list by the devices of these tasks. Known devices of remaining tasks are kept; a
+/// new task gets its CPU. Workers come first, so that nodes without a device run there and not on
+/// parameter servers.
 void take_tasks(device_list& devices, const std::vector<task_name>& tasks);
 
 /// Part of a master, on its thread.
@@ -25,16 +26,16 @@ public:
   awaited_tasks(caf::event_based_actor* self, deadlines& due, const master_options& options)
       : self_(self), due_(due), options_(options) {}
 
-  /// Calls `then` when each device that the graph's nodes ask for is on a task that is known, and
-  /// any task is; at the deadline at the latest. At once where nothing changes, or where a node
-  /// asks for a job that there will never be.
-  void wait_for(const graph& of, step_clock::time_point deadline, std::function<void()> then);
-  /// The same for these tasks: names without a kind and a number of devices.
+  /// Calls `then` when at least one task is known and each device that the nodes request is on a
+  /// known task; shortly before the deadline at the latest. Calls it before returning if the
+  /// cluster does not change, or if a node requests a job that the cluster will never have.
+  void wait_for(const graph& nodes, step_clock::time_point deadline, std::function<void()> then);
+  /// The same for these tasks. The names have no device kind and ordinal.
   void wait_for(std::vector<device_name> wanted, step_clock::time_point deadline,
                 std::function<void()> then);
-  /// Tasks have come.
-  void look();
-  /// What is waited for, as operators are told.
+  /// Calls back for the requests whose tasks are known now.
+  void check();
+  /// Returns the missing tasks, for operators.
   client_wait_list waits() const;
 
 private:
@@ -44,7 +45,7 @@ private:
     deadlines::key due = {};
     step_clock::time_point since = {};
   };
-  bool all_there(const std::vector<device_name>& wanted) const;
+  bool all_known(const std::vector<device_name>& wanted) const;
   bool is_hopeless(const std::vector<device_name>& wanted) const;
 
   caf::event_based_actor* self_;

@@ -28,31 +28,31 @@
 namespace troupe {
 namespace {
 
-// Where a thread waits for its turn, and for the step that it drives.
-class driver final : public step_observer, public step_gate::waiter, public waiting_caller {
+// The calling thread of run(): waits at the gate of a step, and for the end of the step.
+class step_driver final : public step_observer, public step_gate::waiter, public waiting_caller {
 public:
   void let_in() override {
     std::lock_guard guard{mutex_};
-    let_in_ = true;
+    admitted_ = true;
     changed_.notify_one();
   }
   bool enter(step_gate& gate, step_clock::time_point deadline, const std::stop_token& stop) {
     if (gate.enter(*this))
       return true;
-    std::stop_callback leaves{stop, [this] {
-                                std::lock_guard guard{mutex_};
-                                leaves_ = true;
-                                changed_.notify_one();
-                              }};
+    std::stop_callback on_stop{stop, [this] {
+                                 std::lock_guard guard{mutex_};
+                                 stopped_ = true;
+                                 changed_.notify_one();
+                               }};
     {
       std::unique_lock lock{mutex_};
-      changed_.wait_until(lock, deadline, [&] { return let_in_ || leaves_; });
-      if (let_in_)
+      changed_.wait_until(lock, deadline, [&] { return admitted_ || stopped_; });
+      if (admitted_)
         return true;
     }
-    return !gate.withdraw(*this); // it may have come in the last moment
+    return !gate.withdraw(*this); // the gate may have admitted it meanwhile
   }
-  // On the thread that waits there is nothing to wake.
+  // On the waiting thread itself there is no thread to wake.
   void step_ended(caf::execution_unit* unit) noexcept override {
     if (unit == unit_) {
       ended_here_ = true;
@@ -60,7 +60,7 @@ public:
     }
     std::lock_guard guard{mutex_};
     ended_ = true;
-    changed_.notify_one(); // under the lock, because the waiter destroys this
+    changed_.notify_one(); // under the lock, because the waiting thread destroys this object
   }
   void drives(caf::execution_unit& unit) { unit_ = &unit; }
   bool has_ended_here() const noexcept { return ended_here_; }
@@ -69,7 +69,7 @@ public:
     region_waits_ = true;
     changed_.notify_one();
   }
-  // Until the step has ended or has something to do; false when the time is over.
+  // Waits until the step has ended or has work for this thread; false at the deadline.
   bool wait_until(step_clock::time_point deadline) {
     std::unique_lock lock{mutex_};
     auto woken = changed_.wait_until(lock, deadline, [&] { return ended_ || region_waits_; });
@@ -82,7 +82,7 @@ public:
     std::lock_guard guard{mutex_};
     return ended_;
   }
-  // After an abort: nothing new starts, and running kernels leave off within some 10 ms.
+  // Called after an abort: no new work starts, and running kernels stop within about 10 ms.
   void wait_for_stop() {
     if (ended_here_)
       return;
@@ -93,12 +93,12 @@ public:
 private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool ended_ = false, let_in_ = false, leaves_ = false, region_waits_ = false;
+  bool ended_ = false, admitted_ = false, stopped_ = false, region_waits_ = false;
   caf::execution_unit* unit_ = nullptr;
   bool ended_here_ = false;
 };
 
-// Calls back once, wherever its way ends: also when its message is never read.
+// Calls back exactly once: also if the message that carries it is dropped.
 class callback {
 public:
   using on_warning = std::function<void(const std::string&)>;
@@ -111,14 +111,14 @@ public:
     auto done = std::exchange(done_, nullptr);
     if (!done)
       return;
-    auto outer = std::exchange(running_, true);
-    auto said = guarded("a callback of run_async", [&] { done(std::move(outcome)); });
-    done = nullptr; // what it holds goes here as well
-    running_ = outer;
-    if (!said && warn_)
-      warn_(said.message());
+    auto was_running = std::exchange(running_, true);
+    auto outcome_of_call = guarded("a callback of run_async", [&] { done(std::move(outcome)); });
+    done = nullptr; // destroys its captures here as well
+    running_ = was_running;
+    if (!outcome_of_call && warn_)
+      warn_(outcome_of_call.message());
   }
-  // On a thread that runs a callback nothing can wait for the end of the system that it belongs to.
+  // A thread that runs a callback must not wait for the end of the actor system it belongs to.
   static bool runs_here() noexcept { return running_; }
 
 private:
@@ -127,35 +127,35 @@ private:
   on_warning warn_;
 };
 
-// An actor system, and what its actors use to the end. Those of a local session need one thread:
-// kernels have others, and so have jobs that take long, and callbacks.
+// An actor system, and the objects that its actors use until they end. A local session needs one
+// thread for actors: kernels, long jobs and callbacks have other threads.
 struct engine {
-  engine(size_t threads, bool networked, std::shared_ptr<node_times> t,
-         std::shared_ptr<link_times> l)
-      : times(std::move(t)), links(std::move(l)), config(networked ? threads : 1, networked),
-        system(config) {}
+  engine(size_t threads, bool networked, std::shared_ptr<node_times> measured_times,
+         std::shared_ptr<link_times> measured_links)
+      : times(std::move(measured_times)), links(std::move(measured_links)),
+        config(networked ? threads : 1, networked), system(config) {}
   std::shared_ptr<node_times> times;
   std::shared_ptr<link_times> links;
   system_config config;
   caf::actor_system system;
 };
 
-// Client -> errands: run a step, and call somebody when it has ended. No answer.
-struct errand {
+// Client -> async runner: run a step, and call back when it has ended. No answer.
+struct async_run {
   step_request request;
   std::shared_ptr<callback> done;
-  std::function<void(step_outcome&)> tell = {}; // first, where somebody wants statistics
+  std::function<void(step_outcome&)> take_statistics = {}; // called before `done`, if set
 };
 
 } // namespace
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::async_run)
 
 namespace troupe {
 namespace {
 
-// The master answers at the deadline itself, with the name of the task that it waited for.
+// The master answers at the deadline, and its error names the late task, so CAF waits longer.
 caf::duration patience_until(step_clock::time_point deadline) {
   constexpr std::chrono::hours century{100 * 365 * 24};
   auto left = std::clamp<caf::timespan>(deadline - step_clock::now(), std::chrono::milliseconds{1},
@@ -169,44 +169,45 @@ result<std::vector<tensor>> fetches_of(step_outcome& ended) {
   return std::move(ended.outcome);
 }
 
-// Has a clerk call back, or does so here where there is none.
-void call_back(const caf::actor& clerk, const std::shared_ptr<callback>& done,
+// Calls back on the background executor, or on this thread if there is none.
+void call_back(const caf::actor& background, const std::shared_ptr<callback>& done,
                result<std::vector<tensor>> outcome) {
-  if (!clerk)
+  if (!background)
     return done->call(std::move(outcome));
-  auto kept = std::make_shared<result<std::vector<tensor>>>(std::move(outcome));
-  caf::anon_send(clerk, job{[=] { done->call(std::move(*kept)); }});
+  auto result_to_pass = std::make_shared<result<std::vector<tensor>>>(std::move(outcome));
+  caf::anon_send(background, job{[=] { done->call(std::move(*result_to_pass)); }});
 }
 
-// Asks on behalf of those who do not wait.
-caf::behavior errands_behavior(caf::event_based_actor* self, const caf::actor& session,
-                               const caf::actor& clerk) {
-  return {[=](errand& what) {
-    // Without a time-out, as in ask_session().
-    self->request(session, caf::infinite, std::move(what.request))
+// Runs steps for callers that do not wait.
+caf::behavior async_runner_behavior(caf::event_based_actor* self, const caf::actor& session,
+                                    const caf::actor& background) {
+  return {[=](async_run& run) {
+    // Without a timeout, as in ask_session().
+    self->request(session, caf::infinite, std::move(run.request))
         .then(
-            [clerk, done = what.done, tell = std::move(what.tell)](step_outcome& ended) {
-              if (tell)
-                tell(ended);
-              call_back(clerk, done, fetches_of(ended));
+            [background, done = run.done,
+             take_statistics = std::move(run.take_statistics)](step_outcome& ended) {
+              if (take_statistics)
+                take_statistics(ended);
+              call_back(background, done, fetches_of(ended));
             },
-            [clerk, done = what.done](const caf::error& why) {
-              call_back(clerk, done, from_caf(why));
+            [background, done = run.done](const caf::error& why) {
+              call_back(background, done, from_caf(why));
             });
   }};
 }
 
-// A step that its caller runs, where a local session tells operators what runs.
+// A step that its caller drives, as the port of a local session shows it to operators.
 class shown_step {
 public:
-  shown_step(const local_port& port, uint64_t step, const std::shared_ptr<task_instance>& in,
+  shown_step(const local_port& port, uint64_t step, const std::shared_ptr<task_instance>& instance,
              step_clock::time_point deadline)
       : server_(port.server.get()), id_{port.session, step} {
     if (!server_)
       return;
     began_ = std::chrono::steady_clock::now();
     if (server_->steps().announce(id_))
-      (void)server_->steps().attach(id_, in, nullptr, deadline).ok();
+      (void)server_->steps().attach(id_, instance, nullptr, deadline).ok();
   }
   shown_step(const shown_step&) = delete;
   shown_step& operator=(const shown_step&) = delete;
@@ -234,8 +235,8 @@ public:
         system_(engine_->system) {}
 
   ~actor_client() override {
-    for (auto* one : {&errands_, &callbacks_, &session_})
-      if (auto ending = std::exchange(*one, nullptr))
+    for (auto* actor : {&async_runner_, &callbacks_, &session_})
+      if (auto ending = std::exchange(*actor, nullptr))
         caf::anon_send_exit(ending, caf::exit_reason::user_shutdown);
     if (callback::runs_here())
       std::thread{[last = std::move(engine_)] {}}.detach();
@@ -251,19 +252,20 @@ public:
         spawn_cluster_session(system_, cluster, options(), times_.get(), nullptr, links_.get()));
   }
 
-  result<std::shared_ptr<prepared_step>> prepare(const graph& of, const step_signature& signature,
+  result<std::shared_ptr<prepared_step>> prepare(const graph& source,
+                                                 const step_signature& signature,
                                                  step_clock::time_point deadline,
                                                  const std::stop_token& stop) override {
-    TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    TROUPE_ASSIGN(auto request, prepare_request::make(source, signature, deadline));
     request.knows = known_losses();
     request.retried = is_retried();
     request.stop = stop;
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
   }
 
-  result<placement_report> explain(const graph& of, const step_signature& signature,
+  result<placement_report> explain(const graph& source, const step_signature& signature,
                                    step_clock::time_point deadline) override {
-    TROUPE_ASSIGN(auto request, prepare_request::make(of, signature, deadline));
+    TROUPE_ASSIGN(auto request, prepare_request::make(source, signature, deadline));
     return ask_for<placement_report>(patience_until(deadline), explain_request{std::move(request)});
   }
 
@@ -282,43 +284,45 @@ public:
                      fetches.size());
     if (insight.stop.stop_requested())
       return stopped_by_caller();
-    auto wanted = measure(step, insight);
-    // Who traces many steps into one place pays for its memory once.
-    auto found = wanted.to ? std::move(*wanted.to) : step_statistics{};
-    found.step = 0;
-    const bounds of{deadline, insight.stop, wanted.watch};
-    auto outcome = step.local ? drive(step, feeds, fetches, of, found)
-                              : ask_session(step, feeds, fetches, of, found);
-    if (found.step == 0) // it never began
-      found.tasks.clear();
-    if (wanted.sampled && outcome.ok())
-      links_->add(found);
-    tell(*times_, wanted, std::move(found), outcome.ok());
+    auto measured = measure(step, insight);
+    // Reuses the memory of the caller's statistics.
+    auto statistics = measured.target ? std::move(*measured.target) : step_statistics{};
+    statistics.step = 0;
+    const run_limits limits{deadline, insight.stop, measured.watch};
+    auto outcome = step.local ? drive(step, feeds, fetches, limits, statistics)
+                              : ask_session(step, feeds, fetches, limits, statistics);
+    if (statistics.step == 0) // it has not begun
+      statistics.tasks.clear();
+    if (measured.sampled && outcome.ok())
+      links_->add(statistics);
+    store(*times_, measured, std::move(statistics), outcome.ok());
     return outcome;
   }
 
   void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
                  on_done done, const run_insight& insight) override {
-    auto wanted = measure(step, insight);
-    // It fills nothing: it may end when that has ended.
-    errand what{{step.shared_from_this(), std::move(feeds), deadline, wanted.watch, known_losses()},
-                std::make_shared<callback>(std::move(done), options().on_warning)};
-    what.request.stop = insight.stop;
-    if (wanted.watch.times)
-      what.tell = [times = times_, links = links_, wanted](step_outcome& ended) {
-        if (wanted.sampled && ended.outcome.ok())
+    auto measured = measure(step, insight);
+    // The run initializes no task: it may end after the initialization (filling) has ended.
+    async_run pending_run{
+        {step.shared_from_this(), std::move(feeds), deadline, measured.watch, known_losses()},
+        std::make_shared<callback>(std::move(done), options().on_warning)};
+    pending_run.request.stop = insight.stop;
+    if (measured.watch.times)
+      pending_run.take_statistics = [times = times_, links = links_,
+                                     measured](step_outcome& ended) {
+        if (measured.sampled && ended.outcome.ok())
           links->add(ended.statistics);
-        tell(*times, wanted, std::move(ended.statistics), ended.outcome.ok());
+        store(*times, measured, std::move(ended.statistics), ended.outcome.ok());
       };
     if (networked_) {
-      caf::anon_send(errands_, std::move(what));
+      caf::anon_send(async_runner_, std::move(pending_run));
       return;
     }
-    // This thread takes the request to the task. It runs no kernel: what that takes may depend on
-    // what is fed, and the caller must not wait for it.
+    // This thread takes the request as far as the task. It runs no kernel, because the caller must
+    // not wait for one.
     inline_unit unit{system_, inline_unit::regions::none};
-    caf::actor_cast<caf::abstract_actor*>(errands_)->eq_impl(caf::make_message_id(), nullptr, &unit,
-                                                             std::move(what));
+    caf::actor_cast<caf::abstract_actor*>(async_runner_)
+        ->eq_impl(caf::make_message_id(), nullptr, &unit, std::move(pending_run));
     unit.run();
   }
 
@@ -332,16 +336,16 @@ public:
 
   status reset(const std::string& container, step_clock::time_point deadline) override {
     status outcome;
-    auto taken = ask(patience_until(deadline), reset_request{container},
-                     [&](const status& what) { outcome = what; });
-    return taken ? outcome : taken;
+    auto delivered = ask(patience_until(deadline), reset_request{container},
+                         [&](const status& answer) { outcome = answer; });
+    return delivered ? outcome : delivered;
   }
 
   status end_fill(uint64_t number, bool done, step_clock::time_point deadline) override {
     status outcome;
-    auto taken = ask(patience_until(deadline), troupe::end_fill{done, number},
-                     [&](const status& what) { outcome = what; });
-    return taken ? outcome : taken;
+    auto delivered = ask(patience_until(deadline), troupe::end_fill{done, number},
+                         [&](const status& answer) { outcome = answer; });
+    return delivered ? outcome : delivered;
   }
 
   result<state_survey> list_state(const std::string& task,
@@ -360,33 +364,34 @@ public:
   uint16_t http_port() const noexcept override { return port_.http; }
 
 private:
-  // Who restores knows all; who does not waits to be told.
+  // A caller that restores state acknowledges all losses; another one must wait until the state is
+  // restored.
   uint64_t known_losses() const {
-    const auto& asked = options().lost_state.restores_here;
-    return asked && asked() ? all_losses : 0;
+    const auto& restores = options().lost_state.restores_here;
+    return restores && restores() ? all_losses : 0;
   }
 
   bool is_retried() const {
-    const auto& asked = options().lost_state.tries_again;
-    return asked && asked();
+    const auto& retries = options().lost_state.tries_again;
+    return retries && retries();
   }
 
-  void hear(const task_fill& what, filling* here) const {
-    if (here)
-      here->hear(what);
-    const auto& tell = options().lost_state.unfilled;
-    if (what.stage == fill_stage::awaited && tell)
-      tell(what.task);
+  void hear(const task_fill& report, filling* filled_by) const {
+    if (filled_by)
+      filled_by->hear(report);
+    const auto& unfilled = options().lost_state.unfilled;
+    if (report.stage == fill_stage::awaited && unfilled)
+      unfilled(report.task);
   }
 
   status start(result<caf::actor> session) {
     TROUPE_ASSIGN(session_, std::move(session));
-    // Callbacks of users must hold up neither the thread that reads nor the session.
+    // A user's callback must block neither the thread that reads sockets nor the session.
     if (networked_) {
-      errands_ = spawn_control(system_, errands_behavior, session_, caf::actor{});
+      async_runner_ = spawn_control(system_, async_runner_behavior, session_, caf::actor{});
     } else {
       callbacks_ = spawn_clerk(system_);
-      errands_ = system_.spawn(errands_behavior, session_, callbacks_);
+      async_runner_ = system_.spawn(async_runner_behavior, session_, callbacks_);
     }
     return {};
   }
@@ -396,17 +401,17 @@ private:
   status ask(caf::duration patience, Question question, Take take) {
     caf::scoped_actor self{system_, true};
     status outcome;
-    thread_local brief_look look_briefly;
-    // The session and its master handle it here.
+    thread_local brief_look spin;
+    // The session and its master handle the request on this thread.
     inline_unit unit{system_};
-    auto* usual = self->context();
+    auto* usual_unit = self->context();
     if (networked_ && std::is_same_v<Question, step_request>)
       self->context(&unit);
     auto answer = self->request(session_, patience, std::move(question));
     unit.run();
-    self->context(usual);
+    self->context(usual_unit);
     if (networked_)
-      look_briefly([&] { return !self->mailbox().empty(); });
+      spin([&] { return !self->mailbox().empty(); });
     answer.receive(take, [&](const caf::error& why) { outcome = from_caf(why); });
     return outcome;
   }
@@ -414,151 +419,154 @@ private:
   template <class Answer, class Question>
   result<Answer> ask_for(caf::duration patience, Question question) {
     Answer answer;
-    TROUPE_TRY(ask(patience, std::move(question), [&](Answer& what) { answer = std::move(what); }));
+    TROUPE_TRY(ask(patience, std::move(question),
+                   [&](Answer& received) { answer = std::move(received); }));
     return answer;
   }
 
-  // What one run shall tell, and to whom.
+  // Which measurements one run makes, and where they go.
   struct measurement {
     profile_options watch = {};
-    step_statistics* to = nullptr;
-    uint64_t graph = 0; // that the step was prepared from
+    step_statistics* target = nullptr;
+    uint64_t graph = 0; // id of the graph that the step was prepared from
     bool sampled = false;
     int64_t begin_ns = 0;
   };
 
-  measurement measure(const prepared_step& step, const run_insight& wants) {
+  measurement measure(const prepared_step& step, const run_insight& insight) {
     auto every = options().sample_every;
-    measurement made;
-    made.to = wants.statistics;
-    made.graph = step.outside.graph;
-    made.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
-    made.watch.times = made.to || made.sampled;
-    made.watch.check_numerics = wants.check_numerics || options().check_numerics;
-    made.begin_ns = made.watch.times ? steady_ns() : 0;
-    return made;
+    measurement measured;
+    measured.target = insight.statistics;
+    measured.graph = step.outside.graph;
+    measured.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
+    measured.watch.times = measured.target || measured.sampled;
+    measured.watch.check_numerics = insight.check_numerics || options().check_numerics;
+    measured.begin_ns = measured.watch.times ? steady_ns() : 0;
+    return measured;
   }
 
-  static void tell(node_times& times, const measurement& wanted, step_statistics&& found,
-                   bool ended_well) {
-    if (!wanted.watch.times)
+  static void store(node_times& times, const measurement& measured, step_statistics&& statistics,
+                    bool succeeded) {
+    if (!measured.watch.times)
       return;
-    found.begin_ns = wanted.begin_ns;
-    found.end_ns = steady_ns();
-    if (wanted.sampled && ended_well)
-      times.add(found, wanted.graph);
-    if (wanted.to)
-      *wanted.to = std::move(found);
+    statistics.begin_ns = measured.begin_ns;
+    statistics.end_ns = steady_ns();
+    if (measured.sampled && succeeded)
+      times.add(statistics, measured.graph);
+    if (measured.target)
+      *measured.target = std::move(statistics);
   }
 
-  // When one run ends at the latest, and what it watches for.
-  struct bounds {
+  // The deadline of one run, its stop requests, and what it measures.
+  struct run_limits {
     step_clock::time_point deadline;
     const std::stop_token& stop;
     profile_options watch;
   };
 
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
-                     const bounds& of, step_statistics& found) {
-    auto* here = filling::of(*this);
+                     const run_limits& limits, step_statistics& statistics) {
+    auto* filled_by = filling::of(*this);
     step_request request{.step = step.shared_from_this(),
                          .feeds = {feeds.begin(), feeds.end()},
-                         .deadline = of.deadline,
-                         .watch = of.watch,
+                         .deadline = limits.deadline,
+                         .watch = limits.watch,
                          .knows = known_losses(),
-                         .fill = here ? here->number() : 0,
+                         .fill = filled_by ? filled_by->number() : 0,
                          .retried = is_retried(),
-                         .stop = of.stop};
-    // The master answers at the deadline. CAF would keep a time-out of its own, and this thread's
-    // actor with it, until the deadline though the answer has come.
+                         .stop = limits.stop};
+    // The master answers at the deadline. A timeout of CAF would stay, with the actor of this
+    // thread, until the deadline, even after the answer.
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));
-    found = std::move(outcome.statistics);
-    for (const auto& one : outcome.fills)
-      hear(one, here);
+    statistics = std::move(outcome.statistics);
+    for (const auto& report : outcome.fills)
+      hear(report, filled_by);
     if (!outcome.outcome)
       return std::move(outcome.outcome);
     std::ranges::move(outcome.fetches, fetches.begin());
     return {};
   }
 
-  status drive(prepared_step& what, std::span<const tensor> feeds, std::span<tensor> fetches,
-               const bounds& of, step_statistics& found) {
-    TROUPE_TRY(what.outside.check(feeds));
-    TROUPE_TRY(what.local->check_state());
-    driver end;
-    if (!end.enter(what.gate, of.deadline, of.stop))
-      return of.stop.stop_requested() ? stopped_by_caller() : waited_in_line(what.gate);
-    const step_gate::turn turn{what.gate};
-    return drive_in_turn(*what.local, end, feeds, fetches, of, found);
+  status drive(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
+               const run_limits& limits, step_statistics& statistics) {
+    TROUPE_TRY(step.outside.check(feeds));
+    TROUPE_TRY(step.local->check_state());
+    step_driver caller;
+    if (!caller.enter(step.gate, limits.deadline, limits.stop))
+      return limits.stop.stop_requested() ? stopped_by_caller() : queue_timeout(step.gate);
+    const step_gate::turn admitted{step.gate};
+    return drive_admitted(*step.local, caller, feeds, fetches, limits, statistics);
   }
 
-  // Runs what was left to other threads, and what none of them has begun.
-  static void take_back(task_instance& in, kernel_threads& threads, const driver& end,
+  // Runs regions that were left to other threads, and that none of these has begun.
+  static void take_back(task_instance& instance, kernel_threads& threads, const step_driver& caller,
                         caller_unit& unit) {
-    while (!end.has_ended_here()) {
-      auto* next = threads.take_back(in);
+    while (!caller.has_ended_here()) {
+      auto* next = threads.take_back(instance);
       if (!next)
         return;
-      in.conductor().stop().due(); // raises it, so that what follows is brief
+      // Raises the signal if the deadline has passed, so that the region ends soon.
+      instance.conductor().stop().due();
       unit.exec_later(next);
-      unit.drain(in.conductor().stop());
+      unit.drain(instance.conductor().stop());
     }
   }
 
-  // Waits for the end of a step, and runs what becomes ready meanwhile and finds no thread; false
-  // when the time is over.
-  static bool wait_for_end(task_instance& in, task_program& program, driver& end, caller_unit& unit,
-                           step_clock::time_point deadline) {
-    if (end.has_ended())
+  // Waits for the end of a step. Meanwhile runs ready regions that have found no other thread.
+  // Returns false at the deadline.
+  static bool wait_for_end(task_instance& instance, task_program& program, step_driver& caller,
+                           caller_unit& unit, step_clock::time_point deadline) {
+    if (caller.has_ended())
       return true;
     auto* threads = program.kernels();
     if (!threads)
-      return end.wait_until(deadline);
-    const kernel_threads::caller_in_line waits{*threads, in, end};
+      return caller.wait_until(deadline);
+    const kernel_threads::caller_in_line waits{*threads, instance, caller};
     do
-      take_back(in, *threads, end, unit);
-    while (!end.has_ended() && end.wait_until(deadline));
-    return end.has_ended();
+      take_back(instance, *threads, caller, unit);
+    while (!caller.has_ended() && caller.wait_until(deadline));
+    return caller.has_ended();
   }
 
-  status drive_in_turn(task_program& program, driver& end, std::span<const tensor> feeds,
-                       std::span<tensor> fetches, const bounds& of, step_statistics& found) {
-    auto in = program.check_out();
-    if (of.watch.any())
-      in->watch(of.watch);
-    in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
-    auto& conductor = in->conductor();
+  status drive_admitted(task_program& program, step_driver& caller, std::span<const tensor> feeds,
+                        std::span<tensor> fetches, const run_limits& limits,
+                        step_statistics& statistics) {
+    auto instance = program.check_out();
+    if (limits.watch.any())
+      instance->watch(limits.watch);
+    instance->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
+    auto& conductor = instance->conductor();
     auto step = next_local_step();
     caller_unit unit{system_};
-    end.drives(unit);
-    const shown_step shown{port_, step, in, of.deadline};
-    conductor.begin(step, end, &unit, of.deadline);
+    caller.drives(unit);
+    const shown_step shown_to_operators{port_, step, instance, limits.deadline};
+    conductor.begin(step, caller, &unit, limits.deadline);
     {
-      std::stop_callback asked{of.stop, [&conductor, step] {
-                                 auto why = stopped_by_caller().within(concat("step ", step));
-                                 conductor.abort(step, std::move(why), nullptr);
-                               }};
+      std::stop_callback on_stop{limits.stop, [&conductor, step] {
+                                   auto why = stopped_by_caller().within(concat("step ", step));
+                                   conductor.abort(step, std::move(why), nullptr);
+                                 }};
       unit.drain(conductor.stop());
-      if (!wait_for_end(*in, program, end, unit, of.deadline)) {
+      if (!wait_for_end(*instance, program, caller, unit, limits.deadline)) {
         conductor.abort(step, overdue(step), &unit);
         if (auto* threads = program.kernels())
-          take_back(*in, *threads, end, unit); // which came meanwhile
-        end.wait_for_stop();
+          take_back(*instance, *threads, caller, unit); // that became ready meanwhile
+        caller.wait_for_stop();
       }
     }
-    if (of.watch.times) {
-      found.step = step;
-      found.tasks.resize(1);
-      in->collect(found.tasks.front());
+    if (limits.watch.times) {
+      statistics.step = step;
+      statistics.tasks.resize(1);
+      instance->collect(statistics.tasks.front());
     }
-    shown.note_end(conductor.outcome());
+    shown_to_operators.note_end(conductor.outcome());
     if (!conductor.outcome()) {
       auto outcome = conductor.outcome();
-      in->retire();
+      instance->retire();
       return outcome;
     }
     std::ranges::move(conductor.fetches(), fetches.begin());
-    program.check_in(std::move(in));
+    program.check_in(std::move(instance));
     return {};
   }
 
@@ -566,23 +574,23 @@ private:
   std::unique_ptr<engine> engine_;
   caf::actor_system& system_;
   caf::actor session_;
-  caf::actor errands_, callbacks_;
-  local_port port_; // goes before the engine
+  caf::actor async_runner_, callbacks_;
+  local_port port_; // must end before the engine
   std::atomic<uint64_t> runs_{0};
 };
 
 } // namespace
 
 result<std::unique_ptr<client>> client::local(client_options options) {
-  auto made = std::make_unique<actor_client>(std::move(options), false);
-  TROUPE_TRY(made->start_local());
-  return std::unique_ptr<client>{std::move(made)};
+  auto local_client = std::make_unique<actor_client>(std::move(options), false);
+  TROUPE_TRY(local_client->start_local());
+  return std::unique_ptr<client>{std::move(local_client)};
 }
 
 result<std::unique_ptr<client>> client::connect(cluster_access cluster, client_options options) {
-  auto made = std::make_unique<actor_client>(std::move(options), true);
-  TROUPE_TRY(made->start_connected(cluster));
-  return std::unique_ptr<client>{std::move(made)};
+  auto cluster_client = std::make_unique<actor_client>(std::move(options), true);
+  TROUPE_TRY(cluster_client->start_connected(cluster));
+  return std::unique_ptr<client>{std::move(cluster_client)};
 }
 
 } // namespace troupe

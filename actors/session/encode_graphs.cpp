@@ -4,15 +4,15 @@
 
 namespace troupe {
 
-result<wire_registration> encode_graphs(const register_partitions& what) {
-  auto made = std::make_shared<register_graph>();
-  made->how = what.how;
-  for (const auto& part : what.partitions) {
+result<wire_registration> encode_graphs(const register_partitions& registration) {
+  auto encoded = std::make_shared<register_graph>();
+  encoded->how = registration.how;
+  for (const auto& part : registration.partitions) {
     TROUPE_ASSIGN(auto bytes, write_graph(*part.nodes));
-    made->partitions.push_back(
+    encoded->partitions.push_back(
         {to_string(part.device), std::move(bytes), part.frame, part.function, part.of_node});
   }
-  return wire_registration{std::move(made)};
+  return wire_registration{std::move(encoded)};
 }
 
 } // namespace troupe

@@ -1,10 +1,10 @@
-// Writes what a task is to be registered with as a message to it.
+// Writes the registration of a step's part as a message to its task.
 #pragma once
 #include "troupe/actors/base/messages.hpp"
 
 namespace troupe {
 
-/// Takes as long as writing the graphs: constants are copied.
-result<wire_registration> encode_graphs(const register_partitions& what);
+/// Copies the constants of the graphs.
+result<wire_registration> encode_graphs(const register_partitions& registration);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Where stateful kernels of a session stand, on all of its tasks.
+// The positions of a session's stateful kernels on all of its tasks.
 #pragma once
 #include "troupe/actors/base/messages.hpp"
 
@@ -10,9 +10,10 @@
 
 namespace troupe {
 
-/// Asks the workers; those that are lost begin anew, and are left out. Calls `then` once.
+/// Asks the workers, and calls `then` once. Leaves out tasks that do not answer: their kernels
+/// begin anew.
 void gather_positions(caf::event_based_actor* self, const std::map<task_name, caf::actor>& workers,
-                      const ask_positions& what,
+                      const ask_positions& question,
                       std::function<void(result<std::vector<task_positions>>)> then);
 
 } // namespace troupe

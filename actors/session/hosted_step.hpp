@@ -1,4 +1,4 @@
-// A kind of step on its way from a client to the task that hosts its session.
+// Converts a prepare request between a client and the task that hosts its session.
 #pragma once
 #include "troupe/actors/base/session_messages.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -6,15 +6,15 @@
 
 namespace troupe {
 
-/// `measured`, if given, says what nodes cost.
-result<session_prepare> to_wire(const prepare_request& what, const node_times* measured);
-/// Of the signature's feeds, those that the graph needs.
-std::vector<bool> needed_feeds(const prepare_request& what);
-/// Takes nothing of it for granted: fails for whatever extract() cannot have made.
-result<prepare_request> from_wire(const session_prepare& what, const registry& ops,
+/// `measured`, if given, has the costs of nodes.
+result<session_prepare> to_wire(const prepare_request& request, const node_times* measured);
+/// Returns for each feed of the signature whether the graph needs it.
+std::vector<bool> needed_feeds(const prepare_request& request);
+/// Validates the message: fails for a graph that extract() cannot have produced.
+result<prepare_request> from_wire(const session_prepare& received, const registry& ops,
                                   step_clock::time_point deadline);
 
-/// The bytes that count as the client's while its step is prepared.
-uint64_t held_bytes(const session_prepare& what);
+/// Returns the bytes that are charged to the client while its step is prepared.
+uint64_t held_bytes(const session_prepare& received);
 
 } // namespace troupe

@@ -11,13 +11,13 @@
 namespace troupe {
 namespace {
 
-void add_costs(register_partitions& to, const node_times& measured) {
+void add_costs(register_partitions& registration, const node_times& measured) {
   if (measured.empty())
     return;
-  for (const auto& part : to.partitions)
+  for (const auto& part : registration.partitions)
     for (const auto& node : part.nodes->nodes())
       if (auto known = measured.find(node->name()))
-        to.how.costs.push_back({node->name(), known->mean_ns});
+        registration.how.costs.push_back({node->name(), known->mean_ns});
 }
 
 bool has_state(const std::vector<partition>& parts) {
@@ -27,95 +27,97 @@ bool has_state(const std::vector<partition>& parts) {
   });
 }
 
-result<participant> take_part(const preparation& of, task_plan&& plan) {
-  auto parts = std::make_shared<register_partitions>();
-  parts->how.session = of.session;
-  parts->how.container = of.container;
-  parts->how.region_per_node = of.programs.region_per_node;
-  parts->how.deterministic = of.programs.deterministic;
-  parts->how.replay = of.programs.replay;
-  parts->how.low_priority = of.what.low_priority;
+result<participant> take_part(const preparation& job, task_plan&& plan) {
+  auto registration = std::make_shared<register_partitions>();
+  registration->how.session = job.session;
+  registration->how.container = job.container;
+  registration->how.region_per_node = job.programs.region_per_node;
+  registration->how.deterministic = job.programs.deterministic;
+  registration->how.replay = job.programs.replay;
+  registration->how.low_priority = job.request.low_priority;
   auto state = has_state(plan.partitions);
-  parts->partitions = std::move(plan.partitions);
-  add_costs(*parts, of.measured);
-  participant made{.task = std::move(plan.task),
+  registration->partitions = std::move(plan.partitions);
+  add_costs(*registration, job.graph_times);
+  participant part{.task = std::move(plan.task),
                    .partitions = {},
                    .graphs = {},
                    .feeds = std::move(plan.feeds),
                    .partners = std::move(plan.partners),
                    .has_state = state};
-  if (of.here.contains(made.task)) {
-    made.partitions = std::move(parts);
+  if (job.local_tasks.contains(part.task)) {
+    part.partitions = std::move(registration);
   } else {
-    TROUPE_ASSIGN(made.graphs, encode_graphs(*parts));
+    TROUPE_ASSIGN(part.graphs, encode_graphs(*registration));
   }
-  return made;
+  return part;
 }
 
 std::optional<task_name> named_task(const std::string& device) {
-  auto asked = device_name::parse(device);
-  return asked && !asked->job.empty() && asked->task >= 0 ? std::optional{asked->on_task()}
-                                                          : std::nullopt;
+  auto name = device_name::parse(device);
+  return name && !name->job.empty() && name->task >= 0 ? std::optional{name->on_task()}
+                                                       : std::nullopt;
 }
 
-std::set<task_name> named_tasks(const graph& of) {
-  std::set<task_name> found;
-  for (const auto& at : of.nodes())
-    for (const auto& name : named_devices(*at))
+std::set<task_name> named_tasks(const graph& nodes) {
+  std::set<task_name> tasks;
+  for (const auto& node : nodes.nodes())
+    for (const auto& name : named_devices(*node))
       if (auto task = named_task(name))
-        found.insert(*std::move(task));
-  return found;
+        tasks.insert(*std::move(task));
+  return tasks;
 }
 
-// Whether there is a node that could run on another task.
-bool is_open(const graph& of, const device_list& devices) {
+// Returns whether a node could run on another task.
+bool is_movable(const graph& nodes, const device_list& devices) {
   return std::ranges::any_of(
              devices,
-             [&](const auto& one) { return one.on_task() != devices.front().on_task(); }) &&
-         std::ranges::any_of(of.nodes(), [](const auto& at) {
-           return &at->op() != &internal_ops::feed && &at->op() != &internal_ops::fetch &&
-                  !named_task(at->device());
+             [&](const auto& name) { return name.on_task() != devices.front().on_task(); }) &&
+         std::ranges::any_of(nodes.nodes(), [](const auto& node) {
+           return &node->op() != &internal_ops::feed && &node->op() != &internal_ops::fetch &&
+                  !named_task(node->device());
          });
 }
 
 } // namespace
 
-status plan_step(preparation& of) {
-  if (of.stop.raised())
+status plan_step(preparation& job) {
+  if (job.stop.raised())
     return failure(error_kind::cancelled, "the session is closed");
-  for (const auto& one : of.what.costs)
-    of.measured.add({.node = one.node, .device = one.device, .runs = 1, .mean_ns = one.mean_ns});
-  if (of.source)
-    of.source->copy_to(of.measured, of.what.outside.graph);
-  // What was measured differs from run to run.
-  of.plan.how.measured = of.programs.deterministic ? nullptr : &of.measured;
-  if (of.ways && !of.programs.deterministic)
-    of.links = link_costs::from(of.ways->all());
-  of.plan.how.links = &of.links;
-  TROUPE_ASSIGN(of.made, make_plan(of.work ? *of.work : *of.what.of, of.plan, &of.stop));
+  for (const auto& cost : job.request.costs)
+    job.graph_times.add(
+        {.node = cost.node, .device = cost.device, .runs = 1, .mean_ns = cost.mean_ns});
+  if (job.session_times)
+    job.session_times->copy_to(job.graph_times, job.request.outside.graph);
+  // Measurements differ from run to run, so deterministic plans do not use them.
+  job.options.how.measured = job.programs.deterministic ? nullptr : &job.graph_times;
+  if (job.session_links && !job.programs.deterministic)
+    job.links = link_costs::from(job.session_links->all());
+  job.options.how.links = &job.links;
+  auto& source = job.graph_copy ? *job.graph_copy : *job.request.of;
+  TROUPE_ASSIGN(job.plan, make_plan(source, job.options, &job.stop));
   return {};
 }
 
-result<std::shared_ptr<prepared_step>> make_step(preparation& of) {
-  // What may be placed again, when a task is lost, begins from what no pass has changed.
-  const auto& nodes = *of.what.of->nodes;
-  auto may_leave = is_open(nodes, of.plan.devices);
-  if (may_leave && !of.work)
-    of.work = std::make_shared<step_graph>(copy_of(*of.what.of));
-  TROUPE_TRY(plan_step(of));
+result<std::shared_ptr<prepared_step>> make_step(preparation& job) {
+  // A step that may be placed again keeps the graph of the request, which no pass has changed.
+  const auto& nodes = *job.request.of->nodes;
+  auto may_leave = is_movable(nodes, job.options.devices);
+  if (may_leave && !job.graph_copy)
+    job.graph_copy = std::make_shared<step_graph>(copy_of(*job.request.of));
+  TROUPE_TRY(plan_step(job));
   auto named = may_leave ? named_tasks(nodes) : std::set<task_name>{};
-  std::vector<participant> all;
-  for (auto& one : of.made.tasks) {
-    TROUPE_ASSIGN(auto part, take_part(of, std::move(one)));
+  std::vector<participant> participants;
+  for (auto& planned : job.plan.tasks) {
+    TROUPE_ASSIGN(auto part, take_part(job, std::move(planned)));
     part.may_leave = may_leave && !part.partitions && !part.has_state && !named.contains(part.task);
-    all.push_back(std::move(part));
+    participants.push_back(std::move(part));
   }
-  may_leave = std::ranges::any_of(all, &participant::may_leave);
-  auto made =
-      std::make_shared<prepared_step>(std::move(all), of.what.outside, of.programs.max_concurrent);
+  may_leave = std::ranges::any_of(participants, &participant::may_leave);
+  auto step = std::make_shared<prepared_step>(std::move(participants), job.request.outside,
+                                              job.programs.max_concurrent);
   if (may_leave)
-    made->again = std::make_shared<prepare_request>(of.what);
-  return made;
+    step->request = std::make_shared<prepare_request>(job.request);
+  return step;
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Compiles a kind of step for a master, on the thread of its clerk.
+// Compiles a kind of step for a master, on the thread of its background executor (clerk).
 #pragma once
 #include "troupe/actors/base/session_messages.hpp"
 #include "troupe/actors/session/client.hpp"
@@ -12,26 +12,26 @@
 
 namespace troupe {
 
-/// What a clerk needs for its work, without the master.
+/// All that the compilation of a step reads, so that it does not use the master.
 struct preparation {
-  prepare_request what;
-  plan_options plan;
+  prepare_request request;
+  plan_options options;
   program_options programs;
-  const node_times* source = nullptr; // of what is measured
-  node_times measured;                // of the graph
-  const link_times* ways = nullptr;   // what is measured of links
+  const node_times* session_times = nullptr; // measured times of nodes of all graphs
+  node_times graph_times;                    // of the nodes of this graph
+  const link_times* session_links = nullptr; // measured transfers between tasks
   link_costs links;
   uint64_t session = 0;
   std::string container;
-  std::set<task_name> here; // tasks of this process
+  std::set<task_name> local_tasks; // of this process
   stop_signal stop;
-  std::shared_ptr<step_graph> work = {}; // what passes change; by default that of the request
-  step_plan made;
+  std::shared_ptr<step_graph> graph_copy = {}; // that passes change; null: that of the request
+  step_plan plan;
 };
 
-/// Decides what runs where, and cuts the graph; not where nobody waits any more.
-status plan_step(preparation& of);
-/// The same, and makes what the tasks are sent.
-result<std::shared_ptr<prepared_step>> make_step(preparation& of);
+/// Places the nodes and cuts the graph. Fails with `cancelled` if the preparation was stopped.
+status plan_step(preparation& job);
+/// Plans the step, and writes the registrations of its parts.
+result<std::shared_ptr<prepared_step>> make_step(preparation& job);
 
 } // namespace troupe

@@ -9,48 +9,48 @@ namespace troupe {
 
 namespace {
 
-std::vector<std::vector<size_t>> partners_of(const std::vector<participant>& all) {
-  std::vector<std::vector<size_t>> made;
-  for (const auto& one : all)
-    made.push_back(one.partners);
-  return made;
+std::vector<std::vector<size_t>> partners_of(const std::vector<participant>& participants) {
+  std::vector<std::vector<size_t>> partners;
+  for (const auto& participant : participants)
+    partners.push_back(participant.partners);
+  return partners;
 }
 
 } // namespace
 
-prepared_step::prepared_step(std::vector<participant> all, step_interface interface,
+prepared_step::prepared_step(std::vector<participant> parts_by_task, step_interface interface,
                              size_t max_concurrent)
-    : outside(std::move(interface)), gate(max_concurrent), participants(std::move(all)),
+    : outside(std::move(interface)), gate(max_concurrent), participants(std::move(parts_by_task)),
       parts(partners_of(participants)) {}
 
 prepared_step::~prepared_step() {
-  for (const auto& one : participants)
-    if (one.worker && one.handle != 0)
-      caf::anon_send(one.worker, forget_program{one.handle});
+  for (const auto& participant : participants)
+    if (participant.worker && participant.handle != 0)
+      caf::anon_send(participant.worker, forget_program{participant.handle});
 }
 
-std::shared_ptr<prepared_step> current(std::shared_ptr<prepared_step> of) {
-  auto last = of;
-  while (last->moved)
-    last = last->moved;
-  if (last != of) // those between are not needed any more
-    of->moved = last;
+std::shared_ptr<prepared_step> current(std::shared_ptr<prepared_step> step) {
+  auto last = step;
+  while (last->replacement)
+    last = last->replacement;
+  if (last != step) // releases the steps between
+    step->replacement = last;
   return last;
 }
 
-status waited_in_line(const step_gate& gate) {
+status queue_timeout(const step_gate& gate) {
   return failure(error_kind::deadline_exceeded,
-                 "the step was not let in in time: as many as may run "
-                 "at once do, and ",
-                 gate.waiting(), " wait in line");
+                 "the step waited for a free slot until its deadline: max_concurrent_steps steps "
+                 "are running, and ",
+                 gate.waiting(), " are queued");
 }
 
 step_interface step_interface::of(const step_signature& signature) {
-  step_interface made;
-  for (const auto& one : signature.feeds)
-    made.feeds.push_back({one.node->description(), one.type(), one.dims()});
-  made.fetches = signature.fetches.size();
-  return made;
+  step_interface interface;
+  for (const auto& edge : signature.feeds)
+    interface.feeds.push_back({edge.node->description(), edge.type(), edge.dims()});
+  interface.fetches = signature.fetches.size();
+  return interface;
 }
 
 status step_interface::check(std::span<const tensor> values) const {
@@ -66,18 +66,18 @@ status step_interface::check(std::span<const tensor> values) const {
 }
 
 std::vector<known_peer> prepared_step::held() const {
-  std::vector<known_peer> found;
-  for (const auto& one : participants)
-    if (one.has_state && one.incarnation != 0)
-      found.push_back({to_string(one.task), one.incarnation});
-  return found;
+  std::vector<known_peer> holders;
+  for (const auto& participant : participants)
+    if (participant.has_state && participant.incarnation != 0)
+      holders.push_back({to_string(participant.task), participant.incarnation});
+  return holders;
 }
 
-result<prepare_request> prepare_request::make(const graph& of, const step_signature& signature,
+result<prepare_request> prepare_request::make(const graph& nodes, const step_signature& signature,
                                               step_clock::time_point deadline) {
-  TROUPE_ASSIGN(auto closed, extract(of, signature));
+  TROUPE_ASSIGN(auto closed, extract(nodes, signature));
   auto outside = step_interface::of(signature);
-  outside.graph = of.id();
+  outside.graph = nodes.id();
   return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(outside),
                          deadline, signature.low_priority};
 }

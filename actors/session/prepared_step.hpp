@@ -1,4 +1,4 @@
-// A kind of step after the master has compiled it: who takes part, and where feeds and fetches go.
+// A kind of step after compilation by the master: its participants, feeds and fetches.
 #pragma once
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/execution/step_gate.hpp"
@@ -11,51 +11,53 @@ namespace troupe {
 
 struct prepare_request;
 
-/// One task's part in a step.
+/// The part of a step that runs on one task.
 struct participant {
   task_name task;
-  register_request partitions;       ///< where its worker is in this process, once
-  wire_registration graphs;          ///< else: to register them, also after a restart of the task
-  std::vector<uint32_t> feeds = {};  ///< which of the step's feeds it needs
+  register_request partitions;       ///< to register at a worker in this process, once
+  wire_registration graphs;          ///< to register at another process, also after its restart
+  std::vector<uint32_t> feeds = {};  ///< indices of the step's feeds that the part needs
   std::vector<size_t> partners = {}; ///< other participants that it exchanges tensors with
-  bool has_state = false;            ///< its part uses variables, queues or tables
-  bool may_leave = false;            ///< it has none there, and no node names the task
+  bool has_state = false;            ///< the part uses variables, queues or tables
+  bool may_leave = false;            ///< the part has no state, and no node names the task
   // Known once registered:
   caf::actor worker = {};
   uint64_t incarnation = 0; ///< 0 in this process
   uint64_t handle = 0;
 };
 
-/// Immutable once prepared, except for `gate`, and for what its master changes when it registers it
-/// again.
+/// Immutable after preparation, except for `gate` and for what the master sets when it registers
+/// the step again.
 class prepared_step : public std::enable_shared_from_this<prepared_step> {
 public:
-  prepared_step(std::vector<participant> all, step_interface interface, size_t max_concurrent = 0);
+  prepared_step(std::vector<participant> parts_by_task, step_interface interface,
+                size_t max_concurrent = 0);
   prepared_step(const prepared_step&) = delete;
   prepared_step& operator=(const prepared_step&) = delete;
-  ~prepared_step(); ///< tells the workers that they may forget their parts
+  ~prepared_step(); ///< tells the workers to forget their parts
 
   const step_interface outside;
-  step_gate gate; ///< whoever runs it goes through here
-  /// All of it runs in this process: the caller drives it, and the master is off its path.
+  step_gate gate; ///< each run passes it
+  /// Set if the whole step runs in this process: the caller drives it without the master.
   std::shared_ptr<task_program> local;
 
-  // The master's alone:
+  // Used by the master only:
   std::vector<participant> participants;
   registration parts;
-  uint64_t told_attempt = 0; ///< of parts, when a run has told who holds state
-  /// Tasks on which it uses state.
+  uint64_t reported_attempt = 0; ///< of `parts`, when a run has reported held()
+  /// Returns the tasks on which the step uses state.
   std::vector<known_peer> held() const;
-  /// What it was prepared from, where parts of it may run on other tasks.
-  std::shared_ptr<const prepare_request> again;
-  /// Takes its place for all runs that begin from now on: a task was lost. Its gate is not used.
-  std::shared_ptr<prepared_step> moved;
+  /// The request to prepare it again, if parts of it may run on other tasks; else null.
+  std::shared_ptr<const prepare_request> request;
+  /// Replaces the step in all runs that begin from now on, because a task was lost. The gate of the
+  /// replacement is not used.
+  std::shared_ptr<prepared_step> replacement;
 };
 
-/// The step itself, or what has taken its place.
-std::shared_ptr<prepared_step> current(std::shared_ptr<prepared_step> of);
+/// Returns the step itself, or its last replacement.
+std::shared_ptr<prepared_step> current(std::shared_ptr<prepared_step> step);
 
-/// The error of a step whose time was over before it was let in.
-status waited_in_line(const step_gate& gate);
+/// The error of a step that waited at the gate until its deadline.
+status queue_timeout(const step_gate& gate);
 
 } // namespace troupe

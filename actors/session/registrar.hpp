@@ -17,18 +17,19 @@
 
 namespace troupe {
 
-/// Finds the worker of a task, or an exchange in its place, and its incarnation; 0 in this process.
+/// Finds the worker of a task, or the exchange to it, and its incarnation, which is 0 in this
+/// process.
 using worker_finder = std::function<void(const task_name&, step_clock::time_point deadline,
                                          std::function<void(result<peer_link>)>)>;
 
-/// How steps get away from lost tasks.
+/// Moves steps away from lost tasks.
 struct step_mover {
-  /// Places a step again among other tasks; gives nothing where it needs one that is lost.
+  /// Places a step again on the remaining tasks; gives null if the step needs a lost task.
   std::function<void(const std::shared_ptr<prepared_step>& step, step_clock::time_point deadline,
                      std::function<void(std::shared_ptr<prepared_step>)>)>
       place;
-  /// Steps leave that task; told once for each loss.
-  std::function<void(const task_name&)> tell;
+  /// Called once for each loss of a task that steps have left.
+  std::function<void(const task_name&)> report_left;
 };
 
 /// Part of a master, on its thread.
@@ -40,39 +41,44 @@ public:
   registrar(caf::event_based_actor* self, deadlines& due, worker_finder find, step_mover move,
             restore_hooks lost_state);
 
-  struct asker {
+  /// The caller of ensure(): a run or a prepare request.
+  struct requester {
     step_clock::time_point deadline;
-    uint64_t knows = 0;   ///< as in prepare_request: of what is lost since, it fails
-    bool retried = false; ///< as there
+    uint64_t acknowledged_loss = 0; ///< as `knows` of prepare_request: later losses fail it
+    bool retried = false;           ///< as in prepare_request
     std::stop_token stop = {};
   };
-  /// Calls `then` when all parts of the step are registered, or of what takes its place
-  /// (current()), which happens once for all who ask; at the deadline of each at the latest, or
-  /// soon after it is asked to stop. What is told to nobody else is not told to who has stopped.
-  void ensure(const step_ptr& step, const asker& who, on_ready then);
-  /// Kernels that have not run on a task begin there, if it is registered with from now on.
+  /// Calls `then` when all parts of the step are registered, or all parts of its replacement
+  /// (current()). A step is registered once for all requesters. `then` is called at the requester's
+  /// deadline at the latest, or soon after a stop request. A loss that is reported to one requester
+  /// only is not reported to one that has stopped.
+  void ensure(const step_ptr& prepared, const requester& caller, on_ready then);
+  /// Sets the positions at which kernels begin on tasks that are registered with from now on, where
+  /// the kernels have not run there yet.
   void begin_at(kernel_positions positions) { positions_ = std::move(positions); }
-  /// A step has failed because of a task on which it uses state, and says so.
-  void told(const task_name& task) { held_.tell(task); }
-  /// A step has used state there, and ended well.
-  void reached(const task_name& task) { held_.reach(task); }
-  /// Tasks that were looked for and are not there. Looks again, for those who ask later.
+  /// Notes that a step has failed because of a task on which it uses state, and that its error
+  /// names the task.
+  void note_reported(const task_name& task) { held_.tell(task); }
+  /// Notes that a step has used state on the task and has succeeded.
+  void note_used(const task_name& task) { held_.reach(task); }
+  /// Returns the tasks that could not be reached. Tries to reach them again, for later requests.
   std::set<task_name> lost_tasks();
-  /// The cluster has these tasks now, and no others.
-  void tasks_are(const std::vector<task_name>& those) { unreachable_.keep_only(those); }
-  /// What those who wait, wait for: tasks that are not connected, or do not register.
+  /// Sets the tasks that the cluster has now.
+  void set_tasks(const std::vector<task_name>& tasks) { unreachable_.keep_only(tasks); }
+  /// Returns the tasks for which requesters wait: not connected, or not yet registered.
   client_wait_list waits(step_clock::time_point now) const;
-  /// Answers all who wait.
+  /// Fails all waiting requesters.
   void close(const status& why);
 
 private:
   struct waiter {
-    asker who;
+    requester caller;
     deadlines::key due;
     on_ready then;
     std::shared_ptr<stop_request> stop = {};
   };
-  static bool is_retried(const waiter& one) { return one.who.retried; }
+  static bool is_retried(const waiter& waiting) { return waiting.caller.retried; }
+  // One registration of a step, until it has succeeded or failed.
   struct attempt {
     step_ptr step;
     std::list<waiter> waiting;
@@ -81,29 +87,30 @@ private:
     step_clock::time_point since;
     std::vector<size_t> parts;
     std::vector<size_t> missed; // parts whose tasks are lost
-    bool moves = false;         // it is being placed again
-    step_clock::time_point stays_until = step_clock::time_point::min(); // it could not be
+    bool moves = false;         // the step is being placed again
+    // A placement without the lost tasks has failed: wait for them until then.
+    step_clock::time_point stays_until = step_clock::time_point::min();
   };
   using attempt_ptr = std::shared_ptr<attempt>;
 
-  void begin(const attempt_ptr& at);
-  void find_worker(const attempt_ptr& at, size_t part, uint64_t number);
-  void leave(const attempt_ptr& at, size_t part, uint64_t number);
-  void place_again(const attempt_ptr& at, uint64_t number);
-  void look_at(const attempt_ptr& at, const step_ptr& moved, uint64_t number);
-  void become(const attempt_ptr& at, const step_ptr& moved);
-  void register_parts(const attempt_ptr& at, uint64_t number);
-  bool has_lost_state(const attempt_ptr& at, uint64_t number);
-  status unrestored(const prepared_step& step, uint64_t knows);
-  bool turn_away(const attempt_ptr& at);
-  static status naming(const attempt_ptr& at, size_t part, status why);
-  static step_clock::time_point latest(const attempt& of);
-  void register_part(const attempt_ptr& at, size_t part, uint64_t number);
-  void follow(const attempt_ptr& at, registration::next what);
-  void lose_patience(const attempt_ptr& at, std::list<waiter>::iterator who);
-  void dismiss(const attempt_ptr& at, std::list<waiter>::iterator who, status why);
+  void begin(const attempt_ptr& registering);
+  void find_worker(const attempt_ptr& registering, size_t part, uint64_t number);
+  void leave_task(const attempt_ptr& registering, size_t part, uint64_t number);
+  void place_again(const attempt_ptr& registering, uint64_t number);
+  void check_tasks_of(const attempt_ptr& registering, const step_ptr& moved, uint64_t number);
+  void move_to(const attempt_ptr& registering, const step_ptr& moved);
+  void register_parts(const attempt_ptr& registering, uint64_t number);
+  bool has_lost_state(const attempt_ptr& registering, uint64_t number);
+  status check_restored(const prepared_step& step, uint64_t acknowledged_loss);
+  bool dismiss_unrestored(const attempt_ptr& registering);
+  static status with_task(const attempt_ptr& registering, size_t part, status why);
+  static step_clock::time_point latest_deadline(const attempt& registering);
+  void register_part(const attempt_ptr& registering, size_t part, uint64_t number);
+  void follow(const attempt_ptr& registering, registration::next action);
+  void time_out(const attempt_ptr& registering, std::list<waiter>::iterator waiting);
+  void dismiss(const attempt_ptr& registering, std::list<waiter>::iterator waiting, status why);
   attempt_ptr find(const prepared_step& step) const;
-  void end(const attempt_ptr& at, const status& how);
+  void end(const attempt_ptr& registering, const status& outcome);
 
   caf::event_based_actor* self_;
   deadlines& due_;
@@ -111,12 +118,12 @@ private:
   step_mover move_;
   const restore_hooks lost_state_;
   held_state held_;
-  std::map<task_name, uint64_t> unrestored_; // what was lost, and may be still to be restored
-  uint64_t losses_ = 0;                      // that somebody restores
+  std::map<task_name, uint64_t> unrestored_; // losses that may not be restored yet, by number
+  uint64_t losses_ = 0;                      // for which restore_hooks::lose returned true
   unreachable_tasks unreachable_;
-  std::set<task_name> looking_; // whether they are back
+  std::set<task_name> reconnecting_; // lost tasks to which a connection is being tried
   kernel_positions positions_;
-  std::list<attempt_ptr> under_way_; // in the order in which they began
+  std::list<attempt_ptr> attempts_; // in the order in which they began
 };
 
 } // namespace troupe

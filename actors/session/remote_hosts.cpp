@@ -15,22 +15,22 @@ namespace troupe::remote {
 namespace {
 
 constexpr std::chrono::milliseconds pause_between_hosts{100};
-// Where there are several, the next is tried soon; later each is given more time.
+// With several addresses, the first round of calls is short; later rounds give each more time.
 constexpr std::chrono::milliseconds first_call{250}, longest_call{2000};
 
 status closed_session() { return failure(error_kind::cancelled, "the session is closed"); }
 
 std::string list_of_addresses(const remote_state& state) {
   std::string list;
-  for (const auto& one : state.addresses)
-    list += concat(list.empty() ? "" : ", ", one);
+  for (const auto& address : state.addresses)
+    list += concat(list.empty() ? "" : ", ", address);
   return list;
 }
 
 void fail_waiting(remote_self self, const status& why) {
-  for (auto& one : std::exchange(self->state.waiting, {})) {
-    self->state.due.remove(one.due);
-    one.then(why);
+  for (auto& waiting : std::exchange(self->state.waiting, {})) {
+    self->state.due.remove(waiting.due);
+    waiting.then(why);
   }
 }
 
@@ -56,18 +56,19 @@ void call_host(remote_self self) {
 
 namespace {
 
-// Another address comes next. Where all say what waiting does not change, nobody waits.
+// Calls the next address. If every address has refused with an error that a retry does not change,
+// all waiting requests fail.
 void try_next(remote_self self, status why) {
   auto& state = self->state;
   auto may_change = why.kind() == error_kind::unavailable ||
                     why.kind() == error_kind::deadline_exceeded ||
                     why.kind() == error_kind::cancelled;
   state.refusals = may_change ? 0 : state.refusals + 1;
-  state.last = std::move(why);
+  state.last_error = std::move(why);
   state.next_address = (state.next_address + 1) % state.addresses.size();
   if (state.refusals >= state.addresses.size()) {
     state.refusals = 0;
-    fail_waiting(self, status{state.last});
+    fail_waiting(self, status{state.last_error});
   }
   state.calling = true;
   self->delayed_send(self,
@@ -78,89 +79,89 @@ void try_next(remote_self self, status why) {
 
 } // namespace
 
-// Calls back when a task has the session, or with an error by the deadline.
 void with_host(remote_self self, step_clock::time_point until, std::function<void(status)> then,
                const std::stop_token& stop) {
   auto& state = self->state;
   if (state.current && state.current->is_open)
     return then({});
-  auto waits = state.waiting.insert(state.waiting.end(), {std::move(then), {}});
+  auto waiting = state.waiting.insert(state.waiting.end(), {std::move(then), {}});
   auto dismiss = [=](status why) {
-    auto tell = std::move(waits->then);
-    self->state.due.remove(waits->due);
-    self->state.waiting.erase(waits);
-    tell(std::move(why));
+    auto call_back = std::move(waiting->then);
+    self->state.due.remove(waiting->due);
+    self->state.waiting.erase(waiting);
+    call_back(std::move(why));
   };
-  waits->due = state.due.add(self, until, [=] {
-    const auto& last = self->state.last;
-    dismiss(failure(error_kind::unavailable, "no task that hosts the session was there in time at ",
+  waiting->due = state.due.add(self, until, [=] {
+    const auto& last_error = self->state.last_error;
+    dismiss(failure(error_kind::unavailable,
+                    "no task accepted the session before the deadline; the addresses are ",
                     list_of_addresses(self->state),
-                    last.ok() ? "" : concat(" (", last.message(), ")")));
+                    last_error.ok() ? "" : concat(" (", last_error.message(), ")")));
   });
-  waits->stop = stop_request::watch(self, stop, [=] { dismiss(stopped_by_caller()); });
+  waiting->stop = stop_request::watch(self, stop, [=] { dismiss(stopped_by_caller()); });
   if (!state.calling && !state.current)
     call_host(self);
 }
 
 namespace {
 
-// What that task has not answered, it never will.
-void drop(remote_self self, const host_ptr& which, const status& why) {
+// Fails the unanswered requests of a host, which will not answer them.
+void drop(remote_self self, const host_ptr& host, const status& why) {
   auto& state = self->state;
-  if (state.current == which)
+  if (state.current == host)
     state.current = nullptr;
-  std::erase(state.left, which);
-  for (auto& [number, one] : std::exchange(which->asked, {})) {
-    state.due.remove(one.due);
+  std::erase(state.draining, host);
+  for (auto& [number, request] : std::exchange(host->pending, {})) {
+    state.due.remove(request.due);
     session_reply lost{number, why};
-    one.then(lost);
+    request.then(lost);
   }
 }
 
-void dismiss(remote_self self, const host_ptr& which, const status& why) {
-  drop(self, which, why);
-  self->send_exit(which->exchange, caf::exit_reason::user_shutdown);
+void dismiss(remote_self self, const host_ptr& host, const status& why) {
+  drop(self, host, why);
+  self->send_exit(host->exchange, caf::exit_reason::user_shutdown);
 }
 
-// A host that takes nothing new is let go of when it has answered.
-void dismiss_if_done(remote_self self, const host_ptr& which) {
-  if (which->asked.empty() && std::erase(self->state.left, which) > 0)
-    self->send_exit(which->exchange, caf::exit_reason::user_shutdown);
+// Closes the connection to a draining host that has answered all requests.
+void dismiss_if_done(remote_self self, const host_ptr& host) {
+  if (host->pending.empty() && std::erase(self->state.draining, host) > 0)
+    self->send_exit(host->exchange, caf::exit_reason::user_shutdown);
 }
 
 } // namespace
 
-bool note_loss(remote_state& state, const state_loss& what) {
+bool note_loss(remote_state& state, const state_loss& loss) {
   const auto& lose = state.options.lost_state.lose;
-  if (!lose || !lose(what))
+  if (!lose || !lose(loss))
     return false;
-  state.unrestored.insert(what.task);
+  state.unrestored.insert(loss.task);
   return true;
 }
 
-step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by) {
-  return when < step_clock::time_point::max() - by ? when + by : when;
+step_clock::time_point later(step_clock::time_point time, std::chrono::milliseconds delay) {
+  return time < step_clock::time_point::max() - delay ? time + delay : time;
 }
 
-uint64_t ask(remote_self self, const host_ptr& host, session_request what,
+uint64_t ask(remote_self self, const host_ptr& host, session_request request,
              step_clock::time_point until, std::function<void(session_reply&)> then) {
   auto number = self->state.next_number++;
-  what.request = number;
+  request.request = number;
   auto left = std::chrono::ceil<std::chrono::milliseconds>(until - self->clock().now()).count();
-  what.deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left, 0));
+  request.deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left, 0));
   auto due = self->state.due.add(self, later(until, host_margin), [=] {
-    auto it = host->asked.find(number);
-    auto tell = std::move(it->second.then);
-    host->asked.erase(it);
+    auto pending = host->pending.find(number);
+    auto call_back = std::move(pending->second.then);
+    host->pending.erase(pending);
     session_reply none{number,
                        failure(error_kind::deadline_exceeded, host->name, " at ", host->address,
                                ", which hosts the session, did not answer "
                                "in time")};
-    tell(none);
+    call_back(none);
     dismiss_if_done(self, host);
   });
-  host->asked.emplace(number, asked_host{std::move(then), due});
-  self->send(host->exchange, outgoing{std::move(what)});
+  host->pending.emplace(number, pending_host_request{std::move(then), due});
+  self->send(host->exchange, outgoing{std::move(request)});
   return number;
 }
 
@@ -173,146 +174,145 @@ namespace {
 void open_session(remote_self self, const host_ptr& host) {
   const auto& options = self->state.options;
   const auto& programs = options.programs;
-  session_open what{.container = options.container,
-                    .region_per_node = programs.region_per_node,
-                    .deterministic = programs.deterministic,
-                    .replay = programs.replay,
-                    .place_by_cost = programs.place_by_cost,
-                    .max_concurrent = programs.max_concurrent,
-                    .between_tasks = programs.between_tasks,
-                    .placement = programs.placement,
-                    .passes = options.passes,
-                    .restores = options.lost_state.lose != nullptr};
+  session_open request{.container = options.container,
+                       .region_per_node = programs.region_per_node,
+                       .deterministic = programs.deterministic,
+                       .replay = programs.replay,
+                       .place_by_cost = programs.place_by_cost,
+                       .max_concurrent = programs.max_concurrent,
+                       .between_tasks = programs.between_tasks,
+                       .placement = programs.placement,
+                       .passes = options.passes,
+                       .restores = options.lost_state.lose != nullptr};
   auto until = self->clock().now() + options.peer_timeout;
-  ask(self, host, {.what = std::move(what)}, until, [=](session_reply& done) {
+  ask(self, host, {.what = std::move(request)}, until, [=](session_reply& reply) {
     auto& state = self->state;
-    if (state.current != host) // it is gone, which was told
+    if (state.current != host) // the host is gone, and its requests have failed
       return;
-    if (!done.outcome) {
-      auto why = std::move(done.outcome).within(concat(host->name, " at ", host->address));
+    if (!reply.outcome) {
+      auto why = std::move(reply.outcome).within(concat(host->name, " at ", host->address));
       dismiss(self, host, why);
       return try_next(self, std::move(why));
     }
     host->is_open = true;
     state.refusals = state.calls = 0;
-    for (auto& one : std::exchange(state.waiting, {})) {
-      state.due.remove(one.due);
-      one.then({});
+    for (auto& waiting : std::exchange(state.waiting, {})) {
+      state.due.remove(waiting.due);
+      waiting.then({});
     }
   });
 }
 
 } // namespace
 
-void called(remote_self self, dialed& what) {
+void called(remote_self self, dialed& call) {
   auto& state = self->state;
-  if (!what.outcome)
-    return try_next(self, std::move(what.outcome));
+  if (!call.outcome)
+    return try_next(self, std::move(call.outcome));
   state.calling = false;
   auto host = std::make_shared<host_link>();
   host->number = state.next_number++;
-  host->address = what.address;
+  host->address = call.address;
   host->name = "the task";
   exchange_options exchange;
   exchange.self.software = library_version;
   exchange.self.role = "client";
   exchange.self.cluster = state.cluster;
   exchange.self.incarnation = random_id();
-  exchange.self.access_token = std::move(what.access_token);
-  exchange.address = what.address;
+  exchange.self.access_token = std::move(call.access_token);
+  exchange.address = call.address;
   exchange.owner = caf::actor_cast<caf::actor>(self);
   exchange.opener = self->address();
   exchange.peer_timeout = state.options.peer_timeout;
   exchange.near_memory = state.options.near_memory;
-  state.current = host; // first: it may be told of at once
-  host->exchange = state.ways.open(self->system(), what, std::move(exchange));
+  state.current = host; // first, because messages about it may come during open()
+  host->exchange = state.ways.open(self->system(), call, std::move(exchange));
 }
 
-void met(remote_self self, const peer_ready& what) {
+void met(remote_self self, const peer_ready& peer) {
   auto host = self->state.current;
-  if (!host || host->via || !what.via || what.via->exchange != host->exchange.address())
+  if (!host || host->via || !peer.via || peer.via->exchange != host->exchange.address())
     return;
-  host->via = what.via;
-  host->name = what.via->peer;
-  if (what.who.role == "task")
+  host->via = peer.via;
+  host->name = peer.via->peer;
+  if (peer.who.role == "task")
     return open_session(self, host);
-  auto why = failure(error_kind::failed_precondition, host->address, " is a ", what.who.role,
+  auto why = failure(error_kind::failed_precondition, host->address, " is a ", peer.who.role,
                      ", no task that could host a session");
   dismiss(self, host, why);
   try_next(self, why);
 }
 
-void gone(remote_self self, const peer_gone& what) {
+void gone(remote_self self, const peer_gone& peer) {
   auto& state = self->state;
-  auto found = std::ranges::find(state.left, what.via, &host_link::via);
-  auto host = found != state.left.end() ? *found : state.current;
-  // Before the task has introduced itself, its connection is that of the call.
-  if (!host || (host->via && host->via != what.via) ||
-      (what.via->exchange && what.via->exchange != host->exchange.address()))
+  auto draining = std::ranges::find(state.draining, peer.via, &host_link::via);
+  auto host = draining != state.draining.end() ? *draining : state.current;
+  // Before a task has introduced itself, its connection is that of the call.
+  if (!host || (host->via && host->via != peer.via) ||
+      (peer.via->exchange && peer.via->exchange != host->exchange.address()))
     return;
   auto is_current = host == state.current;
-  auto kind = what.why.kind() == error_kind::failed_precondition && !host->is_open
-                  ? what.why.kind()
+  auto kind = peer.why.kind() == error_kind::failed_precondition && !host->is_open
+                  ? peer.why.kind()
                   : error_kind::unavailable;
   auto why =
       failure(kind, host->name, " at ", host->address,
-              host->is_open ? ", which hosts the session, is gone: " : ": ", what.why.message());
-  auto had = host->is_open;
+              host->is_open ? ", which hosts the session, is gone: " : ": ", peer.why.message());
+  auto was_open = host->is_open;
   drop(self, host, why);
   if (!is_current)
     return;
   try_next(self, why);
-  if (had)
+  if (was_open)
     state.calls = 0;
 }
 
-// The answer of a host, or why nothing could be sent to it.
-void answered(remote_self self, incoming& what) {
+// Takes the answer of a host, or the reason why a request could not be sent.
+void answered(remote_self self, incoming& delivery) {
   auto& state = self->state;
-  auto* reply = std::get_if<session_reply>(&what.content);
-  auto is_of = [&](const host_ptr& one) { return one && one->exchange == what.from; };
-  auto found = std::ranges::find_if(state.left, is_of);
-  auto host = found != state.left.end() ? *found : state.current;
-  if (!reply || !is_of(host))
+  auto* reply = std::get_if<session_reply>(&delivery.content);
+  auto is_sender = [&](const host_ptr& host) { return host && host->exchange == delivery.from; };
+  auto draining = std::ranges::find_if(state.draining, is_sender);
+  auto host = draining != state.draining.end() ? *draining : state.current;
+  if (!reply || !is_sender(host))
     return;
   for (const auto& text : reply->warnings)
     if (state.options.on_warning)
       (void)guarded("on_warning", [&] { state.options.on_warning(text); }).ok();
-  for (const auto& one : reply->losses) {
-    host->heard.insert(one.number);
-    note_loss(state, one);
+  for (const auto& loss : reply->losses) {
+    host->later_losses.insert(loss.number);
+    note_loss(state, loss);
   }
-  // A small answer may come before a large one that was sent before it.
-  while (host->heard.erase(host->knows + 1) > 0)
-    ++host->knows;
-  // It goes on with what it has been asked for.
+  // A small answer may overtake a large one.
+  while (host->later_losses.erase(host->acknowledged_loss + 1) > 0)
+    ++host->acknowledged_loss;
+  // A draining host still answers the requests that it has.
   if (reply->leaving && host == state.current && host->is_open) {
-    state.left.push_back(host);
+    state.draining.push_back(host);
     state.current = nullptr;
     state.next_address = (state.next_address + 1) % state.addresses.size();
   }
-  if (auto it = host->asked.find(reply->request); it != host->asked.end()) {
-    auto one = std::move(it->second);
-    host->asked.erase(it);
-    state.due.remove(one.due);
-    one.then(*reply);
+  if (auto pending = host->pending.find(reply->request); pending != host->pending.end()) {
+    auto request = std::move(pending->second);
+    host->pending.erase(pending);
+    state.due.remove(request.due);
+    request.then(*reply);
   }
   dismiss_if_done(self, host);
 }
 
-// A host that takes nothing new has not begun with it: the next one is asked.
-bool is_for_another(const session_reply& what) {
-  return what.leaving && what.not_begun && !what.outcome;
+bool is_for_next_host(const session_reply& reply) {
+  return reply.leaving && reply.not_begun && !reply.outcome;
 }
 
 void close_hosts(remote_self self) {
   auto& state = self->state;
   *state.stop = true;
   fail_waiting(self, closed_session());
-  auto all = state.left;
+  auto hosts = state.draining;
   if (state.current)
-    all.push_back(state.current);
-  for (const auto& host : all)
+    hosts.push_back(state.current);
+  for (const auto& host : hosts)
     dismiss(self, host, closed_session());
 }
 

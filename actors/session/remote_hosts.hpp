@@ -1,4 +1,4 @@
-// The hosts of a remote session: how it finds one, asks it, and leaves it.
+// The hosts of a remote session: finds a host, sends it requests, and leaves it.
 #pragma once
 #include "troupe/actors/base/deadlines.hpp"
 #include "troupe/actors/base/messages.hpp"
@@ -16,14 +16,14 @@
 
 namespace troupe::remote {
 
-/// Remote session -> itself: try the next address.
+/// Remote session -> itself: call the next address.
 using next_host_atom = caf::atom_constant<caf::atom("nexthost")>;
 
-/// The host answers at the deadline. It is waited for a little longer, and not for ever.
+/// A host answers at the deadline of a request. The session waits for so long after it.
 constexpr std::chrono::milliseconds host_margin{1000};
 
-/// What was asked of a host, and who waits for it.
-struct asked_host {
+/// A request to a host that is not answered yet.
+struct pending_host_request {
   std::function<void(session_reply&)> then;
   deadlines::key due;
 };
@@ -33,46 +33,48 @@ struct host_link {
   uint64_t number = 0;
   std::string address;
   caf::actor exchange;
-  connection_ptr via; // none until the task has introduced itself
+  connection_ptr via; // null until the task has introduced itself
   std::string name;
-  bool is_open = false;     // it has taken the session
-  uint64_t knows = 0;       // the first so many losses that it has counted are known here
-  std::set<uint64_t> heard; // later ones that are
-  std::map<uint64_t, asked_host> asked;
+  bool is_open = false;            // the host has accepted the session
+  uint64_t acknowledged_loss = 0;  // all losses up to this number are known here
+  std::set<uint64_t> later_losses; // known losses after the first gap in the numbers
+  std::map<uint64_t, pending_host_request> pending; // by number
 };
 
 using host_ptr = std::shared_ptr<host_link>;
 
-struct waiting_for_host {
+/// A request that waits until a host has accepted the session.
+struct host_waiter {
   std::function<void(status)> then;
   deadlines::key due;
   std::shared_ptr<stop_request> stop = {};
 };
 
-struct waiting_for_step {
+/// A request that waits until a host has prepared its step.
+struct step_waiter {
   step_clock::time_point deadline;
   std::function<void(status)> then;
   bool retried = false;      // as in prepare_request
-  std::stop_token stop = {}; // likewise
+  std::stop_token stop = {}; // as in prepare_request
   deadlines::key due = {};
   std::shared_ptr<stop_request> watch = {};
 };
 
-/// A kind of step, and where it is prepared.
+/// A kind of step, and the host at which it is prepared.
 struct remote_step {
-  session_prepare what;
-  std::vector<bool> needs; // which feeds
+  session_prepare request;
+  std::vector<bool> needed_feeds;
   uint64_t host = 0, handle = 0;
-  host_ptr asked;                  // that prepares it
-  uint64_t asking = 0;             // by which request
-  std::set<std::string> uses = {}; // tasks on which it uses state
-  std::list<waiting_for_step> waiting;
+  host_ptr preparing_host;
+  uint64_t preparing_request = 0;         // number of the request to that host
+  std::set<std::string> state_tasks = {}; // tasks on which it uses state
+  std::list<step_waiter> waiting;
 };
 
 using remote_ptr = std::shared_ptr<remote_step>;
 
-/// A task on which the session has had state, as that host knew it last.
-struct holder {
+/// A task on which the session has had state, as `host` has reported it last.
+struct state_holder {
   uint64_t incarnation = 0, host = 0;
 };
 
@@ -84,48 +86,50 @@ struct remote_state {
   client_options options;
   const node_times* measured = nullptr;
   membership_ways ways;
-  std::string cluster; // whose tasks are believed
+  std::string cluster; // by the certificate: the hosts must belong to it
   deadlines due;
-  host_ptr current;           // the one that is called, or has the session
-  std::vector<host_ptr> left; // that take nothing new, and still have to answer
-  bool calling = false;       // or waits to call
+  host_ptr current;               // is being called, or has accepted the session
+  std::vector<host_ptr> draining; // accept no new request, and still have to answer
+  bool calling = false;           // an address is being called, or will be after a pause
   std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
   size_t next_address = 0, calls = 0;
-  size_t refusals = 0; // one after the other, of those that will not change their minds
-  status last;         // why there is no host
-  std::list<waiting_for_host> waiting;
+  size_t refusals = 0; // consecutive ones that a retry does not change
+  status last_error;   // of the last call
+  std::list<host_waiter> waiting;
   std::map<uint64_t, remote_ptr> steps;
-  std::map<std::string, holder> holders; // by task
-  std::list<status> unsaid; // state is lost, and whoever was to be told did not wait for that
-  std::set<std::string> unrestored;   // tasks of which what was lost may be still to be restored
-  std::map<uint64_t, uint64_t> fills; // by number: the host that their steps ran at; 0: several
+  std::map<std::string, state_holder> holders; // by task
+  std::list<status> undelivered_losses;        // errors of lost state that no caller has received
+  std::set<std::string> unrestored;            // tasks whose lost state may not be restored yet
+  std::map<uint64_t, uint64_t> fills; // by number: the host of their steps; 0: several hosts
   uint64_t next_number = 1;
 };
 
 using remote_self = caf::stateful_actor<remote_state>*;
 
-/// Calls back when a task has the session, or with an error by the deadline, or when it is stopped.
+/// Calls `then` when a host has accepted the session, or with an error at `until` or after a stop
+/// request.
 void with_host(remote_self self, step_clock::time_point until, std::function<void(status)> then,
                const std::stop_token& stop = {});
-/// The host answers, or is lost, or is silent: `then` is called once, and later. Gives the number
-/// of the request.
-uint64_t ask(remote_self self, const host_ptr& host, session_request what,
+/// Sends a request to a host and returns its number. `then` is called once, after this function has
+/// returned: with the answer, or with an error if the host is lost or does not answer in time.
+uint64_t ask(remote_self self, const host_ptr& host, session_request request,
              step_clock::time_point until, std::function<void(session_reply&)> then);
-/// The host shall answer that request soon.
+/// Asks the host to stop a request and answer it soon.
 void stop(remote_self self, const host_ptr& host, uint64_t request);
-/// Somebody is to restore what was lost; false: nobody does.
-bool note_loss(remote_state& state, const state_loss& what);
-step_clock::time_point later(step_clock::time_point when, std::chrono::milliseconds by);
-/// A host that takes nothing new has not begun with it: the next one is asked.
-bool is_for_another(const session_reply& what);
-/// Lets go of all of them: who waits is told that the session is closed.
+/// Reports a loss to restore_hooks::lose. Returns whether its state will be restored.
+bool note_loss(remote_state& state, const state_loss& loss);
+step_clock::time_point later(step_clock::time_point time, std::chrono::milliseconds delay);
+/// Returns whether a draining host has not begun with a request, so that the next host may serve
+/// it.
+bool is_for_next_host(const session_reply& reply);
+/// Leaves all hosts: waiting requests fail, because the session is closed.
 void close_hosts(remote_self self);
 
-// What comes.
-void called(remote_self self, dialed& what);
-void met(remote_self self, const peer_ready& what);
-void gone(remote_self self, const peer_gone& what);
-void answered(remote_self self, incoming& what);
+// Handlers of messages.
+void called(remote_self self, dialed& call);
+void met(remote_self self, const peer_ready& peer);
+void gone(remote_self self, const peer_gone& peer);
+void answered(remote_self self, incoming& delivery);
 void call_host(remote_self self);
 
 } // namespace troupe::remote

@@ -24,197 +24,204 @@
 namespace troupe::remote {
 namespace {
 
-// -- what sessions are asked ---------------------------------------------------------------------
+// -- requests of the session's client ------------------------------------------------------------
 
-// Errors of the host name the task that they come from already.
+// Errors of the host already name their task.
 template <class Answer, class Promise>
-void deliver(Promise promise, session_reply& from) {
-  if (!from.outcome)
-    promise.deliver(to_caf(from.outcome));
-  else if (!from.problems.empty())
-    promise.deliver(to_caf(as_error(from.problems)));
-  else if (auto* what = std::get_if<Answer>(&from.what))
-    promise.deliver(std::move(*what));
+void deliver(Promise promise, session_reply& reply) {
+  if (!reply.outcome)
+    promise.deliver(to_caf(reply.outcome));
+  else if (!reply.problems.empty())
+    promise.deliver(to_caf(as_error(reply.problems)));
+  else if (auto* answer = std::get_if<Answer>(&reply.what))
+    promise.deliver(std::move(*answer));
   else
-    promise.deliver(to_caf(failure(error_kind::data_loss, "the host answers something else")));
+    promise.deliver(
+        to_caf(failure(error_kind::data_loss, "the answer of the host has an unexpected type")));
 }
 
-// A host gives the tasks of a step that is stopped two seconds, and is given a little more.
+// A host waits two seconds for the tasks of a stopped step. The client waits a little longer.
 constexpr std::chrono::milliseconds stop_margin{2500};
 
-step_clock::time_point soon(remote_self self) {
+step_clock::time_point default_deadline(remote_self self) {
   return self->clock().now() +
          std::min<std::chrono::milliseconds>(self->state.options.timeout, std::chrono::seconds{12});
 }
 
 template <class Question>
-void ask_any(remote_self self, const Question& what, step_clock::time_point until,
+void ask_any(remote_self self, const Question& question, step_clock::time_point until,
              const std::function<void(session_reply&)>& then) {
-  with_host(self, until, [=](status there) {
-    if (!there) {
-      session_reply none{.outcome = std::move(there)};
+  with_host(self, until, [=](status found_host) {
+    if (!found_host) {
+      session_reply none{.outcome = std::move(found_host)};
       return then(none);
     }
-    ask(self, self->state.current, {.what = what}, until, [=](session_reply& done) {
-      if (is_for_another(done))
-        ask_any(self, what, until, then);
+    ask(self, self->state.current, {.what = question}, until, [=](session_reply& reply) {
+      if (is_for_next_host(reply))
+        ask_any(self, question, until, then);
       else
-        then(done);
+        then(reply);
     });
   });
 }
 
 template <class Answer, class Question>
-caf::result<Answer> ask_for(remote_self self, Question what, step_clock::time_point until) {
+caf::result<Answer> ask_for(remote_self self, Question question, step_clock::time_point until) {
   auto promise = self->make_response_promise<Answer>();
-  ask_any(self, what, until, [=](session_reply& done) { deliver<Answer>(promise, done); });
+  ask_any(self, question, until, [=](session_reply& reply) { deliver<Answer>(promise, reply); });
   return promise;
 }
 
-// Of several tasks, some of which could not be asked.
+// Asks for a survey of all tasks, some of which may not answer.
 template <class Survey, class Answer, class Question>
 caf::result<Survey> survey(remote_self self, const Question& question) {
   auto promise = self->make_response_promise<Survey>();
-  ask_any(self, question, soon(self), [=](session_reply& done) mutable {
-    auto* joined = std::get_if<Answer>(&done.what);
-    if (!done.outcome)
-      promise.deliver(to_caf(done.outcome));
+  ask_any(self, question, default_deadline(self), [=](session_reply& reply) mutable {
+    auto* joined = std::get_if<Answer>(&reply.what);
+    if (!reply.outcome)
+      promise.deliver(to_caf(reply.outcome));
     else if (joined)
-      promise.deliver(Survey{std::move(*joined), std::move(done.problems)});
+      promise.deliver(Survey{std::move(*joined), std::move(reply.problems)});
     else
-      promise.deliver(to_caf(failure(error_kind::data_loss, "the host answers something else")));
+      promise.deliver(
+          to_caf(failure(error_kind::data_loss, "the answer of the host has an unexpected type")));
   });
   return promise;
 }
 
-caf::result<status> reset(remote_self self, const reset_request& what) {
+caf::result<status> reset(remote_self self, const reset_request& request) {
   auto promise = self->make_response_promise<status>();
-  ask_any(self, session_reset{what.container}, soon(self),
-          [=](session_reply& done) mutable { promise.deliver(std::move(done.outcome)); });
+  ask_any(self, session_reset{request.container}, default_deadline(self),
+          [=](session_reply& reply) mutable { promise.deliver(std::move(reply.outcome)); });
   return promise;
 }
 
 // -- state of tasks that may be restarted --------------------------------------------------------
 
-// While a session is at one host, that host notices what is lost, and says so.
-void learn_holders(remote_state& state, const host_ptr& host, const session_reply& from) {
-  for (const auto& one : from.held)
-    if (auto& known = state.holders[one.task]; known.host <= host->number)
-      known = {one.incarnation, host->number};
+// While a session stays at one host, that host notices and reports lost state.
+void learn_holders(remote_state& state, const host_ptr& host, const session_reply& reply) {
+  for (const auto& holder : reply.held)
+    if (auto& known = state.holders[holder.task]; known.host <= host->number)
+      known = {holder.incarnation, host->number};
 }
 
-// The next host does not know what the session had before: that is found here, once.
-status look_at_holders(remote_state& state, const host_ptr& host, const session_reply& from) {
+// The next host does not know the state that the session had before, so losses between two hosts
+// are found here. Returns the error of the step that finds them.
+status check_holders(remote_state& state, const host_ptr& host, const session_reply& reply) {
   std::string first, names;
   size_t lost = 0;
-  for (const auto& one : from.held) {
-    auto known = state.holders.find(one.task);
+  for (const auto& holder : reply.held) {
+    auto known = state.holders.find(holder.task);
     if (known == state.holders.end() || known->second.host == host->number ||
-        known->second.incarnation == one.incarnation)
+        known->second.incarnation == holder.incarnation)
       continue;
-    names += concat(lost++ == 0 ? "" : " and ", one.task);
+    names += concat(lost++ == 0 ? "" : " and ", holder.task);
     if (first.empty())
-      first = one.task;
-    note_loss(state, {one.task});
+      first = holder.task;
+    note_loss(state, {holder.task});
   }
-  learn_holders(state, host, from);
+  learn_holders(state, host, reply);
   if (lost == 0)
     return {};
-  return failure(error_kind::aborted, names, lost == 1 ? " was" : " were",
-                 " restarted, and what this session had there (variables, queues, tables) is gone: "
-                 "initialize or restore it")
+  return failure(
+             error_kind::aborted, names, lost == 1 ? " was" : " were",
+             " restarted, and the state of this session there (variables, queues, tables) is lost: "
+             "initialize or restore it")
       .on_task(first)
       .of_lost_state();
 }
 
-// The one error that says so may have come when nobody waited for it any more: the next step that
-// uses the task is told.
-void note_unsaid(remote_state& state, const status& answer) {
-  const auto& of = answer.origin();
+// The host reports a loss in one error, which may come after its caller was answered. The next step
+// that uses the task fails with it.
+void note_undelivered_loss(remote_state& state, const status& answer) {
+  const auto& origin = answer.origin();
+  auto& undelivered = state.undelivered_losses;
   auto is_known =
-      std::ranges::find(state.unsaid, answer.message(), &status::message) != state.unsaid.end();
-  if (!answer && of.state_lost && !is_known &&
-      !state.unrestored.contains(of.task)) // else it is being restored
-    state.unsaid.push_back(answer);
+      std::ranges::find(undelivered, answer.message(), &status::message) != undelivered.end();
+  if (!answer && origin.state_lost && !is_known &&
+      !state.unrestored.contains(origin.task)) // else the state is being restored
+    undelivered.push_back(answer);
 }
 
-status take_unsaid(remote_state& state, const remote_step& step) {
-  auto found = std::ranges::find_if(state.unsaid, [&](const status& why) {
-    return std::ranges::any_of(step.uses,
+status take_undelivered_loss(remote_state& state, const remote_step& step) {
+  auto loss = std::ranges::find_if(state.undelivered_losses, [&](const status& why) {
+    return std::ranges::any_of(step.state_tasks,
                                [&](const auto& task) { return names_task(why.message(), task); });
   });
-  if (found == state.unsaid.end())
+  if (loss == state.undelivered_losses.end())
     return {};
-  auto why = std::move(*found);
-  state.unsaid.erase(found);
+  auto why = std::move(*loss);
+  state.undelivered_losses.erase(loss);
   return why;
 }
 
-// What its host has told is not run on a task before it is restored; as a registrar does it.
-status unrestored(remote_state& state, const remote_step& step) {
+// Fails a step that uses a task whose reported loss is not restored yet, as a registrar does.
+status check_restored(remote_state& state, const remote_step& step) {
   if (state.unrestored.empty())
     return {};
   const auto& awaits = state.options.lost_state.awaits;
-  for (const auto& task : step.uses) {
-    auto it = state.unrestored.find(task);
-    if (it == state.unrestored.end())
+  for (const auto& task : step.state_tasks) {
+    auto lost = state.unrestored.find(task);
+    if (lost == state.unrestored.end())
       continue;
     if (awaits && awaits(task))
-      return failure(error_kind::aborted, task,
-                     " was restarted, and what this session had there (variables, queues, tables) "
-                     "is not restored yet")
+      return failure(
+                 error_kind::aborted, task,
+                 " was restarted, and the state of this session there (variables, queues, tables) "
+                 "is not restored yet")
           .on_task(task);
-    state.unrestored.erase(it);
+    state.unrestored.erase(lost);
   }
   return {};
 }
 
-// -- what fills tasks ----------------------------------------------------------------------------
+// -- initialization of tasks (fill) --------------------------------------------------------------
 
-// Tasks let what another host had begun be filled by the next. A run without an answer may have
-// begun it.
+// Notes the host at which steps of an initialization run, because a task that one host has begun to
+// initialize may be initialized by the next host. A run without an answer may have begun it.
 void note_fill(remote_state& state, uint64_t fill, const host_ptr& host,
-               const session_reply& done) {
-  auto begun = std::ranges::find(done.fills, fill_stage::by_asker, &task_fill::stage);
-  if (fill == 0 || (begun == done.fills.end() && done.outcome.kind() != error_kind::unavailable &&
-                    done.outcome.kind() != error_kind::deadline_exceeded))
+               const session_reply& reply) {
+  auto begun = std::ranges::find(reply.fills, fill_stage::by_asker, &task_fill::stage);
+  if (fill == 0 || (begun == reply.fills.end() && reply.outcome.kind() != error_kind::unavailable &&
+                    reply.outcome.kind() != error_kind::deadline_exceeded))
     return;
-  auto [it, first] = state.fills.try_emplace(fill, host->number);
-  if (!first && it->second != host->number)
-    it->second = 0;
+  auto [noted, is_first] = state.fills.try_emplace(fill, host->number);
+  if (!is_first && noted->second != host->number)
+    noted->second = 0;
 }
 
-caf::result<status> end_filling(remote_self self, const end_fill& what) {
+caf::result<status> end_filling(remote_self self, const end_fill& request) {
   auto& state = self->state;
-  auto found = state.fills.extract(what.fill);
-  if (!found)
+  auto noted = state.fills.extract(request.fill);
+  if (!noted)
     return status{}; // no step of it has been sent
   auto moved = failure(error_kind::aborted,
-                       "the session went to another host while it filled tasks: fill them again");
+                       "the session moved to another host while it initialized tasks: initialize "
+                       "them again");
   auto host = state.current;
-  if (!host || !host->is_open) // its connections have ended: others may fill them
-    return what.done ? moved : status{};
-  auto one = found.mapped() == host->number;
+  if (!host || !host->is_open) // its connections have ended: other sessions may initialize them
+    return request.done ? moved : status{};
+  auto ran_at_this_host = noted.mapped() == host->number;
   auto promise = self->make_response_promise<status>();
-  ask(self, host, {.what = session_fill_end{what.fill, what.done && one}}, soon(self),
-      [=, wanted = what.done](session_reply& done) mutable {
-        auto gone = !one || is_for_another(done);
-        promise.deliver(wanted && gone ? std::move(moved) : std::move(done.outcome));
+  ask(self, host, {.what = session_fill_end{request.fill, request.done && ran_at_this_host}},
+      default_deadline(self), [=, wanted = request.done](session_reply& reply) mutable {
+        auto has_moved = !ran_at_this_host || is_for_next_host(reply);
+        promise.deliver(wanted && has_moved ? std::move(moved) : std::move(reply.outcome));
       });
   return promise;
 }
 
 // -- steps ---------------------------------------------------------------------------------------
 
-// Who waits for a step to be prepared, and until when.
-struct waits_for_step {
+// A request that waits for a step to be prepared.
+struct preparation_waiter {
   step_clock::time_point deadline;
   bool retried;
   std::stop_token stop;
 };
 
-// Has a step prepared where the session is now.
-void ensure(remote_self self, const remote_ptr& step, const waits_for_step& who,
+// Prepares a step at the current host, unless it is prepared there.
+void ensure(remote_self self, const remote_ptr& step, const preparation_waiter& waiter,
             std::function<void(status)> then);
 
 bool is_ready(const remote_state& state, const remote_step& step) {
@@ -228,99 +235,102 @@ void forget_at_host(remote_self self, const remote_step& step) {
 }
 
 void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
-              const session_reply& done) {
-  const auto* made = std::get_if<prepared_handle>(&done.what);
-  auto outcome = done.outcome;
-  // Else it was stopped, or another prepares it since, and who waits, waits for that.
-  auto is_wanted = step->asking == done.request && !step->waiting.empty();
-  if (step->asking == done.request)
-    step->asked = nullptr;
-  if (!is_wanted) { // it is known to nobody
-    if (outcome && made)
-      self->send(host->exchange, outgoing{session_request{.what = session_forget{made->handle}}});
-    return note_unsaid(self->state, outcome);
+              const session_reply& reply) {
+  const auto* handle = std::get_if<prepared_handle>(&reply.what);
+  auto outcome = reply.outcome;
+  // False if the request was stopped, or if the callers wait for a later request.
+  auto is_wanted = step->preparing_request == reply.request && !step->waiting.empty();
+  if (step->preparing_request == reply.request)
+    step->preparing_host = nullptr;
+  if (!is_wanted) { // no caller knows the handle
+    if (outcome && handle)
+      self->send(host->exchange, outgoing{session_request{.what = session_forget{handle->handle}}});
+    return note_undelivered_loss(self->state, outcome);
   }
-  if (outcome && made) {
+  if (outcome && handle) {
     step->host = host->number;
-    step->handle = made->handle;
-    for (const auto& one : done.held)
-      step->uses.insert(one.task);
-    outcome = look_at_holders(self->state, host, done);
+    step->handle = handle->handle;
+    for (const auto& holder : reply.held)
+      step->state_tasks.insert(holder.task);
+    outcome = check_holders(self->state, host, reply);
   } else if (outcome) {
-    outcome = failure(error_kind::data_loss, "the host answers something else");
+    outcome = failure(error_kind::data_loss, "the answer of the host has an unexpected type");
   }
   auto now = self->clock().now();
-  for (auto& one : std::exchange(step->waiting, {})) {
-    self->state.due.remove(one.due);
-    // The session may have left that host meanwhile; and who has more time asks again.
-    auto again = outcome.ok()
-                     ? !is_ready(self->state, *step)
-                     : is_for_another(done) ||
-                           (outcome.kind() == error_kind::deadline_exceeded && one.deadline > now);
-    if (again)
-      ensure(self, step, {one.deadline, one.retried, one.stop}, std::move(one.then));
+  for (auto& waiting : std::exchange(step->waiting, {})) {
+    self->state.due.remove(waiting.due);
+    // The session may have left the host meanwhile. A caller with a later deadline asks again.
+    auto is_repeated = outcome.ok() ? !is_ready(self->state, *step)
+                                    : is_for_next_host(reply) ||
+                                          (outcome.kind() == error_kind::deadline_exceeded &&
+                                           waiting.deadline > now);
+    if (is_repeated)
+      ensure(self, step, {waiting.deadline, waiting.retried, waiting.stop},
+             std::move(waiting.then));
     else
-      one.then(outcome);
+      waiting.then(outcome);
   }
 }
 
-void wait_for(remote_self self, const remote_ptr& step, const waits_for_step& who,
+void wait_for(remote_self self, const remote_ptr& step, const preparation_waiter& waiter,
               const std::function<void(status)>& then) {
-  auto waits =
-      step->waiting.insert(step->waiting.end(), {who.deadline, then, who.retried, who.stop});
+  auto waiting = step->waiting.insert(step->waiting.end(),
+                                      {waiter.deadline, then, waiter.retried, waiter.stop});
   auto dismiss = [=](status why) {
-    auto tell = std::move(waits->then);
-    self->state.due.remove(waits->due);
-    step->waiting.erase(waits);
-    tell(std::move(why));
+    auto call_back = std::move(waiting->then);
+    self->state.due.remove(waiting->due);
+    step->waiting.erase(waiting);
+    call_back(std::move(why));
   };
-  waits->due = self->state.due.add(self, later(who.deadline, host_margin / 2), [=] {
+  waiting->due = self->state.due.add(self, later(waiter.deadline, host_margin / 2), [=] {
     dismiss(failure(error_kind::deadline_exceeded, "the step was not prepared in time"));
   });
-  waits->watch = stop_request::watch(self, who.stop, [=] {
-    if (step->waiting.size() == 1 && step->asked) { // nobody else wants it
-      stop(self, step->asked, std::exchange(step->asking, 0));
-      step->asked = nullptr; // who comes from now on has it asked anew
+  waiting->watch = stop_request::watch(self, waiter.stop, [=] {
+    // The last caller stops the request. A later caller sends another one.
+    if (step->waiting.size() == 1 && step->preparing_host) {
+      stop(self, step->preparing_host, std::exchange(step->preparing_request, 0));
+      step->preparing_host = nullptr;
     }
     dismiss(stopped_by_caller());
   });
 }
 
-void ensure(remote_self self, const remote_ptr& step, const waits_for_step& who,
+void ensure(remote_self self, const remote_ptr& step, const preparation_waiter& waiter,
             std::function<void(status)> then) {
-  auto go = [=](status there) {
-    if (!there)
-      return then(std::move(there));
+  auto prepare_at_host = [=](status found_host) {
+    if (!found_host)
+      return then(std::move(found_host));
     if (is_ready(self->state, *step))
       return then({});
-    wait_for(self, step, who, then);
+    wait_for(self, step, waiter, then);
     auto host = self->state.current;
-    if (std::exchange(step->asked, host) == host)
+    if (std::exchange(step->preparing_host, host) == host)
       return;
-    auto what = step->what;
-    what.retried = who.retried;
-    step->asking = ask(self, host, {.what = std::move(what)}, who.deadline,
-                       [=](session_reply& done) { prepared(self, step, host, done); });
+    auto request = step->request;
+    request.retried = waiter.retried;
+    step->preparing_request = ask(self, host, {.what = std::move(request)}, waiter.deadline,
+                                  [=](session_reply& reply) { prepared(self, step, host, reply); });
   };
-  with_host(self, who.deadline, std::move(go), who.stop);
+  with_host(self, waiter.deadline, std::move(prepare_at_host), waiter.stop);
 }
 
-caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prepare_request& what) {
-  if (what.deadline <= self->clock().now())
+caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self,
+                                                    const prepare_request& request) {
+  if (request.deadline <= self->clock().now())
     return to_caf(not_begun_in_time());
-  auto made = to_wire(what, self->state.measured);
-  if (!made)
-    return to_caf(made.status());
+  auto wire_request = to_wire(request, self->state.measured);
+  if (!wire_request)
+    return to_caf(wire_request.status());
   auto promise = self->make_response_promise<std::shared_ptr<prepared_step>>();
   auto step = std::make_shared<remote_step>();
-  step->what = *std::move(made);
-  step->needs = needed_feeds(what);
-  auto then = [=, outside = what.outside](const status& ready) mutable {
+  step->request = *std::move(wire_request);
+  step->needed_feeds = needed_feeds(request);
+  auto then = [=, outside = request.outside](const status& ready) mutable {
     if (!ready) {
       promise.deliver(to_caf(ready));
       return;
     }
-    // Its end tells this actor.
+    // The destructor of the prepared step sends forget_program to this actor.
     participant part{.task = {}, .partitions = {}, .graphs = {}};
     part.worker = caf::actor_cast<caf::actor>(self);
     part.handle = self->state.next_number++;
@@ -328,72 +338,72 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self, const prep
     promise.deliver(
         std::make_shared<prepared_step>(std::vector<participant>{std::move(part)}, outside));
   };
-  ensure(self, step, {what.deadline, what.retried, what.stop}, std::move(then));
+  ensure(self, step, {request.deadline, request.retried, request.stop}, std::move(then));
   return promise;
 }
 
-caf::result<placement_report> explain(remote_self self, const explain_request& what) {
-  if (what.what.deadline <= self->clock().now())
+caf::result<placement_report> explain(remote_self self, const explain_request& request) {
+  if (request.what.deadline <= self->clock().now())
     return to_caf(not_begun_in_time());
-  auto made = to_wire(what.what, self->state.measured);
-  if (!made)
-    return to_caf(made.status());
-  made->explain = true;
-  return ask_for<placement_report>(self, *std::move(made), what.what.deadline);
+  auto wire_request = to_wire(request.what, self->state.measured);
+  if (!wire_request)
+    return to_caf(wire_request.status());
+  wire_request->explain = true;
+  return ask_for<placement_report>(self, *std::move(wire_request), request.what.deadline);
 }
 
-// As a master does it with the clocks of tasks.
-void read_statistics_into(step_statistics& to, const session_ran& from, int64_t asked_ns) {
-  to.step = from.step;
-  auto by = ((asked_ns - from.begin_ns) + (steady_ns() - from.end_ns)) / 2;
-  for (const auto& one : from.statistics)
-    if (auto read = read_statistics(bytes_of(one))) {
-      shift(*read, by);
-      to.tasks.push_back(*std::move(read));
+// Shifts the times of the host's statistics to this process's clock, as a master does with tasks.
+void add_statistics(step_statistics& statistics, const session_ran& ran, int64_t asked_ns) {
+  statistics.step = ran.step;
+  auto offset_ns = ((asked_ns - ran.begin_ns) + (steady_ns() - ran.end_ns)) / 2;
+  for (const auto& bytes : ran.statistics)
+    if (auto of_task = read_statistics(bytes_of(bytes))) {
+      shift(*of_task, offset_ns);
+      statistics.tasks.push_back(*std::move(of_task));
     }
 }
 
-// A run, until its caller is answered, which may be before the host answers.
+// A run, until the host has answered. Its caller may be answered before.
 struct remote_run {
   step_request request;
-  remote_ptr step; // kept
+  remote_ptr step; // kept prepared until the run ends
   caf::typed_response_promise<step_outcome> reply;
-  host_ptr host = {};   // that was asked last
-  deadlines::key due{}; // of a host that does not say that it has stopped
+  host_ptr host = {};   // the last one that was asked
+  deadlines::key due{}; // when the caller is answered though the host does not report the stop
   bool is_answered = false;
   std::shared_ptr<stop_request> stop = {};
 };
 
 using run_ptr = std::shared_ptr<remote_run>;
 
-void finish(remote_self self, const run_ptr& run, step_outcome what) {
+void finish(remote_self self, const run_ptr& run, step_outcome outcome) {
   if (std::exchange(run->is_answered, true))
     return;
   run->stop = nullptr;
   self->state.due.remove(run->due);
-  run->reply.deliver(std::move(what));
+  run->reply.deliver(std::move(outcome));
 }
 
 void run_at_host(remote_self self, const run_ptr& run);
 void stop_run(remote_self self, const run_ptr& run, uint64_t number);
 
-void ran_at_host(remote_self self, const run_ptr& run, session_reply& done, int64_t asked_ns) {
+void ran_at_host(remote_self self, const run_ptr& run, session_reply& reply, int64_t asked_ns) {
   const auto& request = run->request;
   run->stop = nullptr;
   if (run->is_answered)
-    note_unsaid(self->state, done.outcome);
-  if (is_for_another(done))
+    note_undelivered_loss(self->state, reply.outcome);
+  if (is_for_next_host(reply))
     return request.stop.stop_requested() ? finish(self, run, {stopped_by_caller(), {}})
                                          : run_at_host(self, run);
-  note_fill(self->state, request.fill, run->host, done);
-  learn_holders(self->state, run->host, done);
+  note_fill(self->state, request.fill, run->host, reply);
+  learn_holders(self->state, run->host, reply);
   step_outcome ended{
-      .outcome = std::move(done.outcome), .fetches = {}, .fills = std::move(done.fills)};
-  auto* ran = std::get_if<session_ran>(&done.what);
+      .outcome = std::move(reply.outcome), .fetches = {}, .fills = std::move(reply.fills)};
+  auto* ran = std::get_if<session_ran>(&reply.what);
   if (ended.outcome && (!ran || ran->fetches.size() != request.step->outside.fetches))
-    ended.outcome = failure(error_kind::data_loss, "the host answers something else");
+    ended.outcome = failure(error_kind::data_loss, "the answer of the host has an unexpected type");
   if (ran && request.watch.times)
-    read_statistics_into(ended.statistics, *ran, asked_ns);
+    add_statistics(ended.statistics, *ran, asked_ns);
   if (ended.outcome)
     ended.fetches = std::move(ran->fetches);
   finish(self, run, std::move(ended));
@@ -401,68 +411,71 @@ void ran_at_host(remote_self self, const run_ptr& run, session_reply& done, int6
 
 void run_at_host(remote_self self, const run_ptr& run) {
   const auto& request = run->request;
-  auto go = [=, &request](status ready) {
+  auto send_to_host = [=, &request](status ready) {
     if (!ready)
       return finish(self, run, {std::move(ready), {}});
     run->host = self->state.current;
     if (request.knows != all_losses)
-      if (auto may = unrestored(self->state, *run->step); !may)
-        return finish(self, run, {std::move(may), {}});
-    session_run asked{.handle = run->step->handle,
-                      .times = request.watch.times,
-                      .check_numerics = request.watch.check_numerics,
-                      .fill = request.fill,
-                      .knows = std::max(request.knows, run->host->knows),
-                      .retried = request.retried};
-    asked.feeds.resize(request.feeds.size());
-    for (size_t i = 0; i < asked.feeds.size(); ++i)
-      if (run->step->needs[i])
-        asked.feeds[i] = request.feeds[i];
-    auto number = ask(self, run->host, {.what = std::move(asked)}, request.deadline,
-                      [=, asked_ns = steady_ns()](session_reply& done) {
-                        ran_at_host(self, run, done, asked_ns);
+      if (auto restored = check_restored(self->state, *run->step); !restored)
+        return finish(self, run, {std::move(restored), {}});
+    session_run wire_run{.handle = run->step->handle,
+                         .times = request.watch.times,
+                         .check_numerics = request.watch.check_numerics,
+                         .fill = request.fill,
+                         .knows = std::max(request.knows, run->host->acknowledged_loss),
+                         .retried = request.retried};
+    wire_run.feeds.resize(request.feeds.size());
+    for (size_t i = 0; i < wire_run.feeds.size(); ++i)
+      if (run->step->needed_feeds[i])
+        wire_run.feeds[i] = request.feeds[i];
+    auto number = ask(self, run->host, {.what = std::move(wire_run)}, request.deadline,
+                      [=, asked_ns = steady_ns()](session_reply& reply) {
+                        ran_at_host(self, run, reply, asked_ns);
                       });
     run->stop = stop_request::watch(self, request.stop, [=] { stop_run(self, run, number); });
   };
-  ensure(self, run->step, {request.deadline, request.retried, request.stop}, std::move(go));
+  ensure(self, run->step, {request.deadline, request.retried, request.stop},
+         std::move(send_to_host));
 }
 
-// Its caller wants it no more. The host answers soon; where it does not, nobody waits for it.
+// The caller has requested a stop. If the host does not answer soon, the caller is answered
+// without it.
 void stop_run(remote_self self, const run_ptr& run, uint64_t number) {
   stop(self, run->host, number);
   run->due = self->state.due.add(self, later(self->clock().now(), stop_margin), [=] {
     finish(self, run,
-           {stopped_by_caller().followed_by(
-                concat("; ", run->host->name, ", which hosts the session, has not said so yet")),
+           {stopped_by_caller().followed_by(concat(
+                "; ", run->host->name, ", which hosts the session, has not confirmed it yet")),
             {}});
   });
 }
 
-caf::result<step_outcome> run(remote_self self, step_request& what) {
-  if (auto fits = what.step->outside.check(what.feeds); !fits)
+caf::result<step_outcome> run(remote_self self, step_request& request) {
+  if (auto fits = request.step->outside.check(request.feeds); !fits)
     return step_outcome{std::move(fits), {}};
-  auto found = self->state.steps.find(what.step->participants.front().handle);
-  if (found == self->state.steps.end())
+  auto step = self->state.steps.find(request.step->participants.front().handle);
+  if (step == self->state.steps.end())
     return step_outcome{failure(error_kind::internal, "the step is not this session's"), {}};
-  if (what.stop.stop_requested())
+  if (request.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
-  if (what.deadline <= self->clock().now())
+  if (request.deadline <= self->clock().now())
     return step_outcome{not_begun_in_time(), {}};
-  if (auto news = take_unsaid(self->state, *found->second); !news && what.knows != all_losses)
-    return step_outcome{std::move(news), {}};
+  if (auto loss = take_undelivered_loss(self->state, *step->second);
+      !loss && request.knows != all_losses)
+    return step_outcome{std::move(loss), {}};
   auto run = std::make_shared<remote_run>(
-      remote_run{std::move(what), found->second, self->make_response_promise<step_outcome>()});
+      remote_run{std::move(request), step->second, self->make_response_promise<step_outcome>()});
   run_at_host(self, run);
   return run->reply;
 }
 
-void forget(remote_self self, uint64_t which) {
+void forget(remote_self self, uint64_t handle) {
   auto& state = self->state;
-  auto it = state.steps.find(which);
-  if (it == state.steps.end())
+  auto step = state.steps.find(handle);
+  if (step == state.steps.end())
     return;
-  forget_at_host(self, *it->second);
-  state.steps.erase(it);
+  forget_at_host(self, *step->second);
+  state.steps.erase(step);
 }
 
 caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& addresses,
@@ -475,45 +488,47 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
   state.ways = ways;
   state.cluster = cluster;
   self->set_default_handler(caf::drop);
-  self->set_exception_handler([=](std::exception_ptr& what) -> caf::error {
+  self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
     close_hosts(self);
-    return exception_as_error(what);
+    return exception_as_error(error);
   });
-  self->set_exit_handler([=](const caf::exit_msg& what) {
+  self->set_exit_handler([=](const caf::exit_msg& message) {
     close_hosts(self);
-    self->quit(what.reason);
+    self->quit(message.reason);
   });
   return {
-      [=](step_request& what) { return run(self, what); },
-      [=](const prepare_request& what) { return prepare(self, what); },
-      [=](const explain_request& what) { return explain(self, what); },
-      [=](const reset_request& what) { return reset(self, what); },
-      [=](const end_fill& what) { return end_filling(self, what); },
-      [=](const list_state& what) {
-        return ask_for<state_list>(self, session_state_of{what.task}, soon(self));
+      [=](step_request& request) { return run(self, request); },
+      [=](const prepare_request& request) { return prepare(self, request); },
+      [=](const explain_request& request) { return explain(self, request); },
+      [=](const reset_request& request) { return reset(self, request); },
+      [=](const end_fill& request) { return end_filling(self, request); },
+      [=](const list_state& request) {
+        return ask_for<state_list>(self, session_state_of{request.task}, default_deadline(self));
       },
       [=](const survey_state& wanted) {
         return survey<state_survey, state_list>(self, session_state_of{wanted.task});
       },
-      [=](ask_positions& what) {
+      [=](ask_positions& question) {
         return ask_for<std::vector<task_positions>>(
-            self, session_positions{std::move(what.go_on_from), std::move(what.tasks)}, soon(self));
+            self, session_positions{std::move(question.go_on_from), std::move(question.tasks)},
+            default_deadline(self));
       },
       [=](list_devices_atom) {
-        return ask_for<std::vector<device_info>>(self, session_devices{}, soon(self));
+        return ask_for<std::vector<device_info>>(self, session_devices{}, default_deadline(self));
       },
       [=](const survey_devices&) {
         return survey<device_survey, std::vector<device_info>>(self, session_devices{});
       },
       [=](known_devices_atom) {
-        return ask_for<std::vector<device_info>>(self, session_known_devices{}, soon(self));
+        return ask_for<std::vector<device_info>>(self, session_known_devices{},
+                                                 default_deadline(self));
       },
-      [=](const forget_program& what) { forget(self, what.handle); },
-      [=](const stop_wanted& what) { what.act(); },
-      [=](dialed& what) { called(self, what); },
-      [=](const peer_ready& what) { met(self, what); },
-      [=](const peer_gone& what) { gone(self, what); },
-      [=](incoming& what) { answered(self, what); },
+      [=](const forget_program& request) { forget(self, request.handle); },
+      [=](const stop_wanted& request) { request.act(); },
+      [=](dialed& call) { called(self, call); },
+      [=](const peer_ready& peer) { met(self, peer); },
+      [=](const peer_gone& peer) { gone(self, peer); },
+      [=](incoming& delivery) { answered(self, delivery); },
       [=](next_host_atom) { call_host(self); },
       [=](wake_atom) { self->state.due.wake(self); },
   };

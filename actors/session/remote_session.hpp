@@ -1,14 +1,13 @@
-// A session whose master is an actor of a task: the client's end of a session_host's session.
+// A session whose master is an actor of a task: the client's end of a session_host.
 #pragma once
 #include "troupe/actors/session/session.hpp"
 
 namespace troupe {
 
-/// Spawns an actor that understands what the actor of an ordinary session does, and has the first
-/// of these addresses ("host:port") do it that takes the session. Where that task is lost or
-/// drains, what it has not answered fails with `unavailable`, and what is asked from then on goes
-/// to the next, which prepares again what was prepared. By the usual ways, where no others are
-/// given.
+/// Spawns an actor with the interface of a session actor. It forwards requests to a task that hosts
+/// the session: the first of `hosts` ("host:port") that accepts it. If that task is lost or drains,
+/// its unanswered requests fail with `unavailable`. Later requests go to the next host, at which
+/// steps are prepared again. `ways`, if given, replaces the usual transport.
 result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                         const std::vector<std::string>& hosts,
                                         const client_options& options,

@@ -28,25 +28,25 @@ namespace {
 
 using devices = std::vector<std::shared_ptr<device>>;
 
-// What whoever compiles steps computes on.
-std::shared_ptr<device> host_of(const devices& all) {
-  auto found =
-      std::ranges::find(all, device_kind::cpu, [](const auto& one) { return one->kind(); });
-  return found == all.end() ? nullptr : *found;
+// Returns the CPU device, which folds constants while steps are compiled.
+std::shared_ptr<device> host_of(const devices& candidates) {
+  auto host = std::ranges::find(candidates, device_kind::cpu,
+                                [](const auto& candidate) { return candidate->kind(); });
+  return host == candidates.end() ? nullptr : *host;
 }
 
 struct session_state {
   explicit session_state() {}
   session_state(const session_state&) = delete;
   session_state& operator=(const session_state&) = delete;
-  // Also where the last handle was dropped: membership and master have timers that keep them.
+  // Ends them also when the last handle is dropped: timers keep membership and master alive.
   ~session_state() {
-    for (const auto& one : owned)
-      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    for (const auto& actor : owned)
+      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   }
   static inline const char* name = "troupe.session";
   caf::actor master;
-  std::vector<caf::actor> owned; // ended with the session
+  std::vector<caf::actor> owned; // end with the session
   std::shared_ptr<void> kept;
 };
 
@@ -60,30 +60,40 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
   self->state.kept = kept;
   self->set_default_handler(caf::drop);
   return {
-      [=](step_request& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](prepare_request& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](explain_request& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](end_fill& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](reset_request& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](list_state& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](survey_state& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](ask_positions& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](list_devices_atom what) { return self->delegate(self->state.master, what); },
-      [=](survey_devices& what) { return self->delegate(self->state.master, std::move(what)); },
-      [=](known_devices_atom what) { return self->delegate(self->state.master, what); },
+      [=](step_request& request) { return self->delegate(self->state.master, std::move(request)); },
+      [=](prepare_request& request) {
+        return self->delegate(self->state.master, std::move(request));
+      },
+      [=](explain_request& request) {
+        return self->delegate(self->state.master, std::move(request));
+      },
+      [=](end_fill& request) { return self->delegate(self->state.master, std::move(request)); },
+      [=](reset_request& request) {
+        return self->delegate(self->state.master, std::move(request));
+      },
+      [=](list_state& request) { return self->delegate(self->state.master, std::move(request)); },
+      [=](survey_state& request) { return self->delegate(self->state.master, std::move(request)); },
+      [=](ask_positions& request) {
+        return self->delegate(self->state.master, std::move(request));
+      },
+      [=](list_devices_atom request) { return self->delegate(self->state.master, request); },
+      [=](survey_devices& request) {
+        return self->delegate(self->state.master, std::move(request));
+      },
+      [=](known_devices_atom request) { return self->delegate(self->state.master, request); },
   };
 }
 
-// What masters of all sessions have in common.
+// The master's options that all kinds of sessions set.
 master_options master_of(const client_options& options, const node_times* measured,
-                         const devices& here) {
+                         const devices& own_devices) {
   return {.session = options.session ? options.session : random_id(),
           .container = options.container,
           .programs = options.programs,
           .measured = measured,
           .devices = {},
           .passes = options.passes,
-          .host = options.passes.fold ? host_of(here) : nullptr,
+          .host = options.passes.fold ? host_of(own_devices) : nullptr,
           .workers = {},
           .membership = {},
           .on_warning = options.on_warning,
@@ -92,9 +102,9 @@ master_options master_of(const client_options& options, const node_times* measur
 
 } // namespace
 
-caf::actor spawn_session_face(caf::actor_system& system, const caf::actor& master,
-                              const std::vector<caf::actor>& owned,
-                              const std::shared_ptr<void>& kept) {
+caf::actor spawn_session_actor(caf::actor_system& system, const caf::actor& master,
+                               const std::vector<caf::actor>& owned,
+                               const std::shared_ptr<void>& kept) {
   return system.spawn(session_behavior, master, owned, kept);
 }
 
@@ -105,14 +115,14 @@ status no_port_here() {
                  "(troupe worker --http)");
 }
 
-// Before the task is there.
+// Checks the address before the task is created.
 result<address> port_address(const client_options& options) {
-  TROUPE_ASSIGN(auto at, address::parse(options.http));
-  if (!is_loopback(at.host) && !options.http_anywhere)
+  TROUPE_ASSIGN(auto parsed, address::parse(options.http));
+  if (!is_loopback(parsed.host) && !options.http_anywhere)
     return failure(error_kind::failed_precondition, "the session would serve HTTP at ",
                    options.http,
                    ", to all who reach it; serve it on loopback, or allow it with http_anywhere");
-  return at;
+  return parsed;
 }
 
 } // namespace
@@ -127,9 +137,9 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
       return invalid("a local session that serves http needs open_port");
     TROUPE_ASSIGN(serves_at, port_address(options));
   }
-  TROUPE_ASSIGN(auto made, options.make_devices());
-  auto master = master_of(options, measured, made);
-  // Kernels may keep their threads for as long as a step may take: actors have others.
+  TROUPE_ASSIGN(auto own_devices, options.make_devices());
+  auto master = master_of(options, measured, own_devices);
+  // A kernel may hold its thread for as long as a step may run, so actors have other threads.
   auto threads = has_threads(system) ? count_threads(options.inter_op_threads) : 0;
   worker_options worker{
       .ops = options.ops,
@@ -141,12 +151,12 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
       .launch_threads = options.gpu_launch_threads,
       .kernel_threads = threads,
       .kernels_handle_messages = port != nullptr};
-  for (auto& one : made) {
-    master.devices.push_back(
-        {local_task.job, local_task.task, std::string{to_string(one->kind())}, one->ordinal()});
-    if (auto& memory = master.passes.swap.memory; one->kind() == device_kind::gpu)
-      memory = memory ? std::min(memory, one->memory_limit()) : one->memory_limit();
-    worker.devices.push_back(std::move(one));
+  for (auto& device : own_devices) {
+    master.devices.push_back({local_task.job, local_task.task,
+                              std::string{to_string(device->kind())}, device->ordinal()});
+    if (auto& memory = master.passes.swap.memory; device->kind() == device_kind::gpu)
+      memory = memory ? std::min(memory, device->memory_limit()) : device->memory_limit();
+    worker.devices.push_back(std::move(device));
   }
   auto worker_actor = spawn_worker(system, worker);
   master.workers.emplace(local_task, worker_actor);
@@ -154,22 +164,22 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
   auto master_actor = spawn_master(system, std::move(master));
   auto owned = {master_actor, worker_actor};
   if (!serves_at)
-    return spawn_session_face(system, master_actor, owned);
+    return spawn_session_actor(system, master_actor, owned);
   local_task_parts parts{.server = worker.server,
                          .state = worker.state,
                          .devices = worker.devices,
-                         .knock = [worker_actor](std::function<void()> answer) {
+                         .check_health = [worker_actor](std::function<void()> answer) {
                            caf::anon_send(worker_actor, knock{std::move(answer)});
                          }};
   auto opened = options.open_port(*serves_at, parts);
   if (!opened) {
-    for (const auto& each : owned)
-      caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
+    for (const auto& actor : owned)
+      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
     return opened.status();
   }
   if (port)
     *port = {opened->port, session, worker.server};
-  return spawn_session_face(system, master_actor, owned, opened->serving);
+  return spawn_session_actor(system, master_actor, owned, opened->server);
 }
 
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,
@@ -177,9 +187,9 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                          const membership_ways* ways, const link_times* links) {
   if (!options.http.empty())
     return no_port_here();
-  devices here;
+  devices own_devices;
   if (options.make_devices) {
-    TROUPE_ASSIGN(here, options.make_devices());
+    TROUPE_ASSIGN(own_devices, options.make_devices());
   }
   connection_trust trust{.tls = {}, .insecure = options.insecure, .on_warning = options.on_warning};
   if (!options.tls.none()) {
@@ -188,10 +198,10 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                                  .self = {},
                                                  .on_warning = options.on_warning}));
   }
-  auto master = master_of(options, measured, here);
+  auto master = master_of(options, measured, own_devices);
   master.links = links;
   master.patience = std::min<std::chrono::milliseconds>(options.timeout, std::chrono::seconds{10});
-  // What else a task has is asked when a node wants it.
+  // Other devices of a task are listed when a node needs one.
   std::vector<task_name> tasks;
   for (const auto& [task, address] : cluster.known.tasks)
     tasks.push_back(task);
@@ -214,7 +224,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                                 .join = {.seeds = cluster.seeds}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
-  return spawn_session_face(system, master_actor, {master_actor, membership});
+  return spawn_session_actor(system, master_actor, {master_actor, membership});
 }
 
 } // namespace troupe

@@ -15,60 +15,61 @@
 namespace troupe {
 namespace {
 
-// How long the tasks of a failed step may take to stop before the client is answered anyway; once
-// the deadline has passed, it has waited long enough.
+// How long the tasks of a failed step may take to stop before the client is answered without them;
+// much shorter once the deadline has passed.
 constexpr std::chrono::seconds stop_patience{2};
 constexpr std::chrono::milliseconds late_stop_patience{50}, late_settle_patience{100};
 
 } // namespace
 
 struct running_step final : step_gate::waiter, std::enable_shared_from_this<running_step> {
-  running_step(step_request what, caf::typed_response_promise<step_outcome> to,
+  running_step(step_request step_to_run, caf::typed_response_promise<step_outcome> promise,
                caf::event_based_actor* self)
-      : request(std::move(what)), entered(request.step), reply(std::move(to)),
+      : request(std::move(step_to_run)), entered(request.step), reply(std::move(promise)),
         state(request.step->participants.size()), master(self->address()) {}
   void let_in() override {
-    if (auto to = caf::actor_cast<caf::actor>(master))
-      caf::anon_send(to, turn_came{shared_from_this()});
+    if (auto actor = caf::actor_cast<caf::actor>(master))
+      caf::anon_send(actor, gate_opened{shared_from_this()});
   }
   const participant& part(size_t i) const { return request.step->participants[i]; }
 
   step_request request;
-  const std::shared_ptr<prepared_step> entered; // by its gate
+  const std::shared_ptr<prepared_step> entered; // the step whose gate it has passed
   caf::typed_response_promise<step_outcome> reply;
   distributed_step state;
   caf::actor_addr master;
   step_id id;
-  uint64_t number = 0; // among all that came
+  uint64_t number = 0; // in the order of arrival
   deadlines::key due;
   std::shared_ptr<stop_request> stop;
   std::vector<int64_t> asked_ns; // per participant
   std::vector<tensor> fetches;
   step_statistics statistics;
   std::vector<task_fill> fills;
-  size_t refused_by = none; // who answered first that it does not know the step
+  size_t refused_by = none; // the participant that answered first that it does not know the step
   static constexpr size_t none = SIZE_MAX;
-  bool in_line = false; // at the gate
+  bool queued = false; // at the gate
   bool done = false;
 };
 
 namespace {
 
-status knowing_incarnation(const running_step& run, status why) {
-  for (const auto& one : run.request.step->participants)
-    if (one.incarnation != 0 && why.origin().task == to_string(one.task))
-      return std::move(why).of_incarnation(one.incarnation);
+status with_incarnation(const running_step& run, status why) {
+  for (const auto& participant : run.request.step->participants)
+    if (participant.incarnation != 0 && why.origin().task == to_string(participant.task))
+      return std::move(why).of_incarnation(participant.incarnation);
   return why;
 }
 
-// A task's clock counts from another moment than ours. It began the step after we had asked, and
-// ended it before we heard: what lies between is split evenly, as NTP does (RFC 5905).
-void add_statistics(running_step& run, size_t from, task_statistics&& what) {
-  if (!what.subjects)
+// The clock of another task has its own origin. The task began the step after the request was sent,
+// and ended it before the answer came: the difference is split evenly, as in NTP (RFC 5905).
+void add_statistics(running_step& run, size_t from, task_statistics&& measured) {
+  if (!measured.subjects)
     return;
   if (run.part(from).graphs)
-    shift(what, ((run.asked_ns[from] - what.begin_ns) + (steady_ns() - what.end_ns)) / 2);
-  run.statistics.tasks.push_back(std::move(what));
+    shift(measured,
+          ((run.asked_ns[from] - measured.begin_ns) + (steady_ns() - measured.end_ns)) / 2);
+  run.statistics.tasks.push_back(std::move(measured));
 }
 
 status overdue_step(const running_step& run) {
@@ -87,45 +88,45 @@ status overdue_step(const running_step& run) {
 
 } // namespace
 
-caf::result<step_outcome> step_runner::run(const step_request& what) {
-  if (auto fits = what.step->outside.check(what.feeds); !fits)
+caf::result<step_outcome> step_runner::run(const step_request& request) {
+  if (auto fits = request.step->outside.check(request.feeds); !fits)
     return step_outcome{std::move(fits), {}};
-  if (what.stop.stop_requested())
+  if (request.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
-  if (what.deadline <= self_->clock().now())
+  if (request.deadline <= self_->clock().now())
     return step_outcome{not_begun_in_time(), {}};
   auto promise = self_->make_response_promise<step_outcome>();
-  auto run = std::make_shared<running_step>(what, promise, self_);
-  run->number = came_++;
+  auto run = std::make_shared<running_step>(request, promise, self_);
+  run->number = next_number_++;
   running_.emplace(run->number, run);
-  if (what.step->gate.enter(*run)) {
+  if (request.step->gate.enter(*run)) {
     register_and_start(run);
     return promise;
   }
-  run->in_line = true;
-  run->stop = stop_request::watch(self_, what.stop, [=, this] {
-    TROUPE_REACHED("a step is stopped in line");
+  run->queued = true;
+  run->stop = stop_request::watch(self_, request.stop, [=, this] {
+    TROUPE_REACHED("a step is stopped while it is queued");
     finish(run, stopped_by_caller());
   });
-  run->due = due_.add(self_, what.deadline,
-                      [=, this] { finish(run, waited_in_line(run->request.step->gate)); });
+  run->due = due_.add(self_, request.deadline,
+                      [=, this] { finish(run, queue_timeout(run->request.step->gate)); });
   return promise;
 }
 
-void step_runner::enter(const turn_came& what) {
-  const auto& run = what.run;
+void step_runner::enter(const gate_opened& opened) {
+  const auto& run = opened.run;
   if (run->done)
-    return; // it has left again
-  run->in_line = false;
+    return; // it has left the queue
+  run->queued = false;
   due_.remove(run->due);
   register_and_start(run);
 }
 
-// A task that was lost may be back.
+// Registers the step again if a task was lost, because the task may have been restarted.
 void step_runner::register_and_start(const running_ptr& run) {
-  const auto& what = run->request;
+  const auto& request = run->request;
   run->stop = nullptr;
-  registers_.ensure(what.step, {what.deadline, what.knows, what.retried, what.stop},
+  registers_.ensure(request.step, {request.deadline, request.knows, request.retried, request.stop},
                     [=, this](status ready) {
                       if (run->done)
                         return;
@@ -136,21 +137,23 @@ void step_runner::register_and_start(const running_ptr& run) {
                     });
 }
 
-void step_runner::note_filled(uint64_t fill, const participant& on) {
-  auto& now = filled_[fill][on.task];
-  now.restarted |= now.worker && now.incarnation != on.incarnation;
-  now.worker = on.worker;
-  now.incarnation = on.incarnation;
+void step_runner::note_filled(uint64_t fill, const participant& part) {
+  auto& noted = filled_[fill][part.task];
+  noted.restarted |= noted.worker && noted.incarnation != part.incarnation;
+  noted.worker = part.worker;
+  noted.incarnation = part.incarnation;
 }
 
-std::map<task_name, step_runner::filled> step_runner::take_filled(uint64_t fill) {
+std::map<task_name, step_runner::filled_task> step_runner::take_filled(uint64_t fill) {
   auto taken = filled_.extract(fill);
   if (!taken)
     return {};
-  std::erase_if(taken.mapped(), [&](const auto& one) {
-    return !one.second.restarted && std::ranges::any_of(filled_, [&](const auto& other) {
-      return other.second.contains(one.first);
-    });
+  auto is_used_by_another = [&](const task_name& task) {
+    return std::ranges::any_of(filled_,
+                               [&](const auto& other) { return other.second.contains(task); });
+  };
+  std::erase_if(taken.mapped(), [&](const auto& entry) {
+    return !entry.second.restarted && is_used_by_another(entry.first);
   });
   return std::move(taken.mapped());
 }
@@ -159,116 +162,118 @@ void step_runner::start(const running_ptr& run) {
   run->request.step = current(run->request.step);
   auto& step = *run->request.step;
   run->state = distributed_step{step.participants.size()};
-  // Where callers drive steps of the session as well, all draw from one count.
-  run->id = {session_, step.local ? next_local_step() : ++begun_};
+  // If callers drive steps of the session as well, all steps are numbered by one counter.
+  run->id = {session_, step.local ? next_local_step() : ++last_sequence_};
   run->asked_ns.assign(step.participants.size(), steady_ns());
   run->statistics.step = run->id.sequence;
   run->fetches.resize(step.outside.fetches);
-  run->due = due_.add(self_, run->request.deadline, [=, this] { be_overdue(run); });
+  run->due = due_.add(self_, run->request.deadline, [=, this] { handle_deadline(run); });
   run->stop = stop_request::watch(self_, run->request.stop, [=, this] { stop(run); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
-    const auto& one = step.participants[i];
-    run_request what{.handle = one.handle,
-                     .step = run->id,
-                     .deadline = run->request.deadline,
-                     .feeds = {},
-                     .watch = run->request.watch,
-                     .incarnation = one.incarnation,
-                     .fills = run->request.fill != 0,
-                     .retried = run->request.retried,
-                     .stop = run->request.stop};
-    if (what.fills && one.has_state && one.incarnation != 0) // 0: this process waits for nothing
-      note_filled(run->request.fill, one);
-    for (auto index : one.feeds)
-      what.feeds.push_back({index, run->request.feeds[index]});
-    // Without a time-out of CAF's, which it would keep until the deadline though the answer has
-    // come. Workers and exchanges always answer; where they do not in time, `due` does.
-    self_->request(one.worker, caf::infinite, std::move(what))
-        .then([=, this](step_result& done) { answer(run, i, done); },
+    const auto& participant = step.participants[i];
+    run_request request{.handle = participant.handle,
+                        .step = run->id,
+                        .deadline = run->request.deadline,
+                        .feeds = {},
+                        .watch = run->request.watch,
+                        .incarnation = participant.incarnation,
+                        .fills = run->request.fill != 0,
+                        .retried = run->request.retried,
+                        .stop = run->request.stop};
+    // The incarnation 0 is this process, which serves without initialization.
+    if (request.fills && participant.has_state && participant.incarnation != 0)
+      note_filled(run->request.fill, participant);
+    for (auto index : participant.feeds)
+      request.feeds.push_back({index, run->request.feeds[index]});
+    // Without a timeout of CAF, which would keep it until the deadline after the answer. Workers
+    // and exchanges always answer; if they are late, `due` ends the run.
+    self_->request(participant.worker, caf::infinite, std::move(request))
+        .then([=, this](step_result& answer) { take_answer(run, i, answer); },
               [=, this](const caf::error& why) {
                 auto task = to_string(run->part(i).task);
                 auto lost = from_caf(why).on_task(task);
                 if (lost.message().find(task) == std::string::npos)
                   lost = std::move(lost).within(task);
                 step_result ended{std::move(lost), {}};
-                answer(run, i, ended);
+                take_answer(run, i, ended);
               });
   }
 }
 
-void step_runner::answer(const running_ptr& run, size_t from, step_result& what) {
+void step_runner::take_answer(const running_ptr& run, size_t from, step_result& answer) {
   auto& step = *run->request.step;
-  if (!step.local && (what.outcome.kind() == error_kind::unavailable ||
-                      what.outcome.kind() == error_kind::aborted)) {
+  if (!step.local && (answer.outcome.kind() == error_kind::unavailable ||
+                      answer.outcome.kind() == error_kind::aborted)) {
     step.parts.lose(from);
-    if (what.outcome.kind() == error_kind::aborted && run->state.outcome().ok())
+    if (answer.outcome.kind() == error_kind::aborted && run->state.outcome().ok())
       run->refused_by = from;
-  } else if (what.outcome && run->part(from).has_state) {
-    registers_.reached(run->part(from).task);
+  } else if (answer.outcome && run->part(from).has_state) {
+    registers_.note_used(run->part(from).task);
   }
-  if (what.holds)
+  if (answer.holds)
     run->state.hold(from);
-  if (what.fill != fill_stage::over)
-    run->fills.push_back({to_string(run->part(from).task), what.fill});
+  if (answer.fill != fill_stage::over)
+    run->fills.push_back({to_string(run->part(from).task), answer.fill});
   if (run->done)
-    return take_back(run);
-  add_statistics(*run, from, std::move(what.statistics));
-  for (auto& one : what.fetches)
-    if (one.index < run->fetches.size())
-      run->fetches[one.index] = std::move(one.value);
-  if (!what.outcome && !run->state.outcome().ok())
-    add_reports(run->state.outcome(), what.outcome);
-  follow(run, run->state.answer(from, std::move(what.outcome)));
+    return give_back(run);
+  add_statistics(*run, from, std::move(answer.statistics));
+  for (auto& fetch : answer.fetches)
+    if (fetch.index < run->fetches.size())
+      run->fetches[fetch.index] = std::move(fetch.value);
+  if (!answer.outcome && !run->state.outcome().ok())
+    add_reports(run->state.outcome(), answer.outcome);
+  follow(run, run->state.answer(from, std::move(answer.outcome)));
 }
 
-void step_runner::follow(const running_ptr& run, distributed_step::next what) {
-  if (what == distributed_step::next::cancel_others)
+void step_runner::follow(const running_ptr& run, distributed_step::next action) {
+  if (action == distributed_step::next::cancel_others)
     cancel(run);
-  else if (what == distributed_step::next::settle)
+  else if (action == distributed_step::next::settle)
     settle(run);
-  else if (what == distributed_step::next::end)
+  else if (action == distributed_step::next::end)
     finish(run, status{run->state.outcome()});
-  take_back(run);
+  give_back(run);
 }
 
-// Who keeps what the step took spends it, and says so: else a client that was told of a success
-// might find the same things again.
+// Each task that holds values the step took (from queues, for example) spends them and confirms it.
+// Without the confirmation a client could find the values again after a success.
 void step_runner::settle(const running_ptr& run) {
   for (size_t i = 0; i < run->state.tasks(); ++i) {
     if (!run->state.silent(i))
       continue;
-    auto answered = [=, this](status how) {
+    auto answered = [=, this](status outcome) {
       auto task = to_string(run->part(i).task);
-      if (!how)
-        how = std::move(how).on_task(task).within(
-            concat("what the step took on ", task, " may have been spent"));
+      if (!outcome)
+        outcome = std::move(outcome).on_task(task).within(
+            concat("values that the step took on ", task, " may have been spent"));
       if (!run->done)
-        follow(run, run->state.answer(i, std::move(how)));
+        follow(run, run->state.answer(i, std::move(outcome)));
     };
     self_->request(run->part(i).worker, caf::infinite, settle_request{run->id})
-        .then([=](const status& how) { answered(how); },
+        .then([=](const status& outcome) { answered(outcome); },
               [=](const caf::error& why) { answered(from_caf(why)); });
   }
 }
 
-// What it took goes back.
-void step_runner::take_back(const running_ptr& run) {
+// Tasks that hold values which the step took give them back.
+void step_runner::give_back(const running_ptr& run) {
   for (auto i : run->state.take_holders())
     self_->send(run->part(i).worker,
                 outgoing{cancel_step{run->id, without_reports(run->state.outcome())}});
 }
 
-// All of it has run in time where only the news is missing that what it took is spent.
-void step_runner::be_overdue(const running_ptr& run) {
+// If the step only lacks confirmations that the values it took are spent, it has run in time.
+void step_runner::handle_deadline(const running_ptr& run) {
   if (!run->state.settles())
     return follow(run, run->state.fail(overdue_step(*run)));
   run->due = due_.add(self_, self_->clock().now() + late_settle_patience, [=, this] {
-    follow(run, run->state.doubt(overdue_step(*run).within("what the step took may be spent")));
+    follow(run,
+           run->state.doubt(overdue_step(*run).within("values that the step took may be spent")));
   });
 }
 
-// Its caller wants it no more. What has run to its end is told as that, but for the news that what
-// it took is spent, which is not waited for longer than for others that stop.
+// The caller has requested a stop. A step that has run to its end succeeds; missing confirmations
+// that the values it took are spent are awaited as long as tasks that stop.
 void step_runner::stop(const running_ptr& run) {
   if (run->done)
     return;
@@ -281,7 +286,7 @@ void step_runner::stop(const running_ptr& run) {
     return;
   due_.remove(run->due);
   run->due = due_.add(self_, patience, [=, this] {
-    follow(run, run->state.doubt(status{why}.within("what the step took may be spent")));
+    follow(run, run->state.doubt(status{why}.within("values that the step took may be spent")));
   });
 }
 
@@ -306,27 +311,28 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   run->stop = nullptr;
   running_.erase(run->number);
   auto& gate = run->entered->gate;
-  if (!run->in_line || !gate.withdraw(*run))
+  if (!run->queued || !gate.withdraw(*run))
     gate.leave();
   if (!outcome) {
     run->fetches.clear();
-    outcome = knowing_incarnation(*run, std::move(outcome));
+    outcome = with_incarnation(*run, std::move(outcome));
   }
-  note_told(*run, outcome);
-  step_outcome told{.outcome = std::move(outcome),
-                    .fetches = std::move(run->fetches),
-                    .statistics = std::move(run->statistics),
-                    .fills = std::move(run->fills)};
-  if (auto& step = *run->request.step; !step.local && step.told_attempt != step.parts.attempt()) {
-    told.held = step.held();
-    if (told.outcome) // else the attempt may not have ended
-      step.told_attempt = step.parts.attempt();
+  note_reported_tasks(*run, outcome);
+  step_outcome answer{.outcome = std::move(outcome),
+                      .fetches = std::move(run->fetches),
+                      .statistics = std::move(run->statistics),
+                      .fills = std::move(run->fills)};
+  auto& step = *run->request.step;
+  if (!step.local && step.reported_attempt != step.parts.attempt()) {
+    answer.held = step.held();
+    if (answer.outcome) // else the attempt may not have ended
+      step.reported_attempt = step.parts.attempt();
   }
-  run->reply.deliver(std::move(told));
+  run->reply.deliver(std::move(answer));
 }
 
-// Only what a caller can read counts: a task may answer that another is lost, or too late.
-void step_runner::note_told(const running_step& run, const status& outcome) {
+// Notes the tasks that the caller can read in the error: a task may answer that another is lost.
+void step_runner::note_reported_tasks(const running_step& run, const status& outcome) {
   if (run.request.step->local || run.request.retried ||
       (outcome.kind() != error_kind::unavailable && outcome.kind() != error_kind::aborted))
     return;
@@ -334,7 +340,7 @@ void step_runner::note_told(const running_step& run, const status& outcome) {
     if (const auto& part = run.part(i);
         part.has_state &&
         (i == run.refused_by || names_task(outcome.message(), to_string(part.task))))
-      registers_.told(part.task);
+      registers_.note_reported(part.task);
 }
 
 void step_runner::lose(const task_name& task, const status& why) {
@@ -342,16 +348,17 @@ void step_runner::lose(const task_name& task, const status& why) {
     for (size_t i = 0; i < run->state.tasks(); ++i)
       if (run->part(i).task == task && run->state.holds(i)) {
         TROUPE_REACHED("a task is lost that holds what a running step took");
-        follow(run, run->state.fail(
-                        failure(error_kind::unavailable, task,
-                                " was lost, which held what the step took there: ", why.message())
-                            .on_task(to_string(task))));
+        follow(run,
+               run->state.fail(
+                   failure(error_kind::unavailable, task,
+                           " was lost, which held values that the step took there: ", why.message())
+                       .on_task(to_string(task))));
       }
 }
 
 void step_runner::close(const status& why) {
   for (const auto& [number, run] : std::map{running_})
-    finish(run, why); // what tasks keep for them goes back when the connections end
+    finish(run, why); // tasks give back what they hold when their connections end
 }
 
 } // namespace troupe

@@ -14,8 +14,8 @@ namespace troupe {
 
 struct running_step;
 
-/// A step's gate -> master: it is that run's turn. No answer.
-struct turn_came {
+/// The gate of a step -> master: the run may begin. No answer.
+struct gate_opened {
   std::shared_ptr<running_step> run;
 };
 
@@ -25,46 +25,48 @@ public:
   step_runner(caf::event_based_actor* self, deadlines& due, registrar& registers, uint64_t session)
       : self_(self), due_(due), registers_(registers), session_(session) {}
 
-  caf::result<step_outcome> run(const step_request& what);
-  void enter(const turn_came& what);
-  /// The connection to a task has ended: what it held for steps that still run has gone back.
+  caf::result<step_outcome> run(const step_request& request);
+  void enter(const gate_opened& opened);
+  /// Called when the connection to a task has ended: the task gives back what it held for running
+  /// steps.
   void lose(const task_name& task, const status& why);
-  /// A task that steps of one number have filled, or were to.
-  struct filled {
+  /// A task that steps of one initialization (fill) have initialized, or have tried to.
+  struct filled_task {
     caf::actor worker;
     uint64_t incarnation = 0;
-    bool restarted = false; ///< since the first of them: it lacks what they did before
+    bool restarted = false; ///< since the first of the steps, whose values it has lost
   };
-  /// All of that number, once; without those that steps of another number fill as well.
-  std::map<task_name, filled> take_filled(uint64_t fill);
-  /// Answers all steps that run.
+  /// Removes and returns the tasks of an initialization, without those that another initialization
+  /// uses as well.
+  std::map<task_name, filled_task> take_filled(uint64_t fill);
+  /// Answers all running steps.
   void close(const status& why);
 
 private:
   using running_ptr = std::shared_ptr<running_step>;
 
-  void note_filled(uint64_t fill, const participant& on);
+  void note_filled(uint64_t fill, const participant& part);
   void register_and_start(const running_ptr& run);
   void start(const running_ptr& run);
-  void answer(const running_ptr& run, size_t from, step_result& what);
-  void follow(const running_ptr& run, distributed_step::next what);
+  void take_answer(const running_ptr& run, size_t from, step_result& answer);
+  void follow(const running_ptr& run, distributed_step::next action);
   void cancel(const running_ptr& run);
   void settle(const running_ptr& run);
-  void take_back(const running_ptr& run);
+  void give_back(const running_ptr& run);
   void stop(const running_ptr& run);
-  void be_overdue(const running_ptr& run);
+  void handle_deadline(const running_ptr& run);
   void finish(const running_ptr& run, status outcome);
-  void note_told(const running_step& run, const status& outcome);
+  void note_reported_tasks(const running_step& run, const status& outcome);
 
   caf::event_based_actor* self_;
   deadlines& due_;
   registrar& registers_;
   const uint64_t session_;
-  uint64_t begun_ = 0, came_ = 0;
-  std::map<uint64_t, std::map<task_name, filled>> filled_; // by number
-  std::map<uint64_t, running_ptr> running_;                // in the order in which they came
+  uint64_t last_sequence_ = 0, next_number_ = 0;
+  std::map<uint64_t, std::map<task_name, filled_task>> filled_; // by the number of the fill
+  std::map<uint64_t, running_ptr> running_;                     // in the order of arrival
 };
 
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::turn_came)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::gate_opened)

@@ -425,7 +425,7 @@ TEST_CASE("a task that is restarted while it is filled is not opened without the
     });
   });
   CHECK(why.kind() == error_kind::aborted);
-  CHECK_THAT(why.message(), Contains(ps + " was restarted while it was filled"));
+  CHECK_THAT(why.message(), Contains(ps + " was restarted while it was initialized"));
   auto looks = all.connect();
   CHECK_THAT(why_not([&] { size_of(looks, m); }).message(), Contains("no session does so yet"));
 }

@@ -456,7 +456,7 @@ TEST_CASE("a hosted session fills tasks, and those that its host has left are to
     });
   });
   CHECK(why.kind() == error_kind::aborted);
-  CHECK_THAT(why.message(), Contains("went to another host while it filled tasks"));
+  CHECK_THAT(why.message(), Contains("moved to another host while it initialized tasks"));
   CHECK(soon([&] { return !may_look().ok(); }));
   s.fill([&](session& in) {
     while (!thrown_by([&] { in.run(m.five); }).ok())
@@ -536,8 +536,8 @@ TEST_CASE("what is lost while a session moves from host to host is told") {
     lost = thrown_by([&] { takes.run({}, {.timeout = 5s}); });
   while (lost.kind() == error_kind::unavailable); // it has not moved yet
   CHECK(lost.kind() == error_kind::aborted);
-  CHECK_THAT(lost.message(), Contains("/job:ps/task:0 was restarted, and what this session had "
-                                      "there (variables, queues, tables) is gone"));
+  CHECK_THAT(lost.message(), Contains("/job:ps/task:0 was restarted, and the state of this session "
+                                      "there (variables, queues, tables) is lost"));
   puts.run({tensor::scalar(2)}); // it is said once
   CHECK(number(takes.run()) == 2);
 }
@@ -548,15 +548,16 @@ TEST_CASE("addresses of hosts are checked, and only sessions understand them") {
   CHECK_THAT(thrown_by([] { session::connect("master:nowhere"); }).message(),
              Contains("master: 'nowhere' is no address"));
   CHECK_THAT(thrown_by([&] { server::start(here.at(0)); }).message(),
-             Contains("says who hosts a session, and not where the tasks are"));
+             Contains("names tasks that host sessions, not the tasks of a cluster"));
   graph_builder g;
   auto one = g.constant(tensor::scalar(1));
   auto empty = concat("127.0.0.1:", free_ports(1)[0]);
   auto none = session::connect(concat("master:", empty), {.timeout = 500ms});
   auto said = thrown_by([&] { none.fetch(one); });
   CHECK(said.kind() == error_kind::unavailable);
-  CHECK_THAT(said.message(),
-             Contains("no task that hosts the session was there in time at " + empty));
+  CHECK_THAT(
+      said.message(),
+      Contains("no task accepted the session before the deadline; the addresses are " + empty));
   auto second = session::connect(concat("master:", empty, ",", here.address(1)));
   CHECK(to_scalar<int>(second.fetch(one)) == 1);
 }

@@ -562,7 +562,7 @@ TEST_CASE("a session that closes tells whoever waits for a step, once") {
   CHECK(cancelled == 20);
 }
 
-TEST_CASE("steps beyond the most at once wait in line, no longer than their deadline") {
+TEST_CASE("steps beyond max_concurrent_steps are queued, at most until their deadline") {
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
   auto taken = queue_dequeue(queue, {dtype::i32})[0];
@@ -574,9 +574,9 @@ TEST_CASE("steps beyond the most at once wait in line, no longer than their dead
   auto first = take.run_async(), second = take.run_async();
   auto impatient = take.run_async({}, {.timeout = 50ms});
   auto text = error_of([&] { impatient.get(); }, error_kind::deadline_exceeded);
-  contains(text, "wait in line");
+  contains(text, "are queued");
   text = error_of([&] { take.run({}, {.timeout = 50ms}); }, error_kind::deadline_exceeded);
-  contains(text, "wait in line");
+  contains(text, "are queued");
   give.run({tensor::scalar(10)});
   CHECK(to_scalar<int>(first.get().at(0)) == 11); // in the order in which they came
   give.run({tensor::scalar(20)});

@@ -120,7 +120,7 @@ TEST_CASE("a session that a task hosts is seen in the task's tree and in its met
   CHECK(here.sample(R"(troupe_hosted_steps_total{outcome="ok"})") == 3); // still
 }
 
-TEST_CASE("a hosted step that is not let in in time counts as one that was not begun") {
+TEST_CASE("a hosted step that waits in the queue until its deadline counts as not begun") {
   watchdog watch;
   watched_host here{{.steps_at_once = 1}};
   queue_graph of;

@@ -166,7 +166,7 @@ TEST_CASE("clients of a published session share its state, and what ends ends fo
     user third{there, published};
     auto refused = third.prepare(more).status();
     CHECK(refused.kind() == error_kind::resource_exhausted);
-    CHECK_THAT(refused.message(), Contains("hosts 2 sessions, as many as it may"));
+    CHECK_THAT(refused.message(), Contains("hosts 2 sessions, which is the limit"));
     set = status{error_kind::cancelled, ""};
   }
   auto done = keeps.run(*add);

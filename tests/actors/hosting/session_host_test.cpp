@@ -151,7 +151,8 @@ TEST_CASE("a task hosts no more sessions than it may, and says how many") {
   CHECK(run_all(*two, small).empty());
   auto refused = run(*three, small).status();
   CHECK(refused.kind() == error_kind::resource_exhausted);
-  CHECK_THAT(refused.message(), Contains("/job:worker/task:0 hosts 2 sessions, as many as it may"));
+  CHECK_THAT(refused.message(),
+             Contains("/job:worker/task:0 hosts 2 sessions, which is the limit"));
   one.reset();
   CHECK(soon([&] { return run_all(*three, small).empty(); }));
   one_host none{{.sessions = 0}};
@@ -169,7 +170,7 @@ TEST_CASE("a client prepares, runs and sends no more than it may, and is told th
   CHECK(third.status().kind() == error_kind::resource_exhausted);
   CHECK_THAT(third.status().message(),
              Contains("client ") && Contains("has 2 kinds of steps on /job:worker/task:0, "
-                                             "as many as it may prepare"));
+                                             "which is the limit"));
   auto explained = wire_of(small);
   explained.explain = true; // takes as much while it is compiled
   raw_client full{here.cluster};
@@ -183,8 +184,8 @@ TEST_CASE("a client prepares, runs and sends no more than it may, and is told th
   auto one = begin(*by, **first), two = begin(*by, **first);
   auto refused = begin(*by, **first).get().status();
   CHECK(refused.kind() == error_kind::resource_exhausted);
-  CHECK_THAT(refused.message(), Contains("has 2 steps and other requests on /job:worker/task:0, as "
-                                         "many as it may have at once"));
+  CHECK_THAT(refused.message(), Contains("has 2 steps and other requests on /job:worker/task:0, "
+                                         "which is the limit"));
   auto other = here.connect();
   CHECK(run_all(*other, puts).empty());
   CHECK(run_all(*other, puts).empty());
@@ -239,11 +240,12 @@ TEST_CASE("a client with a thousand steps that wait does not keep another's from
   status late;
   CHECK(soon([&] { // they come by another thread
     late = many->run(**take, {}, within(20ms)).status();
-    return late.message().find("was not let in") != std::string::npos;
+    return late.message().find("waited for a free slot") != std::string::npos;
   }));
   CHECK(late.kind() == error_kind::deadline_exceeded);
-  CHECK_THAT(late.message(), Contains("the step was not let in in time: 4 run on "
-                                      "/job:worker/task:0, and 0 wait in line"));
+  CHECK_THAT(late.message(),
+             Contains("the step waited for a free slot until its deadline: 4 steps are "
+                      "running on /job:worker/task:0, and 0 are queued"));
   let_go(take);
   let_go(put);
 }
@@ -590,7 +592,7 @@ TEST_CASE("the access list of the host says what clients may have its sessions d
   CHECK_THAT(reset.message(), Contains("client 'bob' may not reset containers"));
   CHECK(bob->devices(within(5s)));
   CHECK_THAT(why_not(*client_of("bob")),
-             Contains("client 'bob' has 1 sessions on /job:worker/task:0, as many as it may have"));
+             Contains("client 'bob' has 1 sessions on /job:worker/task:0, which is the limit"));
   CHECK_THAT(why_not(*client_of("carol")), Contains("client 'carol' may not run steps"));
   CHECK_THAT(why_not(*client_of("dave")), Contains("client 'dave' may not register graphs"));
   CHECK_THAT(why_not(*client_of("eve")), Contains("client 'eve' is not on the access list"));

@@ -229,7 +229,7 @@ TEST_CASE("what one host has begun to fill, or may have, is not ended by another
   world.answer(second, {.request = asked});
   REQUIRE(*ended);
   CHECK((*ended)->kind() == error_kind::aborted);
-  CHECK_THAT((*ended)->message(), Contains("fill them again"));
+  CHECK_THAT((*ended)->message(), Contains("initialize them again"));
 }
 
 TEST_CASE("what a host that leaves has not begun runs at the next, and once") {
@@ -280,7 +280,7 @@ TEST_CASE("a step that is stopped ends as its host says, or soon where that is s
   CHECK(!*silent);
   world.pass(1s);
   CHECK(outcome_of(silent).kind() == error_kind::cancelled);
-  CHECK_THAT(outcome_of(silent).message(), Contains("has not said so yet"));
+  CHECK_THAT(outcome_of(silent).message(), Contains("has not confirmed it yet"));
 }
 
 TEST_CASE("a step that is stopped is not taken to the next host") {

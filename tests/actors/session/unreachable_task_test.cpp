@@ -88,8 +88,8 @@ fetch v
                      if (is_there[which])
                        promise.deliver(peer_link{what.to, incarnations[which], exchanges[which]});
                      else
-                       promise.deliver(to_caf(
-                           failure(error_kind::unavailable, what.to, " was not there in time")));
+                       promise.deliver(to_caf(failure(error_kind::unavailable, what.to,
+                                                      " could not be reached in time")));
                    }});
     run();
   }

@@ -111,7 +111,7 @@ TEST_CASE("retries do not swallow that state is lost where nothing restores it")
   for (int i = 0; i < 5; ++i)
     if (auto kind = kind_of_failure([&] { s.fetch(m.w); }, text); kind != error_kind::ok) {
       CHECK(kind == error_kind::aborted);
-      CHECK(text.find("/job:ps/task:0 was restarted, and what this session had") != text.npos);
+      CHECK(text.find("/job:ps/task:0 was restarted, and the state of this session") != text.npos);
       ++failures;
     }
   CHECK(failures == 1);
