@@ -16,7 +16,7 @@ const registry& simulated_library();
 
 /// A processor with one thread, and so many GPUs.
 std::vector<std::shared_ptr<device>> make_simulated_devices(int gpus,
-                                                            const gpu::simulation& like = {},
+                                                            const gpu::simulation& simulation = {},
                                                             const gpu::memory_options& memory = {});
 
 } // namespace troupe::test

@@ -17,7 +17,7 @@ public:
   using oracle =
       std::function<std::vector<int64_t>(const wait_point&, const std::vector<int64_t>&)>;
 
-  stage(instance& on, std::mt19937& dice, oracle answers);
+  stage(instance& running_instance, std::mt19937& generator, oracle answers);
 
   /// Runs one step to its end, or to the first error.
   status play(const std::vector<int64_t>& feeds);
@@ -34,13 +34,13 @@ public:
 
 private:
   tensor number(int64_t value);
-  void answer(uint32_t wait_index, const std::vector<int64_t>& asked);
+  void answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs);
 
   instance& on_;
-  std::mt19937& dice_;
+  std::mt19937& generator_;
   oracle answers_;
-  std::vector<std::function<bool(uint32_t&)>>
-      under_way_; // delivers; says whether the region starts
+  // Delivers; says whether the region starts.
+  std::vector<std::function<bool(uint32_t&)>> under_way_;
 };
 
 /// A random graph of whole numbers, waits and state, in a form that programs are compiled from, and
@@ -54,13 +54,14 @@ public:
 
   /// Computes the fetches, node by node in the order of adding. `dies` says which waits bring
   /// nothing.
-  std::map<uint32_t, std::optional<int64_t>> expected(const graph& of,
+  std::map<uint32_t, std::optional<int64_t>> expected(const graph& played_graph,
                                                       const std::vector<int64_t>& feeds,
                                                       const std::function<bool(const node&)>& dies,
                                                       std::map<std::string, int64_t>& state) const;
 
   /// The rule by which the tests' queue answers.
-  static std::vector<int64_t> reply(const node& to, const std::vector<int64_t>& asked);
+  static std::vector<int64_t> reply(const node& answering_node,
+                                    const std::vector<int64_t>& wait_inputs);
 
 private:
   std::unique_ptr<graph> graph_;

@@ -29,18 +29,19 @@ std::string complaint_about(const text_run& run, const result<std::vector<tensor
 std::chrono::milliseconds patience();
 
 /// Prepares and runs the first run (or another) in a session.
-result<std::vector<tensor>> run(client& in, const text_case& what, size_t which = 0,
+result<std::vector<tensor>> run(client& tested_client, const text_case& test_case,
+                                size_t run_index = 0,
                                 std::chrono::milliseconds timeout = patience());
 /// Runs all of it, and returns the first device_error.
-std::string run_all(client& in, const text_case& what);
+std::string run_all(client& tested_client, const text_case& test_case);
 
 /// Copies a graph onto tasks: nodes that neither have nor use refs go round-robin over `devices`.
 /// Returns the runs with the copied edges.
-text_graph spread(const text_graph& text, const graph& from, graph& to,
+text_graph spread(const text_graph& text, const graph& from, graph& target,
                   const std::vector<std::string>& devices, size_t first);
 
 /// The same onto devices as the function says, which is asked for every node that names none.
-text_graph place_each(const text_graph& text, const graph& from, graph& to,
+text_graph place_each(const text_graph& text, const graph& from, graph& target,
                       const std::function<std::string(const node&)>& device_of);
 
 } // namespace troupe::test
