@@ -78,13 +78,13 @@ public:
   /// Sends a request; the answer arrives while the world runs.
   template <class Answer, class... Question>
   answer_box<Answer> ask(const caf::actor& target, Question... question) {
-    auto box = std::make_shared<std::optional<result<Answer>>>();
+    auto pending = std::make_shared<std::optional<result<Answer>>>();
     system_.spawn([=](caf::event_based_actor* self) {
       self->request(target, caf::infinite, question...)
-          .then([=](Answer& answer) { *box = std::move(answer); },
-                [=](const caf::error& reason) { *box = from_caf(reason); });
+          .then([=](Answer& answer) { *pending = std::move(answer); },
+                [=](const caf::error& reason) { *pending = from_caf(reason); });
     });
-    return box;
+    return pending;
   }
 
 private:

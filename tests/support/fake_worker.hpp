@@ -56,9 +56,9 @@ inline caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* lo
   };
 }
 
-inline status outcome_of(const answer_box<step_outcome>& box) {
-  REQUIRE(*box);
-  return **box ? (**box)->outcome : (**box).status();
+inline status outcome_of(const answer_box<step_outcome>& answer) {
+  REQUIRE(*answer);
+  return **answer ? (**answer)->outcome : (**answer).status();
 }
 
 } // namespace troupe::test

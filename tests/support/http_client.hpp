@@ -54,7 +54,7 @@ public:
   std::optional<http_answer> receive(bool with_body = true) {
     size_t end;
     while ((end = buffer_.find("\r\n\r\n")) == buffer_.npos)
-      if (!more())
+      if (!receive_more())
         return std::nullopt;
     http_answer result;
     result.headers = buffer_.substr(0, end + 2);
@@ -65,7 +65,7 @@ public:
     if (with_body && length != result.headers.npos) {
       auto size = std::stoul(result.headers.substr(length + 16));
       while (buffer_.size() < size)
-        if (!more())
+        if (!receive_more())
           return std::nullopt;
       result.body = buffer_.substr(0, size);
       buffer_.erase(0, size);
@@ -83,19 +83,19 @@ public:
   }
 
   /// Waits until the connection ends, for at most that long; received bytes are dropped.
-  bool ends_within(std::chrono::milliseconds patience) {
-    auto end = std::chrono::steady_clock::now() + patience * patience_factor();
+  bool ends_within(std::chrono::milliseconds timeout) {
+    auto end = std::chrono::steady_clock::now() + timeout * patience_factor();
     while (std::chrono::steady_clock::now() < end)
-      if (!more(std::chrono::duration_cast<std::chrono::milliseconds>(
+      if (!receive_more(std::chrono::duration_cast<std::chrono::milliseconds>(
               end - std::chrono::steady_clock::now())))
         return std::chrono::steady_clock::now() < end;
     return false;
   }
 
 private:
-  bool more(std::chrono::milliseconds patience = std::chrono::seconds{30}) {
+  bool receive_more(std::chrono::milliseconds timeout = std::chrono::seconds{30}) {
     pollfd wait{socket_, POLLIN, 0};
-    if (::poll(&wait, 1, static_cast<int>(patience.count())) != 1)
+    if (::poll(&wait, 1, static_cast<int>(timeout.count())) != 1)
       return false;
     char bytes[4096];
     auto received = ::recv(socket_, bytes, sizeof bytes, 0);

@@ -36,9 +36,9 @@ public:
                   prepare_request::make(*test_case.nodes,
                                         signature_of(test_case.text.runs.at(run_index)),
                                         now() + std::chrono::seconds{10}));
-    auto box = ask<std::shared_ptr<prepared_step>>(session_, std::move(request));
+    auto answer = ask<std::shared_ptr<prepared_step>>(session_, std::move(request));
     run();
-    return box->value();
+    return answer->value();
   }
 
   /// Begins a step through the session actor.
@@ -53,13 +53,13 @@ public:
     auto step = prepare(test_case, run_index);
     if (!step)
       return step.status();
-    auto box = start(*step, feeds_of(test_case.text.runs.at(run_index)));
+    auto answer = start(*step, feeds_of(test_case.text.runs.at(run_index)));
     run();
-    if (!*box)
+    if (!*answer)
       return failure(error_kind::internal, "no answer yet");
-    if (!**box)
-      return (*box)->status();
-    auto outcome = ***box;
+    if (!**answer)
+      return (*answer)->status();
+    auto outcome = ***answer;
     if (!outcome.outcome)
       return outcome.outcome;
     return outcome.fetches;

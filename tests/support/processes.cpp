@@ -176,9 +176,9 @@ void task_process::freeze() {
   ::waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
 }
 
-int task_process::terminate(std::chrono::milliseconds patience) {
+int task_process::terminate(std::chrono::milliseconds timeout) {
   ::kill(pid_, SIGTERM);
-  auto end = std::chrono::steady_clock::now() + patience;
+  auto end = std::chrono::steady_clock::now() + timeout;
   int outcome = 0;
   while (::waitpid(pid_, &outcome, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > end)

@@ -56,7 +56,7 @@ public:
   void kill();   ///< as the kernel does when memory is short
   void freeze(); ///< the task neither answers nor closes its connections any more
   /// Sends SIGTERM; returns the exit code, or -1 if the task has not ended within the time.
-  int terminate(std::chrono::milliseconds patience);
+  int terminate(std::chrono::milliseconds timeout);
   pid_t pid() const noexcept { return pid_; }
 
 private:

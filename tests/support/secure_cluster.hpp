@@ -86,10 +86,10 @@ struct secure_cluster {
 
 // The error of a step of a client that is not admitted.
 inline status refused(client& refused_client,
-                      std::chrono::milliseconds patience = std::chrono::seconds{5}) {
+                      std::chrono::milliseconds timeout = std::chrono::seconds{5}) {
   auto begin = std::chrono::steady_clock::now();
-  auto outcome = run(refused_client, text_case{small_text}, 0, patience).status();
-  CHECK(std::chrono::steady_clock::now() - begin < patience + std::chrono::seconds{1});
+  auto outcome = run(refused_client, text_case{small_text}, 0, timeout).status();
+  CHECK(std::chrono::steady_clock::now() - begin < timeout + std::chrono::seconds{1});
   INFO(outcome);
   CHECK(!outcome.ok());
   CHECK_THAT(outcome.message(), Catch::Matchers::Contains("/job:worker/task:0"));

@@ -20,11 +20,11 @@ result<shapes> same_for_all(const infer_context& context) {
 }
 
 result<shapes> merged(const infer_context& context) {
-  auto joint = context.input(0);
+  auto joint_shape = context.input(0);
   for (int i = 1; i < context.inputs(); ++i) {
-    TROUPE_ASSIGN(joint, merge(joint, context.input(i)));
+    TROUPE_ASSIGN(joint_shape, merge(joint_shape, context.input(i)));
   }
-  return shapes{joint};
+  return shapes{joint_shape};
 }
 
 result<shapes> as_valued(const infer_context& context) {

@@ -15,29 +15,29 @@ uint64_t raw(int64_t value) { return static_cast<uint64_t>(value); }
 } // namespace
 
 stage::stage(instance& running_instance, std::mt19937& generator, oracle answers)
-    : on_(running_instance), dice_(generator), answers_(std::move(answers)) {}
+    : instance_(running_instance), generator_(generator), answers_(std::move(answers)) {}
 
 tensor stage::number(int64_t value) {
-  auto result = *tensor::make(dtype::i64, {}, on_.program().device().memory());
+  auto result = *tensor::make(dtype::i64, {}, instance_.program().device().memory());
   result.data<int64_t>()[0] = value;
   return result;
 }
 
 status stage::play(const std::vector<int64_t>& feeds) {
-  const auto& program = on_.program();
+  const auto& program = instance_.program();
   runs.assign(program.regions().size(), 0);
   fetched.clear();
   exported.clear();
   under_way_.clear();
-  on_.reset();
+  instance_.reset();
   for (size_t i = 0; i < program.feeds().size(); ++i)
-    on_.set_feed(i, number(feeds.at(program.feeds()[i].index)));
+    instance_.set_feed(i, number(feeds.at(program.feeds()[i].index)));
   send_token({.region = 0});
   for (uint32_t wait = 0; wait < program.waits().size(); ++wait)
     if (program.waits()[wait].by == answered_by::channel) // nobody asks for what peers send
       answer(wait, {});
   while (!under_way_.empty()) {
-    auto chosen = dice_() % under_way_.size();
+    auto chosen = generator_() % under_way_.size();
     std::swap(under_way_[chosen], under_way_.back());
     auto deliver = std::move(under_way_.back());
     under_way_.pop_back();
@@ -45,7 +45,7 @@ status stage::play(const std::vector<int64_t>& feeds) {
     if (!deliver(region))
       continue;
     ++runs[region];
-    TROUPE_TRY(on_.run(region, *this, stop));
+    TROUPE_TRY(instance_.run(region, *this, stop));
   }
   return {};
 }
@@ -54,12 +54,12 @@ void stage::send_token(token&& to_region) {
   auto shared = std::make_shared<token>(std::move(to_region));
   under_way_.push_back([this, shared](uint32_t& region) {
     region = shared->region;
-    return on_.receive(std::move(*shared));
+    return instance_.receive(std::move(*shared));
   });
 }
 
 void stage::send_export(uint32_t export_index, tensor&& value, bool dead) {
-  auto& slot = exported[on_.program().exports()[export_index].key];
+  auto& slot = exported[instance_.program().exports()[export_index].key];
   slot = dead ? std::nullopt : std::optional{value.empty() ? 0 : to_number(value)};
 }
 
@@ -75,7 +75,7 @@ void stage::start_wait(uint32_t wait_index, std::span<tensor> inputs) {
 }
 
 void stage::answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs) {
-  const auto& wait = on_.program().waits()[wait_index];
+  const auto& wait = instance_.program().waits()[wait_index];
   auto reply = answers_(wait, wait_inputs);
   bool dead = reply.empty();
   under_way_.push_back(
@@ -84,7 +84,7 @@ void stage::answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs)
         for (auto value : reply)
           values.push_back(number(value));
         started_region = region;
-        return on_.answer(wait_index, values, dead);
+        return instance_.answer(wait_index, values, dead);
       });
 }
 

@@ -36,7 +36,7 @@ private:
   tensor number(int64_t value);
   void answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs);
 
-  instance& on_;
+  instance& instance_;
   std::mt19937& generator_;
   oracle answers_;
   // Delivers; says whether the region starts.
