@@ -74,20 +74,20 @@ struct worker_world : actor_world {
   result<registered> register_it(const text_case& test_case, size_t run_index = 0) {
     auto registration = std::make_shared<register_partitions>();
     registration->partitions = cut_for(test_case, run_index);
-    auto box = ask<registered>(worker, register_request{registration});
+    auto answer = ask<registered>(worker, register_request{registration});
     run();
-    REQUIRE(*box);
-    INFO((**box).status());
-    REQUIRE((**box).ok());
-    return **box;
+    REQUIRE(*answer);
+    INFO((**answer).status());
+    REQUIRE((**answer).ok());
+    return **answer;
   }
   answer_box<step_result> begin(uint64_t handle, uint64_t step,
                                 std::vector<indexed_tensor> feeds = {},
                                 std::chrono::milliseconds timeout = 1s) {
-    auto box =
+    auto answer =
         ask<step_result>(worker, run_request{handle, {0, step}, now() + timeout, std::move(feeds)});
     run();
-    return box;
+    return answer;
   }
   void from_peer(message content, connection_ptr from = {}) {
     if (!from)
