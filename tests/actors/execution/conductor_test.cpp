@@ -82,11 +82,11 @@ TEST_CASE("an instance runs one step after the other") {
   auto step = world.prepare(text);
   REQUIRE(step);
   for (int i = 0; i < 3; ++i) {
-    auto box = world.start(*step, {tensor::scalar(i)});
+    auto answer = world.start(*step, {tensor::scalar(i)});
     world.run();
-    REQUIRE(*box);
-    REQUIRE(**box);
-    CHECK(*(**box)->fetches.at(0).data<int32_t>() == i + 1);
+    REQUIRE(*answer);
+    REQUIRE(**answer);
+    CHECK(*(**answer)->fetches.at(0).data<int32_t>() == i + 1);
   }
   step = status{error_kind::cancelled, ""};
 }

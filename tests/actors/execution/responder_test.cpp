@@ -38,16 +38,16 @@ struct queue_world : local_world {
   }
   ~queue_world() { steps.clear(); }
   answer_box<step_outcome> begin(int step_index, std::chrono::milliseconds timeout = 10s) {
-    auto box = start(steps.at(static_cast<size_t>(step_index)), {}, timeout);
+    auto answer = start(steps.at(static_cast<size_t>(step_index)), {}, timeout);
     run();
-    return box;
+    return answer;
   }
   int elements() { return *(**begin(size))->fetches.at(0).data<int32_t>(); }
 };
 
-status outcome_of(const answer_box<step_outcome>& box) {
-  REQUIRE(*box);
-  return **box ? (**box)->outcome : (**box).status();
+status outcome_of(const answer_box<step_outcome>& answer) {
+  REQUIRE(*answer);
+  return **answer ? (**answer)->outcome : (**answer).status();
 }
 
 } // namespace
@@ -148,17 +148,17 @@ fetch get
   for (size_t i = 0; i < text.text.runs.size(); ++i)
     steps.push_back(*world.prepare(text, i));
   auto run = [&](size_t step_index) {
-    auto box = world.start(steps.at(step_index), {}, 10s);
+    auto answer = world.start(steps.at(step_index), {}, 10s);
     world.run();
-    return box;
+    return answer;
   };
   CHECK(outcome_of(run(0)).ok());
   CHECK(outcome_of(run(1)).kind() == error_kind::invalid_argument);
   CHECK(outcome_of(run(2)).kind() == error_kind::invalid_argument);
   for (int expected : {2, 3, 4}) { // the first element was dropped
-    auto box = run(3);
-    REQUIRE(outcome_of(box).ok());
-    CHECK(*(**box)->fetches.at(0).data<int32_t>() == expected);
+    auto answer = run(3);
+    REQUIRE(outcome_of(answer).ok());
+    CHECK(*(**answer)->fetches.at(0).data<int32_t>() == expected);
   }
   steps.clear();
 }
@@ -178,9 +178,9 @@ target free
 )"};
   for (size_t step_index : {0, 1, 2, 1, 0, 2}) {
     auto step = *world.prepare(text, step_index);
-    auto box = world.start(step, {}, 10s);
+    auto answer = world.start(step, {}, 10s);
     world.run();
-    CHECK(outcome_of(box).ok() == (step_index != 0));
+    CHECK(outcome_of(answer).ok() == (step_index != 0));
   }
 }
 
@@ -206,10 +206,10 @@ fetch size
   enum { both, no_name, name, left };
   auto step = world.prepare(text, both);
   REQUIRE(step);
-  auto box = world.start(*step);
+  auto answer = world.start(*step);
   world.run();
   REQUIRE(world.play(text, no_name));
-  CHECK(outcome_of(box).kind() == error_kind::invalid_argument);
+  CHECK(outcome_of(answer).kind() == error_kind::invalid_argument);
   REQUIRE(world.play(text, name));
   CHECK(*world.play(text, left)->at(0).data<int32_t>() == 1);
   step->reset();

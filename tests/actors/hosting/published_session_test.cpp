@@ -159,8 +159,8 @@ TEST_CASE("clients of a published session share its state, and each ends indepen
                         "s = Assign(v, i32(41))\ntarget s"};
   const text_case counter_case{"v = VariableV2 dtype=i32 shape=[] shared_name=\"n\"\n"
                                "a = AssignAdd(v, i32(1))\nfetch a"};
-  user keeps{remote_node, published};
-  auto add = keeps.prepare(counter_case);
+  user remaining_user{remote_node, published};
+  auto add = remaining_user.prepare(counter_case);
   REQUIRE(add);
   {
     user leaving_user{remote_node, published};
@@ -173,14 +173,14 @@ TEST_CASE("clients of a published session share its state, and each ends indepen
     CHECK_THAT(refused.message(), Contains("hosts 2 sessions, as many as it may"));
     set = status{error_kind::cancelled, ""};
   }
-  auto outcome = keeps.run(*add);
+  auto outcome = remaining_user.run(*add);
   REQUIRE(outcome.outcome);
   CHECK(outcome.fetches[0].values<int>()[0] == 42);
   // Messages with garbage from one node do not disturb the other clients.
   caf::scoped_actor stranger{remote_node.system};
   stranger->send(published, hosted_atom::value, hosted_bytes{'n', 'o'});
   stranger->receive([](hosted_atom, const hosted_bytes& bytes) { CHECK(!bytes.empty()); });
-  CHECK(keeps.run(*add).outcome.ok());
+  CHECK(remaining_user.run(*add).outcome.ok());
   // The clients are notified of the session's end.
   caf::anon_send_exit(session, caf::exit_reason::user_shutdown);
   user late_user{remote_node, published, 500ms};

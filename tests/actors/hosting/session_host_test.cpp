@@ -176,14 +176,14 @@ TEST_CASE(
   CHECK_THAT(third.status().message(),
              Contains("client ") && Contains("has 2 kinds of steps on /job:worker/task:0, "
                                              "as many as it may prepare"));
-  auto explained = wire_of(small);
-  explained.explain = true; // uses as much memory while it is compiled
+  auto explained_request = wire_of(small);
+  explained_request.explain = true; // uses as much memory while it is compiled
   raw_client full{host.cluster};
   CHECK(full.ask(session_open{}).outcome.ok());
-  CHECK(full.ask(explained).outcome.ok());
+  CHECK(full.ask(explained_request).outcome.ok());
   CHECK(full.ask(wire_of(waiting_case)).outcome.ok());
   CHECK(full.ask(wire_of(puts)).outcome.ok());
-  CHECK(full.ask(explained).outcome.kind() == error_kind::resource_exhausted);
+  CHECK(full.ask(explained_request).outcome.kind() == error_kind::resource_exhausted);
   CHECK(run_all(*host.connect(), small).empty()); // another client has a limit of its own
 
   auto first_run = begin(*caller, **first), two = begin(*caller, **first);
@@ -283,23 +283,23 @@ TEST_CASE("the content of strings counts as bytes of a client, and so do all its
   CHECK(peer.ask(session_open{}).outcome.ok());
   const text_case words{"x = Placeholder dtype=string shape=[-1]\ny = Identity(x)\n"
                         "feed x = string[\"a\"]\nfetch y = string[\"a\"]"};
-  auto fine = wire_of(words);
+  auto valid_request = wire_of(words);
   auto refused = [&](const auto& content) {
     auto outcome = peer.ask(content).outcome;
     INFO(outcome);
     CHECK(outcome.kind() == error_kind::resource_exhausted);
     CHECK_THAT(outcome.message(), Contains("bytes of graphs and feeds"));
   };
-  auto large = fine;
+  auto large = valid_request;
   large.targets = {std::string(300'000, 'x')};
   refused(large);
-  large = fine;
+  large = valid_request;
   large.costs = {{.node = std::string(300'000, 'x'), .mean_ns = 1}};
   refused(large);
-  large = fine;
+  large = valid_request;
   large.feeds = 65'536;
   refused(large);
-  auto prepared = peer.ask(fine);
+  auto prepared = peer.ask(valid_request);
   REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
   auto handle = std::get<prepared_handle>(prepared.what).handle;
   auto request_of_length = [&](size_t length) {
@@ -321,8 +321,8 @@ TEST_CASE(
       .server = std::make_shared<step_server>(local_task, 0, clock_of(system)), .view = {}});
   options->session.ops = &library();
   std::vector<std::vector<node_time>> node_times;
-  auto listens = [&](caf::actor_system& client_system,
-                     const client_options&) -> result<caf::actor> {
+  auto open_session = [&](caf::actor_system& client_system,
+                          const client_options&) -> result<caf::actor> {
     return client_system.spawn([&]() -> caf::behavior {
       return {[&](const explain_request& request) {
         node_times.push_back(request.what.costs);
@@ -331,7 +331,7 @@ TEST_CASE(
     });
   };
   auto host =
-      spawn_session_host(system, options, listens, std::make_shared<std::atomic<size_t>>(0));
+      spawn_session_host(system, options, open_session, std::make_shared<std::atomic<size_t>>(0));
   auto from = std::make_shared<peer_connection>();
   auto ask = [&](auto content) {
     session_request request{1, 10'000, std::move(content)};
@@ -363,13 +363,13 @@ TEST_CASE("a client may disconnect while its graph is compiled") {
   auto prepare_request = wire_of(large);
   prepare_request.costs = {{.node = "x1", .mean_ns = 5}};
   for (int i = 0; i < 3; ++i) {
-    raw_client dies{host.cluster};
-    CHECK(dies.ask(session_open{}).outcome.ok());
+    raw_client dying_client{host.cluster};
+    CHECK(dying_client.ask(session_open{}).outcome.ok());
     for (int n = 0; n < 20; ++n)
-      dies.tell(prepare_request);
-    auto first = dies.answer(); // other answers may come first
+      dying_client.tell(prepare_request);
+    auto first = dying_client.answer(); // other answers may come first
     CHECK(std::holds_alternative<prepared_handle>(first.what));
-    dies.cut();
+    dying_client.cut();
   }
   CHECK(host.log.come_to_have("session_closed"));
   CHECK(run_all(*host.connect(), small).empty());
@@ -434,15 +434,15 @@ TEST_CASE("the state of a client ends with its connection, and no state of other
   auto other_client = host.connect();
   auto take = prepare(*other_client, waiting_case);
   REQUIRE(take);
-  raw_client dies{host.cluster};
-  CHECK(dies.ask(session_open{}).outcome.ok());
-  auto prepared = dies.ask(wire_of(waiting_case));
+  raw_client dying_client{host.cluster};
+  CHECK(dying_client.ask(session_open{}).outcome.ok());
+  auto prepared = dying_client.ask(wire_of(waiting_case));
   REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
   auto handle = std::get<prepared_handle>(prepared.what).handle;
   for (int i = 0; i < 100; ++i)
-    dies.tell(session_run{.handle = handle});
-  dies.ask(session_devices{}); // all requests have arrived
-  dies.cut();
+    dying_client.tell(session_run{.handle = handle});
+  dying_client.ask(session_devices{}); // all requests have arrived
+  dying_client.cut();
   CHECK(host.log.come_to_have("session_closed"));
   // The steps of the dead client take no element.
   auto answer = begin(*other_client, **take);
@@ -467,14 +467,14 @@ TEST_CASE("invalid requests are refused with a sentence, and the session continu
   CHECK(peer.ask(session_open{}).outcome.ok());
   CHECK_THAT(failure_message(session_open{}), Contains("this connection has a session already"));
   CHECK_THAT(failure_message(session_run{.handle = 1}), Contains("the session has no step 1"));
-  auto fine = wire_of(small);
-  auto broken = fine;
+  auto valid_request = wire_of(small);
+  auto broken = valid_request;
   broken.graph = tensor::vector<uint8_t>({1, 2, 3});
   CHECK_THAT(failure_message(broken), Contains("damaged graph"));
-  broken = fine;
+  broken = valid_request;
   broken.targets = {"nobody"};
   CHECK_THAT(failure_message(broken), Contains("the step has no node 'nobody'"));
-  broken = fine;
+  broken = valid_request;
   broken.feeds = 1'000'000;
   CHECK_THAT(failure_message(broken), Contains("at most 65536 feeds"));
 
@@ -523,7 +523,7 @@ TEST_CASE("invalid requests are refused with a sentence, and the session continu
              })),
              Contains("a step that is to be prepared has no such node"));
 
-  auto prepared = peer.ask(fine);
+  auto prepared = peer.ask(valid_request);
   REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
   auto handle = std::get<prepared_handle>(prepared.what).handle;
   CHECK_THAT(failure_message(session_run{.handle = handle, .feeds = {tensor::scalar(1)}}),

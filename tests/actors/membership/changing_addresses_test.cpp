@@ -87,10 +87,10 @@ struct changing_world : actor_world {
     now.tasks = std::move(tasks);
     source->addresses_read = std::move(now);
   }
-  answer_box<peer_link> connect(const task_name& target, std::chrono::milliseconds patience = 10s) {
-    auto box = ask<peer_link>(membership, connect_request{target, now() + patience});
+  answer_box<peer_link> connect(const task_name& target, std::chrono::milliseconds timeout = 10s) {
+    auto answer = ask<peer_link>(membership, connect_request{target, now() + timeout});
     run();
-    return box;
+    return answer;
   }
   void answer(call answered_call, status outcome = {}) {
     answered_call.target.outcome = std::move(outcome);
@@ -145,7 +145,7 @@ std::unique_ptr<client> connect_to_file(const std::string& path) {
 TEST_CASE("a connect request that comes before the task's address is answered when the address is "
           "known") {
   changing_world world;
-  auto box = world.connect(one);
+  auto answer = world.connect(one);
   CHECK(world.calls.empty());
   world.say({{one, "h:1"}});
   world.pass(100ms); // a waiting request is answered earlier than after a second
@@ -153,28 +153,28 @@ TEST_CASE("a connect request that comes before the task's address is answered wh
   CHECK(world.calls[0].target.address == "h:1");
   world.answer(world.calls[0]);
   world.introduce(one, 7);
-  REQUIRE(*box);
-  REQUIRE(**box);
-  CHECK((**box)->incarnation == 7);
+  REQUIRE(*answer);
+  REQUIRE(**answer);
+  CHECK((**answer)->incarnation == 7);
 }
 
 TEST_CASE(
     "a connect request for a task that no source names in time fails with the source's message") {
   changing_world world;
-  auto box = world.connect(one, 500ms);
+  auto answer = world.connect(one, 500ms);
   world.pass(200ms);
-  CHECK(!*box);
+  CHECK(!*answer);
   world.pass(310ms);
-  REQUIRE(*box);
-  CHECK((**box).status().kind() == error_kind::not_found);
-  CHECK(message_contains((**box).status(), "the test has named no task /job:worker/task:1"));
-  CHECK(message_contains((**box).status(), "nothing yet"));
+  REQUIRE(*answer);
+  CHECK((**answer).status().kind() == error_kind::not_found);
+  CHECK(message_contains((**answer).status(), "the test has named no task /job:worker/task:1"));
+  CHECK(message_contains((**answer).status(), "nothing yet"));
 }
 
 TEST_CASE("a task whose address changes during a call is called at the new address") {
   changing_world world;
   world.say({{one, "h:1"}});
-  auto box = world.connect(one);
+  auto answer = world.connect(one);
   world.pass(100ms);
   REQUIRE(world.calls.size() == 1);
   world.say({{one, "h:2"}});
@@ -185,25 +185,25 @@ TEST_CASE("a task whose address changes during a call is called at the new addre
   INFO(reached);
   world.answer(world.calls[0],
                reached ? status{} : failure(error_kind::unavailable, "nobody there"));
-  CHECK(!*box);
+  CHECK(!*answer);
   CHECK(world.exchanges.empty()); // nothing is sent to the process at the old address
   REQUIRE(world.calls.size() == 2);
   CHECK(world.calls[1].target.address == "h:2");
   CHECK(!*world.calls[1].stop);
   world.answer(world.calls[1]);
   world.introduce(one, 7);
-  REQUIRE(*box);
-  CHECK(**box);
+  REQUIRE(*answer);
+  CHECK(**answer);
 }
 
 TEST_CASE("a link outlives the address by which it was made, and its task") {
   changing_world world;
   world.say({{one, "h:1"}});
-  auto box = world.connect(one);
+  auto answer = world.connect(one);
   world.pass(100ms);
   world.answer(world.calls.at(0));
   world.introduce(one, 7);
-  REQUIRE(**box);
+  REQUIRE(**answer);
   for (auto now : {std::map<task_name, std::string>{{one, "h:2"}}, {}}) {
     world.say(now);
     world.pass(1s);

@@ -57,19 +57,19 @@ TEST_CASE("a member votes once, and only while it does not hear the coordinator"
   auto& peer = world.meet(first, 1000, true);
   auto list = list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}, {one, 6, "h:6"}}, first);
   world.say(peer, list);
-  auto& asks = world.meet(zero, 5);
+  auto& candidate = world.meet(zero, 5);
   auto& stranger = world.meet({}, 8);
   world.pass_and_tick(10s);
-  world.say(asks, vote_request{1001, list.epoch});
-  CHECK(!asks.all<vote>().back().granted);
+  world.say(candidate, vote_request{1001, list.epoch});
+  CHECK(!candidate.all<vote>().back().granted);
   world.lose(peer);
   world.pass_and_tick(6s);
   world.say(stranger, vote_request{1001, list.epoch});
   CHECK(stranger.all<vote>().empty());
-  world.say(asks, vote_request{1001, list.epoch});
-  CHECK(asks.all<vote>().back().granted);
-  world.say(asks, vote_request{1001, list.epoch});
-  CHECK(!asks.all<vote>().back().granted);
+  world.say(candidate, vote_request{1001, list.epoch});
+  CHECK(candidate.all<vote>().back().granted);
+  world.say(candidate, vote_request{1001, list.epoch});
+  CHECK(!candidate.all<vote>().back().granted);
 }
 
 TEST_CASE("a coordinator that was replaced during a partition becomes a member if its number is "

@@ -27,10 +27,10 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-announce_options claim(int task, uint64_t incarnation, std::chrono::milliseconds patience = 10s) {
+announce_options claim(int task, uint64_t incarnation, std::chrono::milliseconds timeout = 10s) {
   announce_options options;
   options.what = {"worker", task, incarnation, concat("127.0.0.1:", 1000 + incarnation)};
-  options.patience = patience;
+  options.patience = timeout;
   return options;
 }
 

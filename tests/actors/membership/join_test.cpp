@@ -165,8 +165,8 @@ TEST_CASE("while the coordinator is away it assigns no numbers, and everything e
   CHECK(refused_join.status().message().find(seeds) != std::string::npos);
   auto late_join = joining(seeds, any_worker);
   first = join(seeds, ps, {.listen = seeds});
-  auto two = checked(late_join.get());
-  CHECK(two->self() == task_name{"worker", 2}); // the other tasks keep their numbers
+  auto late_worker = checked(late_join.get());
+  CHECK(late_worker->self() == task_name{"worker", 2}); // the other tasks keep their numbers
   CHECK(run_all(*client, text) == "");
   CHECK(soon([&] { return tasks_of(*client).size() == 4; }));
 }
@@ -185,12 +185,14 @@ TEST_CASE("another member assigns numbers after the coordinator is killed, until
   REQUIRE(run_all(*client, text) == "");
   first->kill();
   CHECK(run_all(*client, text) == "");
-  task_process two{seeds, any_worker, addresses[3]}; // returns when it has a number
+  task_process second_worker_process{seeds, any_worker,
+                                     addresses[3]}; // returns when it has a number
   CHECK(run_all(*client, text_case{on_two}) == "");
   CHECK(run_all(*client, text) == "");
   first.emplace(seeds, ps, addresses[0]);
   CHECK(soon([&] { return tasks_of(*client).contains(ps); }));
-  task_process three{addresses[0], any_worker, addresses[4]}; // by the first address alone
+  task_process third_worker_process{addresses[0], any_worker,
+                                    addresses[4]}; // by the first address alone
   CHECK(soon([&] {
     return tasks_of(*client) ==
            std::set<task_name>{ps, {"worker", 0}, {"worker", 1}, {"worker", 2}, {"worker", 3}};

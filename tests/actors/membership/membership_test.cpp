@@ -61,15 +61,16 @@ struct membership_world : actor_world {
     exchanges.clear();
   }
 
-  answer_box<peer_link> connect(const task_name& target, std::chrono::milliseconds patience = 1s) {
-    auto box = ask<peer_link>(membership, connect_request{target, now() + patience});
+  answer_box<peer_link> connect(const task_name& target, std::chrono::milliseconds timeout = 1s) {
+    auto answer = ask<peer_link>(membership, connect_request{target, now() + timeout});
     run();
-    return box;
+    return answer;
   }
-  answer_box<peer_link> connect_once(std::chrono::milliseconds patience = 10s) {
-    auto box = ask<peer_link>(membership, connect_request{worker_1, now() + patience, false, true});
+  answer_box<peer_link> connect_once(std::chrono::milliseconds timeout = 10s) {
+    auto answer =
+        ask<peer_link>(membership, connect_request{worker_1, now() + timeout, false, true});
     run();
-    return box;
+    return answer;
   }
   // Fails the last call.
   void fail_call() {
@@ -108,9 +109,9 @@ struct membership_world : actor_world {
     return peer_hello;
   }
   answer_box<peer_link> connect_mutually(const task_name& target) {
-    auto box = ask<peer_link>(membership, connect_request{target, now() + 5s, true});
+    auto answer = ask<peer_link>(membership, connect_request{target, now() + 5s, true});
     run();
-    return box;
+    return answer;
   }
   void introduce(uint64_t incarnation) {
     hello sent_hello;
@@ -122,9 +123,9 @@ struct membership_world : actor_world {
   }
 };
 
-status outcome_of(const answer_box<peer_link>& box) {
-  REQUIRE(*box);
-  return (**box).status();
+status outcome_of(const answer_box<peer_link>& answer) {
+  REQUIRE(*answer);
+  return (**answer).status();
 }
 
 } // namespace
@@ -136,22 +137,22 @@ TEST_CASE("a link exists after its peer has introduced itself, once for all requ
   world.answer_call();
   CHECK(!*first); // another process may listen there
   world.introduce(5);
-  for (const auto& box : {first, second, world.connect(worker_1)}) {
-    REQUIRE(*box);
-    REQUIRE(**box);
-    CHECK((**box)->incarnation == 5);
-    CHECK((**box)->exchange == world.exchanges.at(0));
+  for (const auto& answer : {first, second, world.connect(worker_1)}) {
+    REQUIRE(*answer);
+    REQUIRE(**answer);
+    CHECK((**answer)->incarnation == 5);
+    CHECK((**answer)->exchange == world.exchanges.at(0));
   }
   CHECK(world.calls.size() == 1);
 }
 
 TEST_CASE("a request of one attempt is answered by a refused connection, before its deadline") {
   membership_world world;
-  auto box = world.connect_once();
+  auto answer = world.connect_once();
   REQUIRE(world.calls.size() == 1);
   CHECK(world.calls.back().once);
   world.fail_call();
-  CHECK(outcome_of(box).message() == "refused");
+  CHECK(outcome_of(answer).message() == "refused");
   CHECK(world.calls.size() == 1);
 }
 
@@ -161,13 +162,13 @@ TEST_CASE(
   auto patient_link = world.connect(worker_1, 1h);
   REQUIRE(world.calls.size() == 1);
   CHECK(!world.calls.back().once);
-  auto box = world.connect_once();
+  auto answer = world.connect_once();
   world.fail_call(); // the task answers that it stops
   REQUIRE(world.calls.size() == 2);
   CHECK(world.calls.back().once);
   auto late_link = world.connect_once();
   world.fail_call();
-  CHECK(outcome_of(box).message() == "refused");
+  CHECK(outcome_of(answer).message() == "refused");
   CHECK(outcome_of(late_link).message() == "refused");
   CHECK(!*patient_link);
   REQUIRE(world.calls.size() == 3);
@@ -209,12 +210,12 @@ TEST_CASE("a watcher is notified of programs that a task with a link cannot run 
 
 TEST_CASE("a request that waits for a task is answered when the membership ends") {
   membership_world world;
-  auto box = world.connect(worker_1, 1h);
-  CHECK(!*box);
+  auto answer = world.connect(worker_1, 1h);
+  CHECK(!*answer);
   world.close();
-  REQUIRE(*box);
-  CHECK(box->value().status().kind() == error_kind::cancelled);
-  CHECK(box->value().status().origin().task == "/job:worker/task:1");
+  REQUIRE(*answer);
+  CHECK(answer->value().status().kind() == error_kind::cancelled);
+  CHECK(answer->value().status().origin().task == "/job:worker/task:1");
 }
 
 TEST_CASE("a request for a task that the cluster does not have fails at once") {
@@ -244,10 +245,10 @@ TEST_CASE("each request waits until its own deadline, and the dialer until the l
 
 TEST_CASE("a peer that does not introduce itself in time is given up") {
   membership_world world;
-  auto box = world.connect(worker_1);
+  auto answer = world.connect(worker_1);
   world.answer_call();
   world.pass(1100ms);
-  CHECK(outcome_of(box).message().find("did not introduce itself") != std::string::npos);
+  CHECK(outcome_of(answer).message().find("did not introduce itself") != std::string::npos);
 }
 
 TEST_CASE("after a loss the next request makes a new call, and finds another incarnation") {
@@ -270,12 +271,12 @@ TEST_CASE("after a loss the next request makes a new call, and finds another inc
 
 TEST_CASE("a request for a peer that is lost before its hello gets the reason") {
   membership_world world;
-  auto box = world.connect(worker_1, 10s);
+  auto answer = world.connect(worker_1, 10s);
   world.answer_call();
   world.tell(
       peer_gone{to_string(worker_1), failure(error_kind::failed_precondition, "another version")});
-  CHECK(outcome_of(box).kind() == error_kind::failed_precondition);
-  CHECK(outcome_of(box).message().find("another version") != std::string::npos);
+  CHECK(outcome_of(answer).kind() == error_kind::failed_precondition);
+  CHECK(outcome_of(answer).message().find("another version") != std::string::npos);
 }
 
 TEST_CASE(
@@ -299,13 +300,13 @@ TEST_CASE(
 TEST_CASE("a task that has called is not called") {
   membership_world world{task_name{"worker", 0}};
   auto connection = world.call_in(5);
-  auto box = world.connect(worker_1);
+  auto answer = world.connect(worker_1);
   CHECK(world.calls.empty());
-  REQUIRE(*box);
-  REQUIRE(**box);
-  CHECK((**box)->incarnation == 5);
-  CHECK((**box)->exchange == world.exchanges.at(0));
-  CHECK((**box)->via == connection);
+  REQUIRE(*answer);
+  REQUIRE(**answer);
+  CHECK((**answer)->incarnation == 5);
+  CHECK((**answer)->exchange == world.exchanges.at(0));
+  CHECK((**answer)->via == connection);
   // A second connection of the same process changes nothing, nor does its end.
   auto second = world.call_in(5);
   CHECK((**world.connect(worker_1))->via == connection);
@@ -326,12 +327,12 @@ TEST_CASE("of two tasks that need each other, the one with the smaller name call
     CHECK(world.calls.size() == 1);
   }
   membership_world world{task_name{"worker", 7}};
-  auto box = world.connect_mutually(worker_1);
+  auto answer = world.connect_mutually(worker_1);
   CHECK(world.calls.empty());
   SECTION("its peer calls") {
     world.call_in(5);
-    REQUIRE(*box);
-    CHECK(**box);
+    REQUIRE(*answer);
+    CHECK(**answer);
     world.pass(2s);
     CHECK(world.calls.empty());
   }
@@ -340,42 +341,42 @@ TEST_CASE("of two tasks that need each other, the one with the smaller name call
     CHECK(world.calls.size() == 1);
     world.answer_call();
     world.introduce(5);
-    REQUIRE(*box);
-    CHECK(**box);
+    REQUIRE(*answer);
+    CHECK(**answer);
   }
 }
 
 TEST_CASE(
     "a call that arrives during an outgoing call is accepted, and the outgoing one is closed") {
   membership_world world{task_name{"worker", 0}};
-  auto box = world.connect(worker_1);
+  auto answer = world.connect(worker_1);
   REQUIRE(world.calls.size() == 1);
   auto connection = world.call_in(5);
-  REQUIRE(*box);
-  CHECK((**box)->via == connection);
+  REQUIRE(*answer);
+  CHECK((**answer)->via == connection);
   world.answer_call();
   CHECK(world.exchanges.size() == 1);
 }
 
 TEST_CASE("a call that arrives while another is answered leaves both open") {
   membership_world world{task_name{"worker", 0}};
-  auto box = world.connect(worker_1);
+  auto answer = world.connect(worker_1);
   world.answer_call();
   auto connection = world.call_in(5);
-  CHECK(!*box);
+  CHECK(!*answer);
   world.introduce(5);
-  REQUIRE(*box);
-  CHECK((**box)->exchange == world.exchanges.at(0));
+  REQUIRE(*answer);
+  CHECK((**answer)->exchange == world.exchanges.at(0));
   CHECK(world.ended_exchanges == 0);
 }
 
 TEST_CASE("the call of a restarted task replaces the link to its earlier incarnation") {
   membership_world world{task_name{"worker", 0}};
   auto old = world.call_in(5), fresh = world.call_in(6);
-  auto box = world.connect(worker_1);
-  REQUIRE(*box);
-  CHECK((**box)->incarnation == 6);
-  CHECK((**box)->via == fresh);
+  auto answer = world.connect(worker_1);
+  REQUIRE(*answer);
+  CHECK((**answer)->incarnation == 6);
+  CHECK((**answer)->via == fresh);
   world.tell(peer_gone{to_string(worker_1), failure(error_kind::unavailable, "gone"), old, true});
   CHECK((**world.connect(worker_1))->via == fresh);
   CHECK(world.calls.empty());

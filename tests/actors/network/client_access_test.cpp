@@ -108,10 +108,10 @@ TEST_CASE(
                 none = member_changes{{0, 0}, {UINT64_MAX, 1}, {}},
                 some = member_changes{{3, 4}, {3, 5}, {{{"ps", 0}, 1, "h:1"}}},
                 grant = number_grant{{}, {"worker", 1}, 5};
-  for (const auto* proven : {&client, &foreign}) {
-    CHECK(may_say(*proven, greeting, "c"));
+  for (const auto* certificate : {&client, &foreign}) {
+    CHECK(may_say(*certificate, greeting, "c"));
     for (const auto* encoded : {&none, &some, &grant})
-      CHECK(may_say(*proven, *encoded, "c").kind() == error_kind::failed_precondition);
+      CHECK(may_say(*certificate, *encoded, "c").kind() == error_kind::failed_precondition);
   }
   for (const auto* encoded : {&greeting, &none, &some, &grant})
     CHECK(may_say(task, *encoded, "c"));
