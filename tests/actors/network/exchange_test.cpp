@@ -310,9 +310,9 @@ TEST_CASE("a task without a free descriptor neither spins nor stops accepting la
     std::vector<plain_connection> connections;
     for (int i = 0; i < 20; ++i)
       connections.emplace_back(port);
-    auto spent = seconds_of_processor(server.pid());
+    auto processor_seconds = seconds_of_processor(server.pid());
     std::this_thread::sleep_for(500ms);
-    CHECK(seconds_of_processor(server.pid()) - spent < 0.25);
+    CHECK(seconds_of_processor(server.pid()) - processor_seconds < 0.25);
     bool closed = false;
     connections.back().read_to_end(closed);
     CHECK(closed); // closed at once, not left waiting

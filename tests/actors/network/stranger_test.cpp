@@ -79,11 +79,11 @@ TEST_CASE("another version of the protocol is refused with a message") {
   auto body = encode(old_hello);
   REQUIRE(body);
   auto header = header_for(frame_kind::message, 0, body->bytes);
-  plain_connection old{server.port()};
-  CHECK(old.write({reinterpret_cast<const char*>(header.data()), header.size()}));
-  CHECK(old.write({reinterpret_cast<const char*>(body->bytes.data()), body->bytes.size()}));
+  plain_connection old_client{server.port()};
+  CHECK(old_client.write({reinterpret_cast<const char*>(header.data()), header.size()}));
+  CHECK(old_client.write({reinterpret_cast<const char*>(body->bytes.data()), body->bytes.size()}));
   bool closed = false;
-  auto answer_text = old.read_to_end(closed);
+  auto answer_text = old_client.read_to_end(closed);
   CHECK(closed);
   CHECK(answer_text.find("speaks version 7") != std::string::npos);
   CHECK(server.is_alive());

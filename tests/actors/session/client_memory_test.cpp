@@ -16,10 +16,10 @@ struct silent final : step_observer {
 // Runs the step a few times, and returns the memory statistics of the last run.
 step_memory_statistics memory_of(local_world& world, const graph& source, step_signature signature,
                                  std::span<const tensor> feeds) {
-  auto box = world.ask<std::shared_ptr<prepared_step>>(
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(
       world.session(), *prepare_request::make(source, signature, world.now() + 10s));
   world.run();
-  auto step = box->value();
+  auto step = answer->value();
   if (!step)
     FAIL(step.status());
   step_memory_statistics statistics;

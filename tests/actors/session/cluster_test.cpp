@@ -209,7 +209,7 @@ TEST_CASE("all tasks list their devices, and a missing one is named") {
   auto missing = as_error(devices_alone->problems);
   CHECK(missing.kind() == error_kind::unavailable);
   CHECK(message_contains(missing, "/job:worker/task:1"));
-  auto two = start_task(cluster, {"worker", 1});
+  auto second_task = start_task(cluster, {"worker", 1});
   auto devices_found = (*connected)->devices(clock_type::now() + 5s);
   REQUIRE(devices_found);
   CHECK(devices_found->devices.size() == 2);

@@ -66,10 +66,10 @@ fetch x
          }});
     run();
     for (size_t i = 0; i < 3; ++i) {
-      auto box = ask<std::shared_ptr<prepared_step>>(
+      auto answer = ask<std::shared_ptr<prepared_step>>(
           master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[i]), now() + 1s));
       run();
-      steps.push_back(***box);
+      steps.push_back(***answer);
     }
   }
   ~restarting_world() {
@@ -91,21 +91,21 @@ fetch x
                                  const std::stop_token& stop = {}) {
     step_request request{steps[step_index], {}, now() + 10s, {}, known_losses};
     request.stop = stop;
-    auto box = ask<step_outcome>(master, std::move(request));
+    auto answer = ask<step_outcome>(master, std::move(request));
     run();
-    return box;
+    return answer;
   }
   // Answers the server's pending requests.
-  error_kind end_of(const answer_box<step_outcome>& box) {
+  error_kind end_of(const answer_box<step_outcome>& answer) {
     for (auto& [held_run, promise] : std::exchange(server.runs, {})) {
       caf::anon_send(exchange, deed{[promise = promise]() mutable {
                        promise.deliver(step_result{{}, {{0, tensor::scalar(1.0f)}}});
                      }});
       run();
     }
-    if (!*box)
+    if (!*answer)
       return error_kind::internal;
-    return (**box ? (**box)->outcome : (**box).status()).kind();
+    return (**answer ? (**answer)->outcome : (**answer).status()).kind();
   }
   error_kind outcome(size_t step_index, uint64_t known_losses = 0) {
     return end_of(start(step_index, known_losses));
@@ -146,10 +146,10 @@ fetch n
                                      .membership = membership});
     run();
     for (const auto& text_run : text.text.runs) {
-      auto box = ask<std::shared_ptr<prepared_step>>(
+      auto answer = ask<std::shared_ptr<prepared_step>>(
           master, *prepare_request::make(*text.nodes, signature_of(text_run), now() + 1s));
       run();
-      steps.push_back(***box);
+      steps.push_back(***answer);
     }
   }
   ~two_servers_world() {
@@ -167,9 +167,9 @@ fetch n
   answer_box<step_outcome> start(size_t step_index, bool retried = false) {
     step_request request{steps[step_index], {}, now() + 10s};
     request.retried = retried;
-    auto box = ask<step_outcome>(master, std::move(request));
+    auto answer = ask<step_outcome>(master, std::move(request));
     run();
-    return box;
+    return answer;
   }
   void answer(size_t server, status outcome) {
     REQUIRE(servers[server].runs.size() == 1);

@@ -47,19 +47,19 @@ fetch z
   }
 
   answer_box<std::shared_ptr<prepared_step>> begin_prepare() {
-    auto box = ask<std::shared_ptr<prepared_step>>(
+    auto answer = ask<std::shared_ptr<prepared_step>>(
         master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 1s));
     run();
-    return box;
+    return answer;
   }
   void prepare() { step = ***begin_prepare(); }
   answer_box<step_outcome> start(std::chrono::milliseconds timeout = 1s,
                                  const std::stop_token& stop = {}) {
     step_request request{step, {tensor::scalar(1.0f)}, now() + timeout};
     request.stop = stop;
-    auto box = ask<step_outcome>(master, std::move(request));
+    auto answer = ask<step_outcome>(master, std::move(request));
     run();
-    return box;
+    return answer;
   }
   void act_as(fake_worker& worker, std::function<void()> deed_body) {
     caf::anon_send(workers[&worker == &worker_1], deed{std::move(deed_body)});
@@ -79,30 +79,30 @@ step_result fails(error_kind kind, const char* text) { return {failure(kind, tex
 
 TEST_CASE("a master that compiles late does not need the graph") {
   master_world world;
-  auto box = world.ask<std::shared_ptr<prepared_step>>(
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(
       world.master, *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
                                            world.now() + 1s));
   world.text.nodes.reset(); // the requester has released the graph
   world.run();
-  REQUIRE(*box);
-  CHECK(box->value());
+  REQUIRE(*answer);
+  CHECK(answer->value());
 }
 
 TEST_CASE("a step's fetches come from all its tasks, and feeds are sent only where they are used") {
   master_world world;
   world.prepare();
-  auto box = world.start();
+  auto answer = world.start();
   REQUIRE(world.worker_0.runs.size() == 1);
   REQUIRE(world.worker_1.runs.size() == 1);
   CHECK(world.worker_0.runs[0].first.feeds.size() == 1);
   CHECK(world.worker_1.runs[0].first.feeds.empty());
   CHECK(world.worker_0.runs[0].first.step == world.worker_1.runs[0].first.step);
   world.answer(world.worker_1, {{}, {{1, tensor::scalar(2.0f)}}});
-  CHECK(!*box);
+  CHECK(!*answer);
   world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
-  REQUIRE(outcome_of(box).ok());
-  CHECK(*(**box)->fetches.at(0).data<float>() == 3.0f);
-  CHECK(*(**box)->fetches.at(1).data<float>() == 2.0f);
+  REQUIRE(outcome_of(answer).ok());
+  CHECK(*(**answer)->fetches.at(0).data<float>() == 3.0f);
+  CHECK(*(**answer)->fetches.at(1).data<float>() == 2.0f);
   world.pass(10s);
   CHECK(world.worker_0.cancels.empty());
 }
@@ -110,16 +110,16 @@ TEST_CASE("a step's fetches come from all its tasks, and feeds are sent only whe
 TEST_CASE("the deadline's error names the silent tasks, and their part of the step is stopped") {
   master_world world;
   world.prepare();
-  auto box = world.start(1s);
+  auto answer = world.start(1s);
   world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
   world.pass(990ms);
   CHECK(world.worker_1.cancels.empty());
   world.pass(20ms);
   REQUIRE(world.worker_1.cancels.size() == 1);
   CHECK(world.worker_0.cancels.empty());
-  CHECK(!*box); // the step may still stop in order
+  CHECK(!*answer); // the step may still stop in order
   world.pass(60ms);
-  auto outcome = outcome_of(box);
+  auto outcome = outcome_of(answer);
   CHECK(outcome.kind() == error_kind::deadline_exceeded);
   CHECK(outcome.message().find("/job:worker/task:1") != std::string::npos);
   CHECK(outcome.message().find("/job:worker/task:0") == std::string::npos);
@@ -128,34 +128,34 @@ TEST_CASE("the deadline's error names the silent tasks, and their part of the st
 TEST_CASE("a step that stops at its deadline answers as soon as all tasks have stopped") {
   master_world world;
   world.prepare();
-  auto box = world.start(1s);
+  auto answer = world.start(1s);
   world.pass(1010ms);
   world.answer(world.worker_0, fails(error_kind::deadline_exceeded, "stopped"));
-  CHECK(!*box);
+  CHECK(!*answer);
   world.answer(world.worker_1, fails(error_kind::deadline_exceeded, "stopped"));
-  CHECK(outcome_of(box).message().find("was not done in time") != std::string::npos);
+  CHECK(outcome_of(answer).message().find("was not done in time") != std::string::npos);
 }
 
 TEST_CASE("the first cause of a failure is reported, not its consequences") {
   master_world world;
   world.prepare();
-  auto box = world.start();
+  auto answer = world.start();
   world.answer(world.worker_1, fails(error_kind::invalid_argument, "the cause"));
   REQUIRE(world.worker_0.cancels.size() == 1);
   CHECK(world.worker_0.cancels[0].why.message() == "the cause");
-  CHECK(!*box);
+  CHECK(!*answer);
   world.answer(world.worker_0, fails(error_kind::cancelled, "the echo"));
-  CHECK(outcome_of(box).message() == "the cause");
+  CHECK(outcome_of(answer).message() == "the cause");
 }
 
 TEST_CASE("a step that lost a task is registered again, once for all its runs") {
   master_world world;
   world.prepare();
-  auto box = world.start();
+  auto answer = world.start();
   auto old = world.worker_0.handles;
   world.answer(world.worker_1, fails(error_kind::unavailable, "gone"));
   world.answer(world.worker_0, fails(error_kind::cancelled, "echo"));
-  CHECK(outcome_of(box).kind() == error_kind::unavailable);
+  CHECK(outcome_of(answer).kind() == error_kind::unavailable);
   world.worker_0.registers_at_once = false;
   auto first = world.start(), second = world.start(), third = world.start();
   CHECK(world.worker_0.dropped == std::vector<uint64_t>{old});
@@ -184,12 +184,12 @@ TEST_CASE("a step that a task cannot run any more is registered again before its
   };
   auto first_handle = world.worker_0.handles, second_handle = world.worker_1.handles;
   tell(first_handle + 1); // a message of another step, or of none
-  auto box = world.start();
+  auto answer = world.start();
   REQUIRE(world.worker_0.runs.size() == 1);
   CHECK(world.worker_0.runs[0].first.handle == first_handle);
   world.answer(world.worker_0, {});
   world.answer(world.worker_1, {});
-  CHECK(outcome_of(box).ok());
+  CHECK(outcome_of(answer).ok());
   tell(first_handle);
   auto second_answer = world.start();
   REQUIRE(world.worker_0.runs.size() == 1);
@@ -203,18 +203,18 @@ TEST_CASE("a step that a task cannot run any more is registered again before its
 TEST_CASE("the error names a task that does not register a step in time") {
   master_world world;
   world.worker_1.registers_at_once = false;
-  auto box = world.begin_prepare();
-  CHECK(!*box);
+  auto answer = world.begin_prepare();
+  CHECK(!*answer);
   world.pass(1100ms);
-  REQUIRE(*box);
-  CHECK((**box).status().kind() == error_kind::deadline_exceeded);
-  CHECK((**box).status().message().find("/job:worker/task:1") != std::string::npos);
+  REQUIRE(*answer);
+  CHECK((**answer).status().kind() == error_kind::deadline_exceeded);
+  CHECK((**answer).status().message().find("/job:worker/task:1") != std::string::npos);
 }
 
 TEST_CASE("a run that waits for another registration waits until its own deadline") {
   master_world world;
   world.prepare();
-  auto box = world.start();
+  auto answer = world.start();
   world.answer(world.worker_1, fails(error_kind::unavailable, "gone"));
   world.answer(world.worker_0, fails(error_kind::cancelled, "echo"));
   world.worker_1.registers_at_once = false;
@@ -237,9 +237,9 @@ TEST_CASE("a run that waits for another registration waits until its own deadlin
 TEST_CASE("a registration that no run waits for any more is released") {
   master_world world;
   world.worker_1.registers_at_once = false;
-  auto box = world.begin_prepare();
+  auto answer = world.begin_prepare();
   world.pass(1100ms);
-  REQUIRE(*box);
+  REQUIRE(*answer);
   CHECK(world.worker_1.dropped.empty());
   world.act_as(world.worker_1, [&] {
     world.worker_1.registering[0].deliver(registered{42, nullptr});
@@ -250,7 +250,7 @@ TEST_CASE("a registration that no run waits for any more is released") {
 TEST_CASE("a silent task without listed devices delays no node that another task can run") {
   master_world world;
   text_case gpu{"x = Neg(f32(1)) @\"/gpu:0\"\nfetch x"};
-  auto box = world.ask<std::shared_ptr<prepared_step>>(
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(
       world.master,
       *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
   world.run();
@@ -261,9 +261,9 @@ TEST_CASE("a silent task without listed devices delays no node that another task
         std::vector<device_info>{{"/job:worker/task:1/device:gpu:0", "gpu", 1, ""}});
   });
   world.pass(11s);
-  REQUIRE(*box);
-  INFO((**box).status());
-  CHECK((**box).ok());
+  REQUIRE(*answer);
+  INFO((**answer).status());
+  CHECK((**answer).ok());
   CHECK(world.worker_1.handles == 1);
   CHECK(world.worker_0.handles == 0);
   // Known results are not requested again; tasks without an answer are asked again.
@@ -274,31 +274,31 @@ TEST_CASE("a silent task without listed devices delays no node that another task
   CHECK(world.worker_1.listing.size() == 1);
   CHECK(world.worker_0.listing.size() == 1);
   REQUIRE(*two);
-  *box = *two = status{error_kind::cancelled, ""};
+  *answer = *two = status{error_kind::cancelled, ""};
 }
 
 TEST_CASE("the error of a device that no task has names the tasks that did not answer") {
   master_world world;
   text_case gpu{"x = Neg(f32(1)) @\"/job:worker/task:1/gpu:3\"\nfetch x"};
-  auto box = world.ask<std::shared_ptr<prepared_step>>(
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(
       world.master,
       *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
   world.run();
   CHECK(world.worker_0.listing.empty()); // the node does not name the task
   world.pass(11s);
-  REQUIRE(*box);
-  INFO((**box).status());
-  CHECK((**box).status().message().find("/job:worker/task:1") != std::string::npos);
-  CHECK((**box).status().message().find("did not answer in time") != std::string::npos);
+  REQUIRE(*answer);
+  INFO((**answer).status());
+  CHECK((**answer).status().message().find("/job:worker/task:1") != std::string::npos);
+  CHECK((**answer).status().message().find("did not answer in time") != std::string::npos);
 }
 
 TEST_CASE("a closed session answers the steps that are under way") {
   master_world world;
   world.prepare();
-  auto box = world.start();
+  auto answer = world.start();
   caf::anon_send_exit(world.master, caf::exit_reason::user_shutdown);
   world.run();
-  CHECK(outcome_of(box).kind() == error_kind::cancelled);
+  CHECK(outcome_of(answer).kind() == error_kind::cancelled);
 }
 
 TEST_CASE("requests that wait for workers are answered when the session is closed") {
@@ -334,10 +334,10 @@ TEST_CASE("feeds that do not fit their placeholders reach no task") {
   world.prepare();
   for (std::vector<tensor> feeds :
        {std::vector<tensor>{}, {tensor::scalar(1)}, {tensor::vector<float>({1, 2})}}) {
-    auto box =
+    auto answer =
         world.ask<step_outcome>(world.master, step_request{world.step, feeds, world.now() + 1s});
     world.run();
-    CHECK(outcome_of(box).kind() == error_kind::invalid_argument);
+    CHECK(outcome_of(answer).kind() == error_kind::invalid_argument);
   }
   CHECK(world.worker_0.runs.empty());
 }
@@ -345,10 +345,10 @@ TEST_CASE("feeds that do not fit their placeholders reach no task") {
 TEST_CASE("a late answer of a task after the client has continued does no harm") {
   master_world world;
   world.prepare();
-  auto box = world.start(1s);
+  auto answer = world.start(1s);
   world.pass(1s);
   world.pass(3s);
-  CHECK(outcome_of(box).kind() == error_kind::deadline_exceeded);
+  CHECK(outcome_of(answer).kind() == error_kind::deadline_exceeded);
   world.answer(world.worker_0, {});
   world.answer(world.worker_1, fails(error_kind::internal, "late"));
   auto next = world.start();
@@ -362,10 +362,10 @@ TEST_CASE("steps that have ended leave no timers behind, however late their dead
   world.prepare();
   auto before = world.timers();
   for (int i = 0; i < 100; ++i) {
-    auto box = world.start(1h);
+    auto answer = world.start(1h);
     world.answer(world.worker_0, {});
     world.answer(world.worker_1, {});
-    CHECK(outcome_of(box).ok());
+    CHECK(outcome_of(answer).ok());
   }
   CHECK(world.timers() <= before + 1);
 }
@@ -376,10 +376,10 @@ TEST_CASE("steps with near deadlines leave no timers behind while another has a 
   auto long_answer = world.start(1h);
   auto before = world.timers();
   for (int i = 0; i < 100; ++i) {
-    auto box = world.start(5ms);
+    auto answer = world.start(5ms);
     world.answer(world.worker_0, {});
     world.answer(world.worker_1, {});
-    CHECK(outcome_of(box).ok());
+    CHECK(outcome_of(answer).ok());
     world.pass(5ms);
   }
   CHECK(world.timers() <= before + 1);
@@ -389,15 +389,15 @@ TEST_CASE("steps with near deadlines leave no timers behind while another has a 
 TEST_CASE("a step without a deadline is not overdue, and a failure of it ends it") {
   master_world world;
   world.prepare();
-  auto box = world.ask<step_outcome>(
+  auto answer = world.ask<step_outcome>(
       world.master,
       step_request{world.step, {tensor::scalar(1.0f)}, step_clock::time_point::max()});
   world.run();
   world.pass(48h);
-  CHECK(!*box);
+  CHECK(!*answer);
   world.answer(world.worker_0, fails(error_kind::internal, "cause"));
   world.pass(3s);
-  CHECK(outcome_of(box).message().find("cause") != std::string::npos);
+  CHECK(outcome_of(answer).message().find("cause") != std::string::npos);
 }
 
 TEST_CASE("a step that is stopped ends when its tasks have stopped, or two seconds later") {
@@ -405,22 +405,22 @@ TEST_CASE("a step that is stopped ends when its tasks have stopped, or two secon
   world.prepare();
   auto answers = GENERATE(true, false);
   std::stop_source stop;
-  auto box = world.start(1h, stop.get_token());
+  auto answer = world.start(1h, stop.get_token());
   world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
   stop.request_stop();
   world.run();
   CHECK(world.worker_0.cancels.empty());
   REQUIRE(world.worker_1.cancels.size() == 1);
-  CHECK(!*box);
+  CHECK(!*answer);
   if (answers) {
     world.answer(world.worker_1, fails(error_kind::cancelled, "stopped"));
   } else {
     world.pass(1900ms);
-    CHECK(!*box);
+    CHECK(!*answer);
     world.pass(200ms);
   }
-  CHECK(outcome_of(box).kind() == error_kind::cancelled);
-  CHECK_THAT(outcome_of(box).message(), Contains("stopped, as its caller wanted"));
+  CHECK(outcome_of(answer).kind() == error_kind::cancelled);
+  CHECK_THAT(outcome_of(answer).message(), Contains("stopped, as its caller wanted"));
 }
 
 TEST_CASE(
@@ -429,21 +429,21 @@ TEST_CASE(
   world.prepare();
   auto answers = GENERATE(true, false);
   std::stop_source stop;
-  auto box = world.start(1h, stop.get_token());
+  auto answer = world.start(1h, stop.get_token());
   world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
   world.answer(world.worker_1, {{}, {{1, tensor::scalar(2.0f)}}, {}, true});
   REQUIRE(world.worker_1.settling.size() == 1);
   stop.request_stop();
   world.run();
   CHECK(world.worker_1.cancels.empty());
-  CHECK(!*box);
+  CHECK(!*answer);
   if (answers) {
     world.act_as(world.worker_1, [&] { world.worker_1.settling.back().deliver(status{}); });
-    CHECK(outcome_of(box).ok());
+    CHECK(outcome_of(answer).ok());
   } else {
     world.pass(2100ms);
-    CHECK(outcome_of(box).kind() == error_kind::cancelled);
-    CHECK_THAT(outcome_of(box).message(), Contains("may be spent"));
+    CHECK(outcome_of(answer).kind() == error_kind::cancelled);
+    CHECK_THAT(outcome_of(answer).message(), Contains("may be spent"));
   }
 }
 
@@ -454,12 +454,12 @@ TEST_CASE("stopped steps leave nothing behind, however late their deadlines are"
   std::weak_ptr<prepared_step> weak_step = world.step;
   for (int i = 0; i < 100; ++i) {
     std::stop_source stop;
-    auto box = world.start(1h, stop.get_token());
+    auto answer = world.start(1h, stop.get_token());
     stop.request_stop();
     world.run();
     world.answer(world.worker_0, {});
     world.answer(world.worker_1, {});
-    CHECK(outcome_of(box).kind() == error_kind::cancelled);
+    CHECK(outcome_of(answer).kind() == error_kind::cancelled);
   }
   CHECK(world.timers() <= before + 1);
   world.step.reset();

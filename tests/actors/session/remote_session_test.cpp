@@ -102,16 +102,16 @@ struct remote_world : actor_world {
   }
 
   void begin_prepare() {
-    auto box = ask<std::shared_ptr<prepared_step>>(
+    auto pending = ask<std::shared_ptr<prepared_step>>(
         session, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 60s));
     run();
     open_at_last();
     answer(host(), {.request = last<session_prepare>(host()),
                     .what = prepared_handle{4},
                     .held = {{"/job:ps/task:0", 11}}});
-    REQUIRE(*box);
-    REQUIRE((**box).ok());
-    step = ***box;
+    REQUIRE(*pending);
+    REQUIRE((**pending).ok());
+    step = ***pending;
   }
   answer_box<step_outcome> start(uint64_t fill = 0, uint64_t known_losses = 0,
                                  const std::stop_token& stop = {}) {
@@ -121,19 +121,19 @@ struct remote_world : actor_world {
                          .knows = known_losses,
                          .fill = fill,
                          .stop = stop};
-    auto box = ask<step_outcome>(session, std::move(request));
+    auto pending = ask<step_outcome>(session, std::move(request));
     run();
-    return box;
+    return pending;
   }
   std::shared_ptr<std::optional<status>> end(uint64_t fill) {
-    auto box = std::make_shared<std::optional<status>>();
+    auto pending = std::make_shared<std::optional<status>>();
     system().spawn([=, whom = session](caf::event_based_actor* self) {
       self->request(whom, caf::infinite, end_fill{true, fill})
-          .then([=](status& answer) { *box = std::move(answer); },
-                [=](const caf::error& reason) { *box = from_caf(reason); });
+          .then([=](status& answer) { *pending = std::move(answer); },
+                [=](const caf::error& reason) { *pending = from_caf(reason); });
     });
     run();
-    return box;
+    return pending;
   }
 };
 
@@ -145,9 +145,9 @@ session_reply run_reply(uint64_t request, std::vector<state_loss> losses = {},
           .fills = std::move(fills)};
 }
 
-status outcome_of(const answer_box<step_outcome>& box) {
-  REQUIRE(*box);
-  return **box ? (**box)->outcome : (**box).status();
+status outcome_of(const answer_box<step_outcome>& answer) {
+  REQUIRE(*answer);
+  return **answer ? (**answer)->outcome : (**answer).status();
 }
 
 const std::string ps = "/job:ps/task:0";
@@ -410,12 +410,12 @@ TEST_CASE("a step that is stopped before a host is connected is not prepared the
   auto request = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
                                         world.now() + 60s);
   request.stop = stop.get_token();
-  auto box = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
   world.run();
   stop.request_stop();
   world.run();
-  REQUIRE(*box);
-  CHECK((**box).status().kind() == error_kind::cancelled);
+  REQUIRE(*answer);
+  CHECK((**answer).status().kind() == error_kind::cancelled);
   world.pass(1s);
   CHECK(world.hosts.size() == 1); // no request needs another host
 }
@@ -426,15 +426,15 @@ TEST_CASE("a step whose preparation is stopped is released by the host that prep
   auto request = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
                                         world.now() + 60s);
   request.stop = stop.get_token();
-  auto box = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
   world.run();
   auto& host = world.host();
   auto prepare_id = world.last<session_prepare>(host);
   stop.request_stop();
   world.run();
   CHECK(std::get<session_stop>(host.requests.back().what).request == prepare_id);
-  REQUIRE(*box);
-  CHECK((**box).status().kind() == error_kind::cancelled);
+  REQUIRE(*answer);
+  CHECK((**answer).status().kind() == error_kind::cancelled);
   world.answer(host, {.request = prepare_id, .what = prepared_handle{77}}); // it was ready by then
   world.last<session_forget>(host);
   CHECK(std::get<session_forget>(host.requests.back().what).handle == 77);

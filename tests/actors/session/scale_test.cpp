@@ -67,13 +67,13 @@ struct large_world : actor_world {
       lines +=
           concat("x", i, " = Neg(f32(1)) @\"/job:worker/task:", first + i, "\"\ntarget x", i, "\n");
     text_case text{lines};
-    auto box = ask<std::shared_ptr<prepared_step>>(
+    auto answer = ask<std::shared_ptr<prepared_step>>(
         master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 60s));
     run();
-    REQUIRE(*box);
-    INFO((**box).status());
-    REQUIRE((**box).ok());
-    return ***box;
+    REQUIRE(*answer);
+    INFO((**answer).status());
+    REQUIRE((**answer).ok());
+    return ***answer;
   }
   void answer_all() {
     caf::anon_send(workers, deed{[this] {

@@ -97,17 +97,17 @@ fetch v
     run();
   }
   answer_box<std::shared_ptr<prepared_step>> prepare(size_t run_index) {
-    auto box = ask<std::shared_ptr<prepared_step>>(
+    auto answer = ask<std::shared_ptr<prepared_step>>(
         master,
         *prepare_request::make(*text.nodes, signature_of(text.text.runs[run_index]), now() + 20s));
     run();
-    return box;
+    return answer;
   }
   answer_box<step_outcome> start(std::chrono::milliseconds timeout = 20s) {
-    auto box =
+    auto answer =
         ask<step_outcome>(master, step_request{step, {tensor::scalar(1.0f)}, now() + timeout});
     run();
-    return box;
+    return answer;
   }
   void leave(size_t worker_index) {
     is_there[worker_index] = false;
@@ -115,7 +115,7 @@ fetch v
                                      failure(error_kind::unavailable, "gone")});
     run();
   }
-  status end_of(const answer_box<step_outcome>& box, size_t worker) {
+  status end_of(const answer_box<step_outcome>& answer, size_t worker) {
     REQUIRE(workers[worker].runs.size() == 1);
     auto promise = workers[worker].runs.back().second;
     workers[worker].runs.clear();
@@ -123,7 +123,7 @@ fetch v
                      promise.deliver(step_result{{}, {{0, tensor::scalar(1.0f)}}});
                    }});
     run();
-    return outcome_of(box);
+    return outcome_of(answer);
   }
 
   std::shared_ptr<prepared_step> step;
@@ -229,14 +229,14 @@ TEST_CASE("a step is not placed while no task runs, and then on the first task t
     CAPTURE(returning_worker);
     two_workers_world world;
     world.is_there[0] = world.is_there[1] = false; // a cluster that has not started yet
-    auto box = world.prepare(0);
+    auto answer = world.prepare(0);
     world.pass_by(7s);
-    CHECK(!*box);
+    CHECK(!*answer);
     world.is_there[returning_worker] = true;
     world.pass_by(returning_worker == 0 ? 100ms : 11s);
-    REQUIRE(*box);
-    REQUIRE((*box)->ok());
-    world.step = ***box;
+    REQUIRE(*answer);
+    REQUIRE((*answer)->ok());
+    world.step = ***answer;
     CHECK(world.end_of(world.start(), returning_worker).ok());
     CHECK(world.warnings.size() == returning_worker);
   }
@@ -247,11 +247,11 @@ TEST_CASE("nodes that name a task, and state, wait for that task") {
     CAPTURE(lost_worker);
     two_workers_world world;
     world.is_there[0] = false;
-    auto box = world.prepare(lost_worker);
+    auto answer = world.prepare(lost_worker);
     world.pass_by(21s);
-    REQUIRE(*box);
-    CHECK((*box)->status().kind() == error_kind::unavailable);
-    CHECK_THAT((*box)->status().message(), Contains("/job:worker/task:0"));
+    REQUIRE(*answer);
+    CHECK((*answer)->status().kind() == error_kind::unavailable);
+    CHECK_THAT((*answer)->status().message(), Contains("/job:worker/task:0"));
     CHECK(world.workers[1].handles == 0);
   }
 }

@@ -20,17 +20,17 @@ size = QueueSize(q)
 fetch size
 )";
 
-int fetched_int(const answer_box<step_result>& box) {
-  REQUIRE(*box);
-  REQUIRE(**box);
-  INFO((**box)->outcome);
-  REQUIRE((**box)->outcome.ok());
-  return *(**box)->fetches.at(0).value.data<int32_t>();
+int fetched_int(const answer_box<step_result>& answer) {
+  REQUIRE(*answer);
+  REQUIRE(**answer);
+  INFO((**answer)->outcome);
+  REQUIRE((**answer)->outcome.ok());
+  return *(**answer)->fetches.at(0).value.data<int32_t>();
 }
 
-status outcome_of(const answer_box<step_result>& box) {
-  REQUIRE(*box);
-  return **box ? (**box)->outcome : (**box).status();
+status outcome_of(const answer_box<step_result>& answer) {
+  REQUIRE(*answer);
+  return **answer ? (**answer)->outcome : (**answer).status();
 }
 
 } // namespace
@@ -362,8 +362,8 @@ fetch y
   constexpr uint64_t steps = 80'000; // more than a worker remembers
   for (uint64_t step = 1; step <= steps; ++step) {
     push(step);
-    auto box = world.begin(registration->handle, step);
-    REQUIRE(*box);
+    auto answer = world.begin(registration->handle, step);
+    REQUIRE(*answer);
     // Their deadlines pass.
     if (step % 20'000 == 0)
       world.pass(5s);
@@ -371,9 +371,9 @@ fetch y
   world.pass(5s);
   CHECK(world.timers() < 5);
   push(steps + 1);
-  auto box = world.begin(registration->handle, steps + 1);
-  INFO(outcome_of(box));
-  CHECK(outcome_of(box).ok());
+  auto answer = world.begin(registration->handle, steps + 1);
+  INFO(outcome_of(answer));
+  CHECK(outcome_of(answer).ok());
   registration = status{error_kind::cancelled, ""};
 }
 
@@ -563,11 +563,11 @@ TEST_CASE("a worker that ends answers its open requests, and no step runs any mo
   text_case text{queue};
   auto registration = world.register_it(text);
   REQUIRE(registration);
-  auto box = world.begin(registration->handle, 1);
-  CHECK(!*box);
+  auto answer = world.begin(registration->handle, 1);
+  CHECK(!*answer);
   caf::anon_send_exit(world.worker, caf::exit_reason::user_shutdown);
   world.run();
-  CHECK(outcome_of(box).kind() == error_kind::unavailable);
+  CHECK(outcome_of(answer).kind() == error_kind::unavailable);
   CHECK(world.steps.size() == 0);
   registration = status{error_kind::cancelled, ""};
 }
