@@ -25,10 +25,10 @@ const std::string ps = "/job:ps/task:0";
 // A parameter server that has to be filled after each start.
 struct waiting_ps {
   waiting_ps() { start(); }
-  void start(std::chrono::milliseconds patience = 60s) {
+  void start(std::chrono::milliseconds timeout = 60s) {
     server.reset();
     auto options = options_of_task(cluster, {"ps", 0});
-    options.fill_before_serving = patience;
+    options.fill_before_serving = timeout;
     options.http = "127.0.0.1:0";
     server = start_task(std::move(options));
   }
@@ -79,7 +79,7 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
   watchdog watch;
   waiting_ps waiting_server;
   model m;
-  auto trains = waiting_server.connect(), looking_session = waiting_server.connect();
+  auto filler = waiting_server.connect(), looking_session = waiting_server.connect();
   auto refused = [&](session& s) {
     auto outcome = why_not([&] { size_of(s, m); });
     INFO(outcome);
@@ -91,7 +91,7 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
              Contains("no session does so yet") && Contains("session::fill()"));
   CHECK(to_scalar<float>(looking_session.fetch(m.sum)) == 3); // it uses no state of the task
   CHECK(waiting_server.metrics_have("troupe_unfilled 1"));
-  trains.fill([&](session& filling_session) {
+  filler.fill([&](session& filling_session) {
     filling_session.run(m.fill);
     CHECK_THAT(refused(looking_session),
                Contains("client") && Contains(" does so, for 0 s; try again"));
@@ -103,7 +103,7 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
   // After a restart the task has to be filled again.
   waiting_server.start();
   CHECK(soon([&] {
-    return why_not([&] { size_of(trains, m); }).message().find("begun anew") != std::string::npos;
+    return why_not([&] { size_of(filler, m); }).message().find("begun anew") != std::string::npos;
   }));
   auto second_session = waiting_server.connect();
   refused(second_session);

@@ -159,12 +159,12 @@ TEST_CASE("a literal becomes a number of the edge's type, or an error") {
   refused("got bool", [&] { (void)sum(f32, {true}); });
 
   // These literals are exact, or as exact as a decimal can be.
-  for (const auto& fine :
+  for (const auto& literal_edge :
        {f32 * 0.1, f32 + 16'777'216, f32 * 1e30, f32 * -1e38, f64 + 9'007'199'254'740'992,
         f16 * 65504, f16 * 1e-3, bf16 * 0.1, i32 + 2'147'483'647, i32 * 2.0, u8 + 255, c64 * 0.5,
         edge{condition == true}, edge{condition == 1},
         f32 * std::numeric_limits<double>::infinity()})
-    CHECK(fine.exists());
+    CHECK(literal_edge.exists());
 
   auto s = session::local();
   refused("the literal true is no f32", [&] { (void)s.fetch(f32 * 2, {{f32, true}}); });

@@ -438,20 +438,20 @@ int check_loops(uint64_t first, uint64_t count) {
     auto loop_edges = loop_drawer{g, seed}.draw();
     fused += is_fused(loop_edges[0]);
     auto expected = evaluator{g, small_device()}.run({}, loop_edges);
-    auto quick = outcome_of(session::local(), loop_edges),
-         slow = outcome_of(with_blocks(), loop_edges);
-    INFO(quick.message);
-    REQUIRE(quick.values.size() == (expected ? expected->size() : 0));
-    REQUIRE(slow.values.size() == quick.values.size());
+    auto fused_outcome = outcome_of(session::local(), loop_edges),
+         block_outcome = outcome_of(with_blocks(), loop_edges);
+    INFO(fused_outcome.message);
+    REQUIRE(fused_outcome.values.size() == (expected ? expected->size() : 0));
+    REQUIRE(block_outcome.values.size() == fused_outcome.values.size());
     if (!expected) {
-      CHECK(quick.kind == expected.status().kind());
-      CHECK(slow.kind == expected.status().kind());
+      CHECK(fused_outcome.kind == expected.status().kind());
+      CHECK(block_outcome.kind == expected.status().kind());
     }
-    for (size_t i = 0; i < quick.values.size(); ++i) {
-      INFO("output " << i << ": " << quick.values[i] << ", " << slow.values[i] << ", must be "
-                     << (*expected)[i]);
-      REQUIRE(identical(quick.values[i], (*expected)[i]));
-      REQUIRE(identical(slow.values[i], (*expected)[i]));
+    for (size_t i = 0; i < fused_outcome.values.size(); ++i) {
+      INFO("output " << i << ": " << fused_outcome.values[i] << ", " << block_outcome.values[i]
+                     << ", must be " << (*expected)[i]);
+      REQUIRE(identical(fused_outcome.values[i], (*expected)[i]));
+      REQUIRE(identical(block_outcome.values[i], (*expected)[i]));
     }
   }
   return fused;

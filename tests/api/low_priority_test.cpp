@@ -51,7 +51,7 @@ TEST_CASE("heavy work of a low-priority step yields to that of other steps") {
   auto s = session::local({.threads = {.intra_op = 1, .inter_op = 2}});
   auto fed = tensor::of({700, 700}, std::vector<float>(700 * 700, 1e-3f));
 
-  auto usual = s.prepare({x}, {y}), low = s.prepare({x}, {y}, {}, {.low_priority = true});
+  auto normal_step = s.prepare({x}, {y}), low = s.prepare({x}, {y}, {}, {.low_priority = true});
   auto share_of_low = [&](step& tested_step) {
     auto expected = tested_step.run({fed})[0]; // the threads run from now on
     auto before = times_of_threads();
@@ -63,7 +63,7 @@ TEST_CASE("heavy work of a low-priority step yields to that of other steps") {
     REQUIRE(total_ticks > 0);
     return static_cast<double>(after.low - before.low) / static_cast<double>(total_ticks);
   };
-  CHECK(share_of_low(usual) == 0);
+  CHECK(share_of_low(normal_step) == 0);
   CHECK(share_of_low(low) > 0.7);
 }
 
@@ -77,9 +77,9 @@ TEST_CASE("steps of low priority fail if their session ends, and no run waits fo
   std::vector<std::future<std::vector<tensor>>> under_way;
   {
     auto s = session::local({.threads = {.intra_op = 1, .inter_op = 2}});
-    auto low = s.prepare({x}, {y}, {}, {.low_priority = true});
+    auto low_step = s.prepare({x}, {y}, {}, {.low_priority = true});
     for (int i = 0; i < 4; ++i)
-      under_way.push_back(low.run_async({fed}));
+      under_way.push_back(low_step.run_async({fed}));
   }
   for (auto& pending : under_way) {
     REQUIRE(pending.wait_for(std::chrono::seconds{30}) == std::future_status::ready);

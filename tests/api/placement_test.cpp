@@ -266,8 +266,8 @@ TEST_CASE_METHOD(cluster,
     auto x = g.placeholder(dtype::f32, {2}, "x");
     sum = x + g.constant({1.0f, 2.0f});
   }
-  auto hard = session::connect(spec);
-  CHECK_THROWS_WITH(hard.fetch(sum, {{g.find("x")->output(0), {1.0f, 1.0f}}}),
+  auto hard_session = session::connect(spec);
+  CHECK_THROWS_WITH(hard_session.fetch(sum, {{g.find("x")->output(0), {1.0f, 1.0f}}}),
                     Contains("there is no device '/job:worker/task:7'"));
   std::mutex mutex;
   std::vector<std::string> warnings;

@@ -68,9 +68,9 @@ std::string field(const log_event& entry, std::string_view name) {
 TEST_CASE("a program serves as a task, and a session uses it") {
   watchdog watch;
   auto cluster = make_cluster(1);
-  auto serves = server::start(to_json(cluster), {.http = "127.0.0.1:0"});
-  CHECK(serves.incarnation() != 0);
-  CHECK(http_client{serves.http_port()}.get("/readyz")->status == 200);
+  auto running_server = server::start(to_json(cluster), {.http = "127.0.0.1:0"});
+  CHECK(running_server.incarnation() != 0);
+  CHECK(http_client{running_server.http_port()}.get("/readyz")->status == 200);
   auto s = session::connect(cluster);
   graph_builder g;
   CHECK(s.fetch(g.constant(tensor::scalar(2.f)) * 3.f).values<float>()[0] == 6);
@@ -100,8 +100,8 @@ TEST_CASE(
     "a server that drains refuses new steps and counts the remaining ones, which its end fails") {
   watchdog watch;
   auto cluster = make_cluster(1);
-  auto serves = std::make_unique<server>(server::start(cluster));
-  CHECK(serves->http_port() == 0);
+  auto running_server = std::make_unique<server>(server::start(cluster));
+  CHECK(running_server->http_port() == 0);
   auto s = session::connect(cluster);
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::f32}, {.shapes = {{}}});
@@ -114,16 +114,16 @@ TEST_CASE(
   }));
   auto begin = std::chrono::steady_clock::now();
   auto elapsed = [&] { return std::chrono::steady_clock::now() - begin; };
-  CHECK(serves->drain(50ms) == 2);
+  CHECK(running_server->drain(50ms) == 2);
   CHECK(elapsed() >= 50ms);
   CHECK(elapsed() < 1s);
   auto refused = thrown_by([&] { s.run({}, {queue_size(queue)}, {}, {.timeout = 500ms}); });
   INFO(refused);
   CHECK(refused.kind() == error_kind::unavailable);
-  CHECK(serves->drain(5s) == 1); // the second step has ended with its deadline
+  CHECK(running_server->drain(5s) == 1); // the second step has ended with its deadline
   CHECK(thrown_by([&] { short_take.get(); }).kind() == error_kind::deadline_exceeded);
   begin = std::chrono::steady_clock::now();
-  serves.reset();
+  running_server.reset();
   CHECK(elapsed() < 6s); // two seconds, on a machine that may be busy
   auto failed = thrown_by([&] { long_take.get(); });
   INFO(failed);
@@ -133,7 +133,7 @@ TEST_CASE(
 TEST_CASE("a server may drain for the longest duration") {
   watchdog watch;
   auto cluster = make_cluster(1);
-  auto serves = server::start(cluster);
+  auto running_server = server::start(cluster);
   auto s = session::connect(cluster);
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::f32}, {.shapes = {{}}});
@@ -143,7 +143,7 @@ TEST_CASE("a server may drain for the longest duration") {
     auto entries = s.state_of().entries;
     return !entries.empty() && entries[0].content.find("1 dequeues wait") != std::string::npos;
   }));
-  CHECK(serves.drain(std::chrono::milliseconds::max()) == 0);
+  CHECK(running_server.drain(std::chrono::milliseconds::max()) == 0);
   CHECK(thrown_by([&] { pending_take.get(); }).kind() == error_kind::deadline_exceeded);
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a server applies its access list") {
   auto cluster = make_cluster(1);
   test_authority authority;
   auto list = authority.write("access.json", R"({"clients": {"alice": {"may": ["register"]}}})");
-  auto serves =
+  auto running_server =
       server::start(cluster, {.cluster = {.tls = authority.task("worker", 0)}, .access = list});
   auto s = session::connect(cluster, {.cluster = {.tls = authority.client("alice")}});
   graph_builder g;
@@ -171,15 +171,15 @@ TEST_CASE("a server reads its task name from the environment") {
   auto ports = cluster.jobs.at("worker");
   environment_variable nodes{"SLURM_STEP_NODELIST", "127.0.0.1"},
       count{"SLURM_STEP_TASKS_PER_NODE", "2"}, rank{"SLURM_PROCID", "1"};
-  auto serves = server::start("slurm:worker*2,port=7000", {.listen = ports[1]});
-  CHECK(serves.self() == task_name{"worker", 1});
+  auto running_server = server::start("slurm:worker*2,port=7000", {.listen = ports[1]});
+  CHECK(running_server.self() == task_name{"worker", 1});
 }
 
 TEST_CASE("the log records the task's start, connections, and failed steps") {
   watchdog watch;
   auto cluster = make_cluster(1);
   log_of log;
-  auto serves = server::start(cluster, {.on_log = log.hook()});
+  auto running_server = server::start(cluster, {.on_log = log.hook()});
   auto start_event = log.wait_for("task_started");
   CHECK(start_event.task == "/job:worker/task:0");
   CHECK(field(start_event, "address") == cluster.jobs.at("worker")[0]);
@@ -200,11 +200,11 @@ TEST_CASE("the log records the task's start, connections, and failed steps") {
   auto lost = log.wait_for("link_lost");
   CHECK(lost.level == log_level::info); // it has ended in order
   {
-    http_client stranger{serves.port()};
+    http_client stranger{running_server.port()};
     stranger.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(100, 'x') + "\r\n\r\n");
     CHECK(log.wait_for("peer_refused").level == log_level::warning);
   }
-  serves.drain(1s);
+  running_server.drain(1s);
   CHECK(log.find("drain_began"));
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("a refused step is logged at level info if its client retries, else as
   watchdog watch;
   auto cluster = make_cluster(1);
   log_of log;
-  auto serves = server::start(cluster, {.on_log = log.hook()});
+  auto running_server = server::start(cluster, {.on_log = log.hook()});
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
   auto retrying_session = session::connect(cluster, {.recovery = {.retries = 1, .wait = 1ms}});
@@ -235,7 +235,7 @@ TEST_CASE("a refused step is logged at level info if its client retries, else as
        run_once = other_session.prepare({x}, {x + 1.f});
   retried.run({tensor::scalar(1.f)});
   run_once.run({tensor::scalar(1.f)});
-  serves.drain(0ms); // it refuses new steps
+  running_server.drain(0ms); // it refuses new steps
   CHECK_THROWS_AS(retried.run({tensor::scalar(1.f)}), error);
   CHECK_THROWS_AS(run_once.run({tensor::scalar(1.f)}), error);
   auto first_of_level = [&](log_level level) {

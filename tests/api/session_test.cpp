@@ -595,10 +595,10 @@ TEST_CASE("heavy branches give the same results in parallel and in sequence") {
   }
   auto both_sums = sum(left_branch) + sum(right_branch);
   auto serial_session = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
-  auto several = session::local({.threads = {.intra_op = 1, .inter_op = 4}});
+  auto parallel_session = session::local({.threads = {.intra_op = 1, .inter_op = 4}});
   auto expected_sum = to_scalar<float>(serial_session.fetch(both_sums));
   for (int i = 0; i < 20; ++i)
-    CHECK(to_scalar<float>(several.fetch(both_sums)) == expected_sum);
+    CHECK(to_scalar<float>(parallel_session.fetch(both_sums)) == expected_sum);
 }
 
 TEST_CASE("a prepared step takes its feeds by name") {

@@ -183,8 +183,8 @@ private:
 
   operation draw_any() {
     operation drawn{kind(below(9))};
-    auto several = drawn.what == kind::gather || drawn.what == kind::scatter;
-    auto count = several ? below(4) : 1;
+    auto has_several_places = drawn.what == kind::gather || drawn.what == kind::scatter;
+    auto count = has_several_places ? below(4) : 1;
     if (drawn.what == kind::split)
       count = below(3) == 0 ? below(5) : int(model_.elements.size());
     auto row_length = length();

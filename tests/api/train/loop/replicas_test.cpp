@@ -36,9 +36,9 @@ public:
     open_ = true;
     changed_.notify_all();
   }
-  void pass(std::chrono::milliseconds patience = 20s) {
+  void pass(std::chrono::milliseconds timeout = 20s) {
     std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, patience, [&] { return open_; });
+    changed_.wait_for(lock, timeout, [&] { return open_; });
   }
 
 private:

@@ -375,8 +375,8 @@ TEST_CASE("a run that cannot resume lists the new, the missing, and the reshaped
   CHECK(steps_in(folder / "m") == std::vector<int64_t>{3});
 
   options.partial = true;
-  training_run going_on{second.g, {.train = {second.train}}, options};
-  auto report = going_on.run(s);
+  training_run resumed_run{second.g, {.train = {second.train}}, options};
+  auto report = resumed_run.run(s);
   CHECK((report.restored_from == 3 && report.step == 5));
   CHECK(to_scalar<float>(s.fetch(second.kept)) == 6); // 1, and 5 steps
   CHECK(to_scalar<float>(s.fetch(second.changed_name)) == 5);
