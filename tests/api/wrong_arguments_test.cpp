@@ -792,14 +792,15 @@ TEST_CASE("the error of a moved-from session or step says so") {
   CHECK(to_scalar<float>(
             tensor::of<float>({1}, {other_step.run({three_floats()})[0].values<float>()[2]})) == 6);
 
-  auto serves = server::start(R"({"worker": ["127.0.0.1:9"]})", {.listen = "127.0.0.1:0"});
-  auto moved_server = std::move(serves);
-  refuses("server::self, moved away", "the server was moved away", [&] { (void)serves.self(); });
+  auto running_server = server::start(R"({"worker": ["127.0.0.1:9"]})", {.listen = "127.0.0.1:0"});
+  auto moved_server = std::move(running_server);
+  refuses("server::self, moved away", "the server was moved away",
+          [&] { (void)running_server.self(); });
   refuses("server::drain, moved away", "the server was moved away",
-          [&] { (void)serves.drain(std::chrono::seconds{1}); });
-  CHECK(serves.port() == 0);
-  CHECK(serves.http_port() == 0);
-  CHECK(serves.incarnation() == 0);
+          [&] { (void)running_server.drain(std::chrono::seconds{1}); });
+  CHECK(running_server.port() == 0);
+  CHECK(running_server.http_port() == 0);
+  CHECK(running_server.incarnation() == 0);
   refuses("server::start", "", [] { (void)server::start("{"); });
 }
 

@@ -93,7 +93,7 @@ TEST_CASE("a training run reports which of its conditions ended it") {
   CHECK((report.why == training_end::not_a_number && report.step == 4));
   CHECK(to_string(report.why) == "the loss is not a finite number");
   training_run stopped_run{model.g, model.step(), model.numbers(-1)};
-  std::jthread asks{[&] { stopped_run.request_stop(); }};
+  std::jthread stopper{[&] { stopped_run.request_stop(); }};
   CHECK(stopped_run.run(s).why == training_end::asked);
 }
 

@@ -170,7 +170,7 @@ TEST_CASE("a writer that takes a folder over ends the other's run, and loses not
     saved = saved || event.what == training_event::kind::saved;
   };
   std::string failure;
-  std::jthread trains{[&] {
+  std::jthread training_thread{[&] {
     training_run training{first.g, first.step(), options};
     failure = error_of([&] { training.run(s); }).what();
   }};
@@ -190,7 +190,7 @@ TEST_CASE("a writer that takes a folder over ends the other's run, and loses not
   auto report = training.run(other_session);
   CHECK(report.restored_from >= 1);
   CHECK(report.step >= report.restored_from + 100);
-  trains.join();
+  training_thread.join();
   CHECK_THAT(failure, Contains("it has taken the folder over, and this writes no more"));
   checkpoint_folder checkpoints{real_files(), folder / "m"};
   CHECK(checkpoints.path_of(value_or_throw(checkpoints.latest())) == report.checkpoint);
@@ -212,7 +212,7 @@ TEST_CASE("replicas end when their folder is taken over") {
   };
   options.time_limit = 60;
   std::string failure;
-  std::jthread trains{[&] {
+  std::jthread training_thread{[&] {
     auto s = session::local();
     replicas training{regression::build, options};
     failure = error_of([&] { training.run(s); }).what();
@@ -224,7 +224,7 @@ TEST_CASE("replicas end when their folder is taken over") {
   s.run(other_model.g.initializer());
   saver taking_saver{other_model.g, folder / "m", {.take_over = true}};
   taking_saver.save(s, 1'000'000);
-  trains.join();
+  training_thread.join();
   CHECK_THAT(failure, Contains("it has taken the folder over, and this writes no more"));
   CHECK(taking_saver.latest_step() == 1'000'000);
 }

@@ -244,17 +244,17 @@ TEST_CASE("a step among some replicas learns the mean of those replicas only") {
   CHECK(c.fetch(three.variables[0][0]).values<float>()[0] == -1.5f);
 
   // If the model exchanges tensors itself, all replicas are needed.
-  graph_builder joint;
+  graph_builder joint_graph;
   std::vector<edge> parts;
   for (const auto& device : devices_of({0, 1})) {
-    auto placement = joint.on(device);
-    parts.push_back(identity(joint.constant(1.0f)));
+    auto placement = joint_graph.on(device);
+    parts.push_back(identity(joint_graph.constant(1.0f)));
   }
   auto sums = all_reduce(parts);
   auto two = train_data_parallel(
-      joint, devices_of({0, 1}),
+      joint_graph, devices_of({0, 1}),
       [&](const replica& context) {
-        return sum(joint.variable(tensor::vector<float>({0}), "w") *
+        return sum(joint_graph.variable(tensor::vector<float>({0}), "w") *
                    sums[static_cast<size_t>(context.index())]);
       },
       [] { return std::make_unique<gradient_descent>(1.0); });
