@@ -5,7 +5,7 @@
 namespace troupe::test {
 namespace {
 
-// Whole numbers wrap around.
+// Integers wrap around.
 template <class T>
 using exact =
     std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>;

@@ -43,7 +43,7 @@ result<shapes> as_many_as_are_not_zero(const infer_context& context) {
 
 result<shapes> two_answers(const infer_context&) { return shapes{shape{}, shape{}}; }
 
-// Tests answer themselves.
+// Tests answer such waits themselves.
 void ask_nothing(responder&, question&&, answers&) {}
 result<std::unique_ptr<responder>> make_queue(const node&, std::string) {
   return failure(error_kind::unimplemented, "tests have no queues");

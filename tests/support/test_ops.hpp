@@ -1,5 +1,4 @@
-// A small world for tests of the runtime alone: ops, kernels and a device that stand for the real
-// ones.
+// Ops, kernels and a device for tests of the runtime alone, in place of the real ones.
 #pragma once
 #include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/device/device.hpp"
@@ -12,7 +11,7 @@
 
 namespace troupe::test {
 
-/// Counts what is given out, and fails at will.
+/// Counts allocations, and fails above a limit.
 class counting_allocator final : public allocator {
 public:
   void* allocate(size_t bytes) noexcept override {

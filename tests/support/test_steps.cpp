@@ -8,7 +8,7 @@ namespace {
 
 int64_t to_number(const tensor& value) { return value.data<int64_t>()[0]; }
 
-// Whole numbers wrap around, in kernels as in the reference.
+// Integers wrap around, in kernels as in the reference.
 int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 uint64_t raw(int64_t value) { return static_cast<uint64_t>(value); }
 
@@ -34,7 +34,8 @@ status stage::play(const std::vector<int64_t>& feeds) {
     instance_.set_feed(i, number(feeds.at(program.feeds()[i].index)));
   send_token({.region = 0});
   for (uint32_t wait = 0; wait < program.waits().size(); ++wait)
-    if (program.waits()[wait].by == answered_by::channel) // nobody asks for what peers send
+    // Peers send channels' values without a request.
+    if (program.waits()[wait].by == answered_by::channel)
       answer(wait, {});
   while (!under_way_.empty()) {
     auto chosen = generator_() % under_way_.size();
@@ -93,7 +94,8 @@ std::vector<int64_t> random_play::reply(const node& answering_node,
   auto sum = raw(answering_node.id());
   for (auto input : wait_inputs)
     sum += raw(input);
-  if (answering_node.outputs() == 0) // the news alone still has to be told from a dead answer
+  // A live answer without outputs must still differ from a dead one.
+  if (answering_node.outputs() == 0)
     return {0};
   return answering_node.outputs() == 1 ? std::vector{wrap(sum)}
                                        : std::vector{wrap(sum * 3), wrap(sum - 7)};
@@ -106,8 +108,8 @@ random_play::random_play(unsigned seed, int size) : graph_(std::make_unique<grap
   auto queue = add(g, {.op = "Queue"});
   std::vector<edge> values{constant(g, int64_t{1})};
   std::vector<node*> nodes{values[0].node};
-  // Each variable's updates and reads are ordered by control edges, or their order would be
-  // anyone's.
+  // Each variable's updates and reads are ordered by control edges; otherwise their order would be
+  // undefined.
   struct state {
     edge ref;
     node* last_update = nullptr;
@@ -132,13 +134,13 @@ random_play::random_play(unsigned seed, int size) : graph_(std::make_unique<grap
           values.push_back({added.node, k});
       return added.node;
     };
-    auto& state_names = states[below(states.size())];
+    auto& variable_state = states[below(states.size())];
     switch (below(12)) {
       case 0:
         make("Const", {}, {{"value", tensor::scalar<int64_t>(i)}, {"dtype", dtype::i64}});
         break;
       case 1:
-        controls.clear(); // like a Recv, it waits for nobody
+        controls.clear(); // like a Recv, it waits for no other node
         make("_Feed", {}, {{"index", feeds_++}, {"dtype", dtype::i64}, {"shape", shape{}}});
         break;
       case 2:
@@ -154,16 +156,16 @@ random_play::random_play(unsigned seed, int size) : graph_(std::make_unique<grap
       case 6: make("Neg", {any_value()}); break;
       case 7: make("AddN", {any_value(), any_value(), any_value()}); break;
       case 8:
-        if (state_names.last_update)
-          controls.push_back(state_names.last_update);
-        state_names.reads.push_back(make("Identity", {state_names.ref}));
+        if (variable_state.last_update)
+          controls.push_back(variable_state.last_update);
+        variable_state.reads.push_back(make("Identity", {variable_state.ref}));
         break;
       case 9:
-        controls.insert(controls.end(), state_names.reads.begin(), state_names.reads.end());
-        if (state_names.last_update)
-          controls.push_back(state_names.last_update);
-        state_names = {.ref = state_names.ref,
-                       .last_update = make("AssignAdd", {state_names.ref, any_value()})};
+        controls.insert(controls.end(), variable_state.reads.begin(), variable_state.reads.end());
+        if (variable_state.last_update)
+          controls.push_back(variable_state.last_update);
+        variable_state = {.ref = variable_state.ref,
+                          .last_update = make("AssignAdd", {variable_state.ref, any_value()})};
         break;
       case 10: make("Mul", {any_value(), any_value()}); break;
       default: make("Add", {any_value(), any_value()}); break;

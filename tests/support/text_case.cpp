@@ -64,10 +64,10 @@ result<std::vector<tensor>> run(client& tested_client, const text_case& test_cas
 
 std::string run_all(client& tested_client, const text_case& test_case) {
   for (size_t i = 0; i < test_case.text.runs.size(); ++i)
-    if (auto complaint_text =
+    if (auto run_difference =
             complaint_about(test_case.text.runs[i], run(tested_client, test_case, i));
-        !complaint_text.empty())
-      return complaint_text;
+        !run_difference.empty())
+      return run_difference;
   return "";
 }
 
@@ -112,7 +112,7 @@ text_graph spread(const text_graph& text, const graph& from, graph& target,
     for (int i = 0; i < graph_node.outputs(); ++i)
       refs = refs || graph_node.output_is_ref(i);
     if (graph_node.op().makes != resource::none && graph_node.op().ask)
-      return devices[first % devices.size()]; // what it asks has a name, and nodes share it
+      return devices[first % devices.size()]; // its resource has a name, which the nodes share
     if (graph_node.op().name.starts_with("TensorArray") ||
         graph_node.op().name.starts_with("Stack"))
       return devices[first % devices.size()]; // their handles cannot be sent

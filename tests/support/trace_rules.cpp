@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 using track = std::pair<int, int>; // process and thread
 
-// Times are micros in decimals; three digits are nanoseconds.
+// Times are decimal microseconds; three digits after the point are nanoseconds.
 constexpr double rounding = 0.0011;
 
 track track_of(const json& event) {
@@ -26,7 +26,7 @@ std::string device_error(const char* rule, const json& event) {
 
 // Slices of one thread, in the trace's order.
 std::string broken_nesting(const std::vector<json>& slices) {
-  std::vector<double> open; // where the enclosing ones end
+  std::vector<double> open; // ends of the enclosing slices
   double last = 0;
   for (const auto& slice : slices) {
     if (begin_of(slice) < last)
@@ -72,7 +72,7 @@ std::string check(const json& trace) {
   std::set<int> named_processes;
   std::set<track> named_threads;
   std::vector<json> spans, arrows;
-  std::map<std::pair<int, std::string>, double> counters; // when each was last told
+  std::map<std::pair<int, std::string>, double> counters; // time of each counter's last event
   for (const auto& trace_event : trace.at("traceEvents")) {
     auto phase = trace_event.at("ph").get<std::string>();
     auto track = track_of(trace_event);
