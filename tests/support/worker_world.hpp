@@ -1,4 +1,4 @@
-// A worker without threads, and a peer that says what a test wants.
+// A worker without threads, and a peer whose messages the test chooses.
 #pragma once
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
@@ -23,7 +23,7 @@ inline const task_name self{"worker", 0};
 inline constexpr uint64_t incarnation = 99;
 
 struct worker_world : actor_world {
-  std::function<void()> at_next_look; // at the clock, once
+  std::function<void()> at_next_look; // called once, at the next look at the clock
   std::shared_ptr<step_server> server =
       std::make_shared<step_server>(self, incarnation, [this, look = clock_of(system())] {
         if (auto body = std::exchange(at_next_look, {}))
@@ -58,7 +58,7 @@ struct worker_world : actor_world {
     run();
   }
 
-  // Cuts a run into what this task gets of it; the other device is on another task.
+  // Partitions a run, and returns this task's part; the other device is on another task.
   std::vector<partition> cut_for(const text_case& test_case, size_t run_index = 0) {
     device_list devices{{"worker", 0, "cpu", 0}, {"ps", 0, "cpu", 0}};
     auto signature = signature_of(test_case.text.runs.at(run_index));
@@ -106,7 +106,7 @@ struct worker_world : actor_world {
     server->lose(lost_connection, failure(error_kind::unavailable, "reset"));
     run();
   }
-  // Runs a step as another process would.
+  // Runs a step as another process does.
   status run_from_peer(uint64_t handle, uint64_t step, uint64_t incarnation = 0) {
     from_peer(run_step{.request = step,
                        .handle = handle,
@@ -119,7 +119,7 @@ struct worker_world : actor_world {
     CHECK(reply->request == step);
     return reply->outcome;
   }
-  // As another process writes it.
+  // The message as another process writes it.
   register_graph graph_of(const text_case& test_case, size_t run_index) {
     register_graph registration;
     for (auto& part : cut_for(test_case, run_index)) {
@@ -129,7 +129,7 @@ struct worker_world : actor_world {
     }
     return registration;
   }
-  // Registers as another process would.
+  // Registers a graph as another process does.
   uint64_t register_from_peer(const text_case& test_case, size_t run_index = 0) {
     from_peer(graph_of(test_case, run_index));
     auto* reply = std::get_if<register_reply>(&sent.back());
