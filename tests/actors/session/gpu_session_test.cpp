@@ -64,10 +64,10 @@ result<std::vector<tensor>> run_one(client& tested_client, const text_case& test
 
 std::string run_all_of(client& tested_client, const text_case& test_case) {
   for (size_t i = 0; i < test_case.text.runs.size(); ++i)
-    if (auto complaint_text =
+    if (auto run_difference =
             complaint_about(test_case.text.runs[i], run_one(tested_client, test_case, i));
-        !complaint_text.empty())
-      return complaint_text;
+        !run_difference.empty())
+      return run_difference;
   return "";
 }
 
