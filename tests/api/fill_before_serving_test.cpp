@@ -263,9 +263,9 @@ struct second_that_trains {
 private:
   session filled_first() {
     waiting_server.worker.reset();
-    auto options = options_of_task(waiting_server.cluster, {"worker", 0});
-    options.fill_before_serving = 60s;
-    waiting_server.worker = start_task(std::move(options));
+    auto task_settings = options_of_task(waiting_server.cluster, {"worker", 0});
+    task_settings.fill_before_serving = 60s;
+    waiting_server.worker = start_task(std::move(task_settings));
     return waiting_server.connect();
   }
   training_options options() {

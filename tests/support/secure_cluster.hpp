@@ -62,12 +62,13 @@ struct secure_cluster {
     return start_task(std::move(options));
   }
   std::unique_ptr<client> connect(const tls_files& files) const { return connect(files, cluster); }
-  static std::unique_ptr<client> connect(const tls_files& files, const cluster_spec& cluster) {
-    auto connected = client::connect(cluster, {.ops = &library(),
-                                               .make_devices = {},
-                                               .inter_op_threads = 2,
-                                               .container = {},
-                                               .tls = files});
+  static std::unique_ptr<client> connect(const tls_files& files,
+                                         const cluster_spec& target_cluster) {
+    auto connected = client::connect(target_cluster, {.ops = &library(),
+                                                      .make_devices = {},
+                                                      .inter_op_threads = 2,
+                                                      .container = {},
+                                                      .tls = files});
     INFO(connected.status());
     REQUIRE(connected);
     return *std::move(connected);

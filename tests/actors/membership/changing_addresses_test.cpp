@@ -88,9 +88,9 @@ struct changing_world : actor_world {
     source->addresses_read = std::move(now);
   }
   answer_box<peer_link> connect(const task_name& target, std::chrono::milliseconds timeout = 10s) {
-    auto answer = ask<peer_link>(membership, connect_request{target, now() + timeout});
+    auto pending = ask<peer_link>(membership, connect_request{target, now() + timeout});
     run();
-    return answer;
+    return pending;
   }
   void answer(call answered_call, status outcome = {}) {
     answered_call.target.outcome = std::move(outcome);

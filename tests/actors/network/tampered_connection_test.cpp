@@ -23,7 +23,7 @@ enum class manner { changes, repeats, swaps, drops };
 // one TLS record is tampered with; everything else passes unchanged.
 class relay {
 public:
-  relay(uint16_t port, manner manner_of_relay)
+  relay(uint16_t target_port, manner manner_of_relay)
       : manner_(manner_of_relay), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in socket_address{};
     socket_address.sin_family = AF_INET;
@@ -33,7 +33,8 @@ public:
     REQUIRE(::listen(listener_, 16) == 0);
     REQUIRE(::getsockname(listener_, reinterpret_cast<sockaddr*>(&socket_address), &size) == 0);
     port_ = ntohs(socket_address.sin_port);
-    thread_ = std::jthread{[this, port](const std::stop_token& stop) { run(port, stop); }};
+    thread_ =
+        std::jthread{[this, target_port](const std::stop_token& stop) { run(target_port, stop); }};
   }
   ~relay() {
     thread_ = {};

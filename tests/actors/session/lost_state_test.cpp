@@ -146,10 +146,10 @@ fetch n
                                      .membership = membership});
     run();
     for (const auto& text_run : text.text.runs) {
-      auto answer = ask<std::shared_ptr<prepared_step>>(
+      auto pending = ask<std::shared_ptr<prepared_step>>(
           master, *prepare_request::make(*text.nodes, signature_of(text_run), now() + 1s));
       run();
-      steps.push_back(***answer);
+      steps.push_back(***pending);
     }
   }
   ~two_servers_world() {
@@ -167,9 +167,9 @@ fetch n
   answer_box<step_outcome> start(size_t step_index, bool retried = false) {
     step_request request{steps[step_index], {}, now() + 10s};
     request.retried = retried;
-    auto answer = ask<step_outcome>(master, std::move(request));
+    auto pending = ask<step_outcome>(master, std::move(request));
     run();
-    return answer;
+    return pending;
   }
   void answer(size_t server, status outcome) {
     REQUIRE(servers[server].runs.size() == 1);

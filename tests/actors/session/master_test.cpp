@@ -47,19 +47,19 @@ fetch z
   }
 
   answer_box<std::shared_ptr<prepared_step>> begin_prepare() {
-    auto answer = ask<std::shared_ptr<prepared_step>>(
+    auto pending = ask<std::shared_ptr<prepared_step>>(
         master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 1s));
     run();
-    return answer;
+    return pending;
   }
   void prepare() { step = ***begin_prepare(); }
   answer_box<step_outcome> start(std::chrono::milliseconds timeout = 1s,
                                  const std::stop_token& stop = {}) {
     step_request request{step, {tensor::scalar(1.0f)}, now() + timeout};
     request.stop = stop;
-    auto answer = ask<step_outcome>(master, std::move(request));
+    auto pending = ask<step_outcome>(master, std::move(request));
     run();
-    return answer;
+    return pending;
   }
   void act_as(fake_worker& worker, std::function<void()> deed_body) {
     caf::anon_send(workers[&worker == &worker_1], deed{std::move(deed_body)});
