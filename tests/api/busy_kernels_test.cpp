@@ -1,4 +1,4 @@
-// Sessions all of whose kernel threads are kept by steps that compute for long.
+// Sessions whose kernel threads all compute for a long time.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
@@ -18,16 +18,16 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-// What is promised is 50 ms; without the promise, the deadline of the steps that compute.
-constexpr auto soon = 1s * slowness;
+// The promise is 50 ms; without it, the time would be the deadline of the computing steps.
+constexpr auto prompt_limit = 1s * slowness;
 constexpr auto deadline_of_others = 60s;
 
 enum class where { local, worker, hosted };
 enum class body { product, counter };
 
-clock::duration time_of(auto&& act) {
+clock::duration time_of(auto&& body) {
   auto begin = clock::now();
-  act();
+  body();
   return clock::now() - begin;
 }
 
@@ -38,18 +38,18 @@ status outcome_of(std::future<std::vector<tensor>>& run) {
 // Eight steps that would compute for hours, on two threads.
 class busy_session {
 public:
-  explicit busy_session(where at, body of = body::product) {
+  explicit busy_session(where placement, body loop_body = body::product) {
     auto matrix = tensor::of<float>({64, 64}, std::vector<float>(64 * 64, 0.01f));
-    auto still = [&](auto& v) { return less(v[0], turns); };
+    auto is_running = [&](auto& v) { return less(v[0], iterations); };
     auto loop =
-        of == body::product
-            ? while_loop({g.constant(int64_t{0}), g.constant(matrix)}, still,
+        loop_body == body::product
+            ? while_loop({g.constant(int64_t{0}), g.constant(matrix)}, is_running,
                          [](auto& v) {
                            return std::vector<edge>{v[0] + int64_t{1}, tanh(matmul(v[1], v[1]))};
                          })[0]
-            : while_loop({g.constant(int64_t{0})}, still,
+            : while_loop({g.constant(int64_t{0})}, is_running,
                          [](auto& v) { return std::vector<edge>{v[0] + int64_t{1}}; })[0];
-    if (at == where::local) {
+    if (placement == where::local) {
       s.emplace(session::local({.threads = {.intra_op = 1, .inter_op = 2}}));
     } else {
       cluster = make_cluster(1, 0);
@@ -57,26 +57,26 @@ public:
       options.inter_op_threads = 2;
       worker = start_task(std::move(options));
       auto address = cluster.jobs.at("worker").front();
-      s.emplace(at == where::worker ? session::connect(cluster)
-                                    : session::connect(concat("master:", address)));
+      s.emplace(placement == where::worker ? session::connect(cluster)
+                                           : session::connect(concat("master:", address)));
     }
-    endless.emplace(s->prepare({turns}, {loop}));
+    endless.emplace(s->prepare({iterations}, {loop}));
     quick.emplace(s->prepare({x}, {x * 2}));
-    quick->run({one});
+    quick->run({input_value});
     for (int i = 0; i < 8; ++i)
       busy.push_back(compute({.timeout = deadline_of_others, .stop = stop.get_token()}));
     std::this_thread::sleep_for(100ms);
   }
   ~busy_session() { stop.request_stop(); }
 
-  std::future<std::vector<tensor>> compute(const run_options& how) {
-    return endless->run_async({tensor::scalar(int64_t{1} << 60)}, how);
+  std::future<std::vector<tensor>> compute(const run_options& options) {
+    return endless->run_async({tensor::scalar(int64_t{1} << 60)}, options);
   }
 
   graph_builder g;
-  edge turns = g.placeholder(dtype::i64, shape{}, "turns");
+  edge iterations = g.placeholder(dtype::i64, shape{}, "turns");
   edge x = g.placeholder(dtype::f32, {-1}, "x");
-  tensor one = tensor::vector<float>({1});
+  tensor input_value = tensor::vector<float>({1});
   cluster_spec cluster;
   std::unique_ptr<task> worker;
   std::stop_source stop;
@@ -86,177 +86,184 @@ public:
 };
 
 template <class Act>
-void in_each(Act act) {
-  for (auto at : {where::local, where::worker, where::hosted})
-    for (auto of : {body::product, body::counter}) {
-      INFO("session " << static_cast<int>(at) << ", body " << static_cast<int>(of));
-      busy_session in{at, of};
-      act(in);
+void in_each(Act action) {
+  for (auto placement : {where::local, where::worker, where::hosted})
+    for (auto loop_body : {body::product, body::counter}) {
+      INFO("session " << static_cast<int>(placement) << ", body " << static_cast<int>(loop_body));
+      busy_session fixture{placement, loop_body};
+      action(fixture);
     }
 }
 
 } // namespace
 
-TEST_CASE("a stop token ends steps that compute, and those in line behind them, at once") {
+TEST_CASE("a stop token ends computing steps, and the steps queued behind them, at once") {
   watchdog watch;
-  in_each([](busy_session& in) {
+  in_each([](busy_session& fixture) {
     CHECK(time_of([&] {
-            in.stop.request_stop();
-            for (auto& one : in.busy)
-              CHECK(outcome_of(one).kind() == error_kind::cancelled);
-          }) < soon);
+            fixture.stop.request_stop();
+            for (auto& run : fixture.busy)
+              CHECK(outcome_of(run).kind() == error_kind::cancelled);
+          }) < prompt_limit);
   });
 }
 
-TEST_CASE("a stop token ends one step in line while others compute") {
+TEST_CASE("a stop token ends one queued step while others compute") {
   watchdog watch;
-  in_each([](busy_session& in) {
-    std::stop_source mine;
-    auto last = in.compute({.timeout = deadline_of_others, .stop = mine.get_token()});
+  in_each([](busy_session& fixture) {
+    std::stop_source stop;
+    auto last = fixture.compute({.timeout = deadline_of_others, .stop = stop.get_token()});
     std::this_thread::sleep_for(20ms);
     CHECK(time_of([&] {
-            mine.request_stop();
+            stop.request_stop();
             CHECK(outcome_of(last).kind() == error_kind::cancelled);
-          }) < soon);
+          }) < prompt_limit);
   });
 }
 
 TEST_CASE("a session closes within two seconds while steps compute") {
   watchdog watch;
-  in_each([](busy_session& in) {
-    CHECK(time_of([&] { in.s.reset(); }) < 2s * slowness);
-    for (auto& one : in.busy)
-      CHECK(outcome_of(one).kind() == error_kind::cancelled);
+  in_each([](busy_session& fixture) {
+    CHECK(time_of([&] { fixture.s.reset(); }) < 2s * slowness);
+    for (auto& run : fixture.busy)
+      CHECK(outcome_of(run).kind() == error_kind::cancelled);
   });
 }
 
-TEST_CASE("quick steps run while others keep all threads") {
+TEST_CASE("short steps run while others occupy all threads") {
   watchdog watch;
-  in_each([](busy_session& in) {
+  in_each([](busy_session& fixture) {
     for (int i = 0; i < 5; ++i) {
       std::future<std::vector<tensor>> run;
       CHECK(time_of([&] {
-              run = in.quick->run_async({in.one}, {.timeout = 10s});
+              run = fixture.quick->run_async({fixture.input_value}, {.timeout = 10s});
               CHECK(outcome_of(run).ok());
-            }) < soon);
+            }) < prompt_limit);
     }
-    std::atomic<int> told{0};
-    in.quick->run_async({in.one},
-                        [&](const result<std::vector<tensor>>& got) { told = got.ok() ? 1 : -1; },
-                        {.timeout = 10s});
-    for (auto until = clock::now() + soon; told == 0 && clock::now() < until;)
+    std::atomic<int> callback_result{0};
+    fixture.quick->run_async(
+        {fixture.input_value},
+        [&](const result<std::vector<tensor>>& got) { callback_result = got.ok() ? 1 : -1; },
+        {.timeout = 10s});
+    for (auto end_time = clock::now() + prompt_limit;
+         callback_result == 0 && clock::now() < end_time;)
       std::this_thread::sleep_for(1ms);
-    CHECK(told == 1);
-    CHECK(time_of([&] { in.quick->run({in.one}); }) < soon);
+    CHECK(callback_result == 1);
+    CHECK(time_of([&] { fixture.quick->run({fixture.input_value}); }) < prompt_limit);
   });
 }
 
-TEST_CASE("new steps are compiled, and state is asked for, while others keep all threads") {
+TEST_CASE("new steps are compiled, and state is listed, while others occupy all threads") {
   watchdog watch;
-  in_each([](busy_session& in) {
+  in_each([](busy_session& fixture) {
     CHECK(time_of([&] {
-            auto tripled = in.s->fetch(in.x * 3, {{in.x, in.one}}, {.timeout = 10s});
+            auto tripled = fixture.s->fetch(fixture.x * 3, {{fixture.x, fixture.input_value}},
+                                            {.timeout = 10s});
             CHECK(tripled.data<float>()[0] == 3);
-          }) < soon);
+          }) < prompt_limit);
     CHECK(time_of([&] {
-            CHECK(in.s->devices().size() == 1);
-            in.s->state_of();
-            in.s->reset();
-          }) < soon);
+            CHECK(fixture.s->devices().size() == 1);
+            fixture.s->state_of();
+            fixture.s->reset();
+          }) < prompt_limit);
   });
 }
 
-TEST_CASE("steps in line behind others that compute end at their own deadlines") {
+TEST_CASE("steps queued behind computing steps end at their own deadlines") {
   watchdog watch;
-  in_each([](busy_session& in) {
-    std::vector<std::future<std::vector<tensor>>> late;
+  in_each([](busy_session& fixture) {
+    std::vector<std::future<std::vector<tensor>>> late_runs;
     CHECK(time_of([&] {
             for (int i = 0; i < 4; ++i)
-              late.push_back(in.compute({.timeout = 200ms}));
-            for (auto& one : late)
-              CHECK(outcome_of(one).kind() == error_kind::deadline_exceeded);
-          }) < 200ms + soon);
+              late_runs.push_back(fixture.compute({.timeout = 200ms}));
+            for (auto& late_run : late_runs)
+              CHECK(outcome_of(late_run).kind() == error_kind::deadline_exceeded);
+          }) < 200ms + prompt_limit);
   });
 }
 
-TEST_CASE("a step whose queue is filled goes on while others keep all threads") {
+TEST_CASE("a step whose queue is filled continues while others occupy all threads") {
   watchdog watch;
-  busy_session in{where::local};
-  auto& g = in.g;
+  busy_session fixture{where::local};
+  auto& g = fixture.g;
   auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
-  auto given = g.placeholder(dtype::i32, shape{});
-  auto put = in.s->prepare({given}, {}, {queue_enqueue(queue, {given})});
-  auto take = in.s->prepare({}, {queue_dequeue(queue, {dtype::i32})[0] + 1});
-  auto waits = take.run_async({}, {.timeout = 30s});
-  auto here = std::async(std::launch::async, [&] { return take.run({}, {.timeout = 30s}); });
+  auto fed = g.placeholder(dtype::i32, shape{});
+  auto put_step = fixture.s->prepare({fed}, {}, {queue_enqueue(queue, {fed})});
+  auto take = fixture.s->prepare({}, {queue_dequeue(queue, {dtype::i32})[0] + 1});
+  auto pending_take = take.run_async({}, {.timeout = 30s});
+  auto blocking_take =
+      std::async(std::launch::async, [&] { return take.run({}, {.timeout = 30s}); });
   std::this_thread::sleep_for(50ms);
   CHECK(time_of([&] {
-          put.run({tensor::scalar(1)});
-          put.run({tensor::scalar(1)});
-          CHECK(to_scalar<int>(waits.get().front()) == 2);
-          CHECK(to_scalar<int>(here.get().front()) == 2);
-        }) < soon);
+          put_step.run({tensor::scalar(1)});
+          put_step.run({tensor::scalar(1)});
+          CHECK(to_scalar<int>(pending_take.get().front()) == 2);
+          CHECK(to_scalar<int>(blocking_take.get().front()) == 2);
+        }) < prompt_limit);
 }
 
-TEST_CASE("a thread that waits for its step runs branches that others have no time for") {
+TEST_CASE(
+    "a thread that waits for its step runs branches for which the other threads have no time") {
   watchdog watch;
-  busy_session in{where::local};
-  auto& g = in.g;
+  busy_session fixture{where::local};
+  auto& g = fixture.g;
   auto m = g.placeholder(dtype::f32, {300, 300}, "m");
-  auto left = m, right = m;
+  auto left_branch = m, right_branch = m;
   for (int i = 0; i < 4; ++i) {
-    left = matmul(left, m);
-    right = matmul(m, right) + 1;
+    left_branch = matmul(left_branch, m);
+    right_branch = matmul(m, right_branch) + 1;
   }
-  auto branches = in.s->prepare({m}, {sum(left) + sum(right)});
+  auto branches = fixture.s->prepare({m}, {sum(left_branch) + sum(right_branch)});
   auto value = tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.01f));
-  CHECK(time_of([&] { branches.run({value}, {.timeout = 30s}); }) < 10 * soon);
+  CHECK(time_of([&] { branches.run({value}, {.timeout = 30s}); }) < 10 * prompt_limit);
 }
 
-TEST_CASE("a callback that takes long holds up neither deadlines nor other runs") {
+TEST_CASE("a callback that takes long delays neither deadlines nor other runs") {
   watchdog watch;
-  busy_session in{where::local};
-  std::promise<void> entered, left;
-  in.quick->run_async({in.one}, [&](const auto&) {
+  busy_session fixture{where::local};
+  std::promise<void> entered, released;
+  fixture.quick->run_async({fixture.input_value}, [&](const auto&) {
     entered.set_value();
-    left.get_future().wait();
+    released.get_future().wait();
   });
   REQUIRE(entered.get_future().wait_for(10s) == std::future_status::ready);
   CHECK(time_of([&] {
-          CHECK(in.s->fetch(in.x * 5, {{in.x, in.one}}).data<float>()[0] == 5);
-          in.quick->run({in.one});
-        }) < soon);
-  left.set_value();
+          CHECK(fixture.s->fetch(fixture.x * 5, {{fixture.x, fixture.input_value}})
+                    .data<float>()[0] == 5);
+          fixture.quick->run({fixture.input_value});
+        }) < prompt_limit);
+  released.set_value();
 }
 
-TEST_CASE("a step that another holds up while it is compiled ends at its own deadline") {
+TEST_CASE("a step whose compilation is delayed by another step ends at its own deadline") {
   watchdog watch;
   graph_builder g;
   edge long_chain = g.placeholder(dtype::f32, {-1}, "x");
   auto x = long_chain;
   for (int i = 0; i < 20'000; ++i)
     long_chain = long_chain + x;
-  std::vector<edge> others; // the graph must not change while it is compiled
+  std::vector<edge> other_edges; // the graph must not change while it is compiled
   for (int i = 0; i < 2'000; ++i)
-    others.push_back(x * 3);
+    other_edges.push_back(x * 3);
   auto s = session::local({.passes = pass_options::none()});
   std::atomic<bool> compiled{false};
   auto compiling = std::async(std::launch::async, [&] {
     s.prepare({x}, {long_chain});
     compiled = true;
   });
-  auto one = tensor::vector<float>({1});
-  for (size_t i = 0; !compiled; ++i) { // fetches of other steps, before, behind and beside it
+  auto input = tensor::vector<float>({1});
+  for (size_t i = 0; !compiled; ++i) { // fetches of other steps, before, after and beside it
     status outcome;
-    CHECK(time_of([&] {
-            outcome = thrown_by([&] { s.fetch(others.at(i), {{x, one}}, {.timeout = 10ms}); });
-          }) < soon);
+    CHECK(
+        time_of([&] {
+          outcome = thrown_by([&] { s.fetch(other_edges.at(i), {{x, input}}, {.timeout = 10ms}); });
+        }) < prompt_limit);
     CHECK((outcome.ok() || outcome.kind() == error_kind::deadline_exceeded));
   }
   compiling.get();
 }
 
-TEST_CASE("run_async returns at once, however long what is fed makes it take") {
+TEST_CASE("run_async returns at once, however long the computation of its feeds takes") {
   watchdog watch;
   graph_builder g;
   auto dims = g.placeholder(dtype::i32, {2}, "dims");
@@ -278,56 +285,56 @@ TEST_CASE("run_async returns at once, however long what is fed makes it take") {
   (void)outcome_of(large);
 }
 
-TEST_CASE("a step that another ends from within a long region ends, and so does its session") {
+TEST_CASE("a step that another step ends during a long region ends, and so does its session") {
   watchdog watch;
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
-  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  auto dequeued = queue_dequeue(queue, {dtype::i32})[0];
   auto* closes = queue_close(queue); // issued before the products
   auto x = g.placeholder(dtype::f32, {-1, -1}, "x");
   auto y = x;
   for (int i = 0; i < 200; ++i)
     y = matmul(y, x);
   std::optional<session> s{session::local({.threads = {.intra_op = 1, .inter_op = 2}})};
-  auto take = s->prepare({}, {taken});
-  auto both = s->prepare({x}, {y}, {closes});
-  auto waits = take.run_async();
+  auto take = s->prepare({}, {dequeued});
+  auto both_steps = s->prepare({x}, {y}, {closes});
+  auto pending_take = take.run_async();
   std::this_thread::sleep_for(50ms);
-  auto many = tensor::of<float>({1500, 1500}, std::vector<float>(1500 * 1500, 1e-4f));
-  auto computes = both.run_async({many});
-  CHECK(waits.wait_for(soon) == std::future_status::ready);
+  auto large_matrix = tensor::of<float>({1500, 1500}, std::vector<float>(1500 * 1500, 1e-4f));
+  auto computes = both_steps.run_async({large_matrix});
+  CHECK(pending_take.wait_for(prompt_limit) == std::future_status::ready);
   CHECK(time_of([&] { s.reset(); }) < 2s * slowness);
   CHECK(outcome_of(computes).kind() == error_kind::cancelled);
 }
 
-TEST_CASE("a step in line is stopped while quick regions take longer than they should") {
+TEST_CASE("a queued step is stopped while short regions take longer than usual") {
   watchdog watch;
-  busy_session in{where::local};
-  auto x = in.g.placeholder(dtype::f32, {-1, -1}, "several");
+  busy_session fixture{where::local};
+  auto x = fixture.g.placeholder(dtype::f32, {-1, -1}, "several");
   auto y = x;
   for (int i = 0; i < 300; ++i)
     y = matmul(y, x);
-  auto slow = in.s->prepare({x}, {y});
-  auto many = tensor::of<float>({1000, 1000}, std::vector<float>(1000 * 1000, 1e-4f));
+  auto slow = fixture.s->prepare({x}, {y});
+  auto large_matrix = tensor::of<float>({1000, 1000}, std::vector<float>(1000 * 1000, 1e-4f));
   auto count = GENERATE(1, 4, 8);
-  std::stop_source mine;
-  auto last = in.compute({.timeout = deadline_of_others, .stop = mine.get_token()});
-  std::vector<std::future<std::vector<tensor>>> all;
+  std::stop_source stop;
+  auto last = fixture.compute({.timeout = deadline_of_others, .stop = stop.get_token()});
+  std::vector<std::future<std::vector<tensor>>> runs;
   for (int i = 0; i < count; ++i)
-    all.push_back(slow.run_async({many}, {.stop = in.stop.get_token()}));
+    runs.push_back(slow.run_async({large_matrix}, {.stop = fixture.stop.get_token()}));
   std::this_thread::sleep_for(100ms);
   CHECK(time_of([&] {
-          mine.request_stop();
+          stop.request_stop();
           CHECK(outcome_of(last).kind() == error_kind::cancelled);
-        }) < soon);
+        }) < prompt_limit);
   CHECK(time_of([&] {
-          in.stop.request_stop();
-          for (auto& one : all)
-            CHECK(outcome_of(one).kind() == error_kind::cancelled);
-        }) < soon);
+          fixture.stop.request_stop();
+          for (auto& run : runs)
+            CHECK(outcome_of(run).kind() == error_kind::cancelled);
+        }) < prompt_limit);
 }
 
-TEST_CASE("a step is stopped that stands in a long line which moves") {
+TEST_CASE("a step in a long queue that advances is stopped") {
   watchdog watch;
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {350, 350}, "x");
@@ -335,91 +342,93 @@ TEST_CASE("a step is stopped that stands in a long line which moves") {
   auto s = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
   auto product = s.prepare({x}, {y});
   auto value = tensor::of<float>({350, 350}, std::vector<float>(350 * 350, 0.01f));
-  std::stop_source rest, mine;
-  std::vector<std::future<std::vector<tensor>>> all;
+  std::stop_source stop_others, stop;
+  std::vector<std::future<std::vector<tensor>>> runs;
   for (int i = 0; i < 1'500; ++i)
-    all.push_back(product.run_async({value}, {.stop = rest.get_token()}));
-  auto last = product.run_async({value}, {.stop = mine.get_token()});
+    runs.push_back(product.run_async({value}, {.stop = stop_others.get_token()}));
+  auto last = product.run_async({value}, {.stop = stop.get_token()});
   CHECK(time_of([&] {
-          mine.request_stop();
+          stop.request_stop();
           CHECK(outcome_of(last).kind() == error_kind::cancelled);
-        }) < soon);
-  CHECK(outcome_of(all.front()).ok());
-  rest.request_stop();
-  for (size_t i = 1; i < all.size(); ++i)
-    (void)outcome_of(all[i]);
+        }) < prompt_limit);
+  CHECK(outcome_of(runs.front()).ok());
+  stop_others.request_stop();
+  for (size_t i = 1; i < runs.size(); ++i)
+    (void)outcome_of(runs[i]);
 }
 
-TEST_CASE("many steps are stopped that stand in a longer line") {
+TEST_CASE("many steps in a longer queue are stopped") {
   watchdog watch;
-  busy_session in{where::local, body::counter};
+  busy_session fixture{where::local, body::counter};
   for (int i = 0; i < 15'000 / slowness; ++i)
-    in.busy.push_back(in.compute({.timeout = deadline_of_others, .stop = in.stop.get_token()}));
-  std::stop_source mine;
+    fixture.busy.push_back(
+        fixture.compute({.timeout = deadline_of_others, .stop = fixture.stop.get_token()}));
+  std::stop_source stop;
   std::vector<std::future<std::vector<tensor>>> stopped;
   for (int i = 0; i < 6'000 / slowness; ++i)
-    stopped.push_back(in.compute({.timeout = deadline_of_others, .stop = mine.get_token()}));
+    stopped.push_back(fixture.compute({.timeout = deadline_of_others, .stop = stop.get_token()}));
   CHECK(time_of([&] {
-          mine.request_stop();
-          for (auto& one : stopped)
-            CHECK(outcome_of(one).kind() == error_kind::cancelled);
-        }) < soon);
+          stop.request_stop();
+          for (auto& run : stopped)
+            CHECK(outcome_of(run).kind() == error_kind::cancelled);
+        }) < prompt_limit);
 }
 
-TEST_CASE("a caller that runs all of its step itself ends at its deadline") {
+TEST_CASE("a step that runs on its caller's thread alone ends at its deadline") {
   watchdog watch;
-  busy_session in{where::local};
-  auto x = in.g.placeholder(dtype::f32, {-1, -1}, "several");
+  busy_session fixture{where::local};
+  auto x = fixture.g.placeholder(dtype::f32, {-1, -1}, "several");
   auto y = x;
   for (int i = 0; i < 300; ++i)
     y = matmul(y, x);
-  auto slow = in.s->prepare({x}, {y}); // keeps the spare threads
-  std::vector<std::future<std::vector<tensor>>> all;
+  auto slow = fixture.s->prepare({x}, {y}); // occupies the spare threads
+  std::vector<std::future<std::vector<tensor>>> runs;
   for (int i = 0; i < 4; ++i)
-    all.push_back(slow.run_async({tensor::of<float>({1000, 1000}, std::vector<float>(1'000'000))},
-                                 {.stop = in.stop.get_token()}));
-  auto m = in.g.placeholder(dtype::f32, {200, 200}, "m");
+    runs.push_back(slow.run_async({tensor::of<float>({1000, 1000}, std::vector<float>(1'000'000))},
+                                  {.stop = fixture.stop.get_token()}));
+  auto m = fixture.g.placeholder(dtype::f32, {200, 200}, "m");
   auto pairs = m;
   for (int i = 0; i < 3'000; ++i)
     pairs = matmul(pairs, m) + matmul(m, pairs);
-  auto step = in.s->prepare({m}, {pairs});
+  auto step = fixture.s->prepare({m}, {pairs});
   auto value = tensor::of<float>({200, 200}, std::vector<float>(40'000));
   status outcome;
   CHECK(time_of([&] { outcome = thrown_by([&] { step.run({value}, {.timeout = 200ms}); }); }) <
-        200ms + soon);
+        200ms + prompt_limit);
   CHECK(outcome.kind() == error_kind::deadline_exceeded);
 }
 
-TEST_CASE("a caller runs what its step goes on with when an answer has come") {
+TEST_CASE("the caller's thread runs the nodes that follow an answer") {
   watchdog watch;
-  busy_session in{where::local};
-  auto& g = in.g;
+  busy_session fixture{where::local};
+  auto& g = fixture.g;
   auto queue = fifo_queue(g, {dtype::f32}, {.shapes = {{300, 300}}});
-  auto given = g.placeholder(dtype::f32, {300, 300});
-  auto put = in.s->prepare({given}, {}, {queue_enqueue(queue, {given})});
+  auto fed = g.placeholder(dtype::f32, {300, 300});
+  auto put_step = fixture.s->prepare({fed}, {}, {queue_enqueue(queue, {fed})});
   auto m = queue_dequeue(queue, {dtype::f32})[0];
   auto y = m;
   for (int i = 0; i < 10; ++i)
     y = matmul(y, m);
-  auto take = in.s->prepare({}, {sum(y)});
-  auto here = std::async(std::launch::async, [&] { return take.run({}, {.timeout = 20s}); });
+  auto take = fixture.s->prepare({}, {sum(y)});
+  auto blocking_take =
+      std::async(std::launch::async, [&] { return take.run({}, {.timeout = 20s}); });
   std::this_thread::sleep_for(100ms);
-  put.run({tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.001f))});
-  CHECK(time_of([&] { CHECK_NOTHROW(here.get()); }) < 10 * soon);
+  put_step.run({tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.001f))});
+  CHECK(time_of([&] { CHECK_NOTHROW(blocking_take.get()); }) < 10 * prompt_limit);
 }
 
-TEST_CASE("a loop over what a queue has already leaves connections to others") {
+TEST_CASE("a loop that reads available elements of a queue leaves time to connections of others") {
   watchdog watch;
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::i64}, {.shapes = {{}}});
-  auto put = queue_enqueue(queue, {g.constant(int64_t{1})});
-  auto turns = g.placeholder(dtype::i64, shape{}, "turns");
+  auto first_put = queue_enqueue(queue, {g.constant(int64_t{1})});
+  auto iterations = g.placeholder(dtype::i64, shape{}, "turns");
   auto loop = while_loop(
-      {g.constant(int64_t{0})}, [&](auto& v) { return less(v[0], turns); },
+      {g.constant(int64_t{0})}, [&](auto& v) { return less(v[0], iterations); },
       [&](auto& v) {
         auto element = queue_dequeue(queue, {dtype::i64})[0];
-        auto* back = queue_enqueue(queue, {element});
-        auto in = g.after({back});
+        auto* put_back = queue_enqueue(queue, {element});
+        auto order = g.after({put_back});
         return std::vector<edge>{v[0] + element};
       })[0];
   auto x = g.placeholder(dtype::f32, shape{}, "x");
@@ -428,18 +437,18 @@ TEST_CASE("a loop over what a queue has already leaves connections to others") {
   options.inter_op_threads = 2;
   auto worker = start_task(std::move(options));
   auto s = session::connect(cluster);
-  s.run({}, {}, {put});
-  auto endless = s.prepare({turns}, {loop});
+  s.run({}, {}, {first_put});
+  auto endless = s.prepare({iterations}, {loop});
   auto quick = s.prepare({x}, {x * 2});
   std::stop_source stop;
   auto runs = endless.run_async({tensor::scalar(int64_t{1} << 60)}, {.stop = stop.get_token()});
   std::this_thread::sleep_for(50ms);
   for (int i = 0; i < 5; ++i)
-    CHECK(time_of([&] { quick.run({tensor::scalar(1.0f)}, {.timeout = 10s}); }) < soon);
+    CHECK(time_of([&] { quick.run({tensor::scalar(1.0f)}, {.timeout = 10s}); }) < prompt_limit);
   CHECK(time_of([&] {
           stop.request_stop();
           CHECK(outcome_of(runs).kind() == error_kind::cancelled);
-        }) < soon);
+        }) < prompt_limit);
 }
 
 } // namespace troupe::test::busy_kernels_test

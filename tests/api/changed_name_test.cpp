@@ -1,4 +1,4 @@
-// A task that comes back at another address under its name, as a pod does.
+// A task that restarts at another address under its host name, as a pod does.
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/replaced_functions.hpp"
@@ -10,7 +10,7 @@ namespace troupe::test::changed_name_test {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a task whose name has another address when it comes back is found there") {
+TEST_CASE("a task that restarts with another address for its host name is found there") {
   if (!functions_are_replaced)
     return;
   watchdog watch;
@@ -23,12 +23,12 @@ TEST_CASE("a task whose name has another address when it comes back is found the
     REQUIRE(cluster);
     auto options = options_of_task(*cluster, {"worker", 0});
     options.listen = concat(address, ':', port);
-    options.insecure = true; // by its name it might be any machine
+    options.insecure = true; // the host name might be any machine's
     return start_task(std::move(options));
   };
   auto task = begin("127.0.0.2");
   graph_builder g;
-  auto on = g.on("/job:worker/task:0");
+  auto placement = g.on("/job:worker/task:0");
   auto x = g.placeholder(dtype::i32, {}, "x");
   auto s = session::connect(text, {.cluster = {.insecure = true}, .timeout = 20s});
   auto step = s.prepare({x}, {x + 1});
@@ -40,7 +40,7 @@ TEST_CASE("a task whose name has another address when it comes back is found the
     CHECK(soon([&] {
       try {
         return run() == 2;
-      } catch (const error&) { // of the connection that is lost
+      } catch (const error&) { // the connection was lost
         return false;
       }
     }));

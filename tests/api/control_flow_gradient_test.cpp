@@ -1,4 +1,4 @@
-// Gradients through branches, loops and functions: exact ones, differences, and random nests.
+// Gradients through branches, loops and functions: exact values, differences, and random programs.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "troupe/troupe.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using list = std::vector<edge>;
 
-double number(const tensor& of) { return *of.data<double>(); }
+double number(const tensor& input) { return *input.data<double>(); }
 
 struct fixture {
   graph_builder g;
@@ -19,8 +19,8 @@ struct fixture {
   edge n = g.placeholder(dtype::i32, {}, "n");
   session s = session::local();
 
-  double of(edge what, double at, int turns = 0) {
-    return number(s.fetch(what, {{x, at}, {n, turns}}));
+  double value_of(edge output, double x_value, int iterations = 0) {
+    return number(s.fetch(output, {{x, x_value}, {n, iterations}}));
   }
   // x to the power of n.
   edge power(edge base) {
@@ -34,20 +34,22 @@ struct fixture {
 
 } // namespace
 
-TEST_CASE_METHOD(fixture, "a branch's gradient is that of the branch that ran") {
+TEST_CASE_METHOD(fixture, "a conditional's gradient is the gradient of the branch that ran") {
   auto w = g.placeholder(dtype::f64, {}, "w");
   auto y = cond(
       greater(x, 0.0), [&] { return x * x * w; }, [&] { return sin(x); });
   auto dy = g.gradients(y, {x, w});
-  auto at = [&](edge what, double value) { return number(s.fetch(what, {{x, value}, {w, 5.0}})); };
-  CHECK(at(dy[0], 3) == 30);
-  CHECK(at(dy[1], 3) == 9);
-  CHECK(at(dy[0], -2) == Approx(std::cos(-2)));
-  CHECK(at(dy[1], -2) == 0);
-  CHECK(at(y, 3) == 45);
+  auto value_at = [&](edge output, double value) {
+    return number(s.fetch(output, {{x, value}, {w, 5.0}}));
+  };
+  CHECK(value_at(dy[0], 3) == 30);
+  CHECK(value_at(dy[1], 3) == 9);
+  CHECK(value_at(dy[0], -2) == Approx(std::cos(-2)));
+  CHECK(value_at(dy[1], -2) == 0);
+  CHECK(value_at(y, 3) == 45);
 }
 
-TEST_CASE_METHOD(fixture, "a case's gradient is that of the function that was called") {
+TEST_CASE_METHOD(fixture, "a case's gradient is the gradient of the called function") {
   auto y = case_of(n, {[&] {
                          return list{x * x, x};
                        },
@@ -57,51 +59,54 @@ TEST_CASE_METHOD(fixture, "a case's gradient is that of the function that was ca
                        [&] {
                          return list{g.constant(2.0), -x};
                        }});
-  auto first = g.gradients(y[0], {x})[0], both = g.gradients(y, {x})[0];
-  CHECK(of(first, 3, 0) == 6);
-  CHECK(of(first, 1, 1) == Approx(std::exp(1)));
-  CHECK(of(first, 3, 2) == 0);
-  CHECK(of(both, 3, 0) == 7);
-  CHECK(of(both, 3, 2) == -1);
+  auto first = g.gradients(y[0], {x})[0], summed_gradient = g.gradients(y, {x})[0];
+  CHECK(value_of(first, 3, 0) == 6);
+  CHECK(value_of(first, 1, 1) == Approx(std::exp(1)));
+  CHECK(value_of(first, 3, 2) == 0);
+  CHECK(value_of(summed_gradient, 3, 0) == 7);
+  CHECK(value_of(summed_gradient, 3, 2) == -1);
 }
 
-TEST_CASE_METHOD(fixture, "a loop's gradient goes back through its turns") {
+TEST_CASE_METHOD(fixture, "a loop's gradient goes back through its iterations") {
   auto y = power(x);
   auto dx = g.gradients(y, {x})[0];
   for (int k : {0, 1, 2, 5, 60})
-    CHECK(of(dx, 1.1, k) == Approx(k * std::pow(1.1, k - 1)));
-  CHECK(of(y, 2, 10) == 1024);
+    CHECK(value_of(dx, 1.1, k) == Approx(k * std::pow(1.1, k - 1)));
+  CHECK(value_of(y, 2, 10) == 1024);
 }
 
-TEST_CASE_METHOD(fixture, "a loop's gradient has one of its own") {
+TEST_CASE_METHOD(fixture, "a loop's gradient has a gradient itself") {
   auto dx = g.gradients(power(x), {x})[0];
   auto ddx = g.gradients(dx, {x})[0];
   auto dddx = g.gradients(ddx, {x})[0];
   for (int k : {1, 2, 3, 5, 9}) {
-    CHECK(of(ddx, 1.5, k) == Approx(k * (k - 1) * std::pow(1.5, k - 2)));
-    CHECK(of(dddx, 1.5, k) == Approx(k * (k - 1) * (k - 2) * std::pow(1.5, k - 3)));
+    CHECK(value_of(ddx, 1.5, k) == Approx(k * (k - 1) * std::pow(1.5, k - 2)));
+    CHECK(value_of(dddx, 1.5, k) == Approx(k * (k - 1) * (k - 2) * std::pow(1.5, k - 3)));
   }
 }
 
-TEST_CASE_METHOD(fixture, "a loop that is differentiated twice keeps what both need") {
+TEST_CASE_METHOD(fixture,
+                 "a loop that is differentiated twice keeps the tensors of both gradients") {
   auto w = g.placeholder(dtype::f64, {}, "w");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), x, w}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         return list{v[0] + 1, v[1] * v[2], v[2] + sin(v[1])};
       });
-  auto dx = g.gradients(found[1], {x})[0], dw = g.gradients(found[2], {w})[0];
-  auto at = [&](edge what, double a, double b) {
-    return number(s.fetch(what, {{x, a}, {w, b}, {n, 4}}));
+  auto dx = g.gradients(results[1], {x})[0], dw = g.gradients(results[2], {w})[0];
+  auto value_at = [&](edge output, double a, double b) {
+    return number(s.fetch(output, {{x, a}, {w, b}, {n, 4}}));
   };
   auto small = 1e-6;
-  CHECK(at(dx, 0.7, 1.2) ==
-        Approx((at(found[1], 0.7 + small, 1.2) - at(found[1], 0.7 - small, 1.2)) / (2 * small)));
-  CHECK(at(dw, 0.7, 1.2) ==
-        Approx((at(found[2], 0.7, 1.2 + small) - at(found[2], 0.7, 1.2 - small)) / (2 * small)));
+  CHECK(value_at(dx, 0.7, 1.2) ==
+        Approx((value_at(results[1], 0.7 + small, 1.2) - value_at(results[1], 0.7 - small, 1.2)) /
+               (2 * small)));
+  CHECK(value_at(dw, 0.7, 1.2) ==
+        Approx((value_at(results[2], 0.7, 1.2 + small) - value_at(results[2], 0.7, 1.2 - small)) /
+               (2 * small)));
 }
 
-TEST_CASE_METHOD(fixture, "a recurrent net learns alike as a loop and unrolled") {
+TEST_CASE_METHOD(fixture, "a recurrent net trains alike as a loop and unrolled") {
   auto w = g.variable(tensor::of<double>({3, 3}, {.1, -.2, .3, .4, .5, -.6, .7, -.8, .9}), "w");
   auto b = g.variable(tensor::of<double>(shape{3}, {.1, .2, .3}), "b");
   auto input = g.placeholder(dtype::f64, {5, 2, 3}, "input");
@@ -115,23 +120,24 @@ TEST_CASE_METHOD(fixture, "a recurrent net learns alike as a loop and unrolled")
   auto unrolled = start;
   for (int t = 0; t < 5; ++t)
     unrolled = cell(unrolled, g.constant(t));
-  auto of_loop = g.gradients(sum(looped * looped), {w, b, input});
-  auto of_steps = g.gradients(sum(unrolled * unrolled), {w, b, input});
+  auto loop_gradients = g.gradients(sum(looped * looped), {w, b, input});
+  auto unrolled_gradients = g.gradients(sum(unrolled * unrolled), {w, b, input});
   s.run(g.initializer());
   std::vector<double> numbers(30);
   for (size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = std::sin(static_cast<double>(i));
-  auto all = of_loop;
-  all.insert(all.end(), of_steps.begin(), of_steps.end());
-  auto got = s.run({{input, tensor::of<double>({5, 2, 3}, numbers)}}, all);
+  auto fetches = loop_gradients;
+  fetches.insert(fetches.end(), unrolled_gradients.begin(), unrolled_gradients.end());
+  auto results = s.run({{input, tensor::of<double>({5, 2, 3}, numbers)}}, fetches);
   for (size_t i = 0; i < 3; ++i) {
-    REQUIRE(got[i].dims() == got[i + 3].dims());
-    for (size_t k = 0; k < got[i].values<double>().size(); ++k)
-      CHECK(got[i].values<double>()[k] == Approx(got[i + 3].values<double>()[k]).margin(1e-12));
+    REQUIRE(results[i].dims() == results[i + 3].dims());
+    for (size_t k = 0; k < results[i].values<double>().size(); ++k)
+      CHECK(results[i].values<double>()[k] ==
+            Approx(results[i + 3].values<double>()[k]).margin(1e-12));
   }
 }
 
-TEST_CASE_METHOD(fixture, "loops within loops and branches have gradients") {
+TEST_CASE_METHOD(fixture, "nested loops and branches have gradients") {
   // The product over i < n of (x^i where i is odd, 2x else).
   auto y = while_loop(
       {g.constant(0), g.constant(1.0)}, [&](auto& v) { return less(v[0], n); },
@@ -150,37 +156,37 @@ TEST_CASE_METHOD(fixture, "loops within loops and branches have gradients") {
       })[1];
   auto dx = g.gradients(y, {x})[0];
   // 2x * x * 2x * x^3 * 2x = 8 x^7
-  CHECK(of(y, 1.3, 5) == Approx(8 * std::pow(1.3, 7)));
-  CHECK(of(dx, 1.3, 5) == Approx(56 * std::pow(1.3, 6)));
-  CHECK(of(g.gradients(dx, {x})[0], 1.3, 5) == Approx(336 * std::pow(1.3, 5)));
+  CHECK(value_of(y, 1.3, 5) == Approx(8 * std::pow(1.3, 7)));
+  CHECK(value_of(dx, 1.3, 5) == Approx(56 * std::pow(1.3, 6)));
+  CHECK(value_of(g.gradients(dx, {x})[0], 1.3, 5) == Approx(336 * std::pow(1.3, 5)));
 }
 
 TEST_CASE_METHOD(fixture, "loop variables that change their shape have gradients") {
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), reshape(x, {1})}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         return list{v[0] + 1, concatenate(list{v[1], v[1] * x}, 0)};
       });
   // (1 + x)^n x
-  auto y = sum(found[1]);
+  auto y = sum(results[1]);
   auto dx = g.gradients(y, {x})[0];
-  CHECK(of(y, 2, 4) == 162);
-  CHECK(of(dx, 2, 4) == Approx(81 + 2 * 4 * 27));
+  CHECK(value_of(y, 2, 4) == 162);
+  CHECK(value_of(dx, 2, 4) == Approx(81 + 2 * 4 * 27));
 }
 
 TEST_CASE_METHOD(fixture, "calls have gradients, and calls of one function share them") {
   auto square = define(g, "square", {dtype::f64, dtype::f64}, [](auto& v) {
     return list{v[0] * v[0] * v[1], v[1] * 2.0};
   });
-  auto once = call(g, square, {x, g.constant(3.0)});
-  auto twice = call(g, square, {once[0], x});
-  auto dx = g.gradients(twice[0], {x})[0]; // (3 x^2)^2 x = 9 x^5
-  CHECK(of(twice[0], 2) == 288);
-  CHECK(of(dx, 2) == Approx(45 * 16));
-  CHECK(of(g.gradients(dx, {x})[0], 2) == Approx(180 * 8));
+  auto first_call = call(g, square, {x, g.constant(3.0)});
+  auto second_call = call(g, square, {first_call[0], x});
+  auto dx = g.gradients(second_call[0], {x})[0]; // (3 x^2)^2 x = 9 x^5
+  CHECK(value_of(second_call[0], 2) == 288);
+  CHECK(value_of(dx, 2) == Approx(45 * 16));
+  CHECK(value_of(g.gradients(dx, {x})[0], 2) == Approx(180 * 8));
 }
 
-TEST_CASE_METHOD(fixture, "functions that call themselves have gradients") {
+TEST_CASE_METHOD(fixture, "recursive functions have gradients") {
   auto power =
       define_recursive(g, "power", {argument{dtype::f64, shape{}}, argument{dtype::i32, shape{}}},
                        {dtype::f64}, [&](auto& self, auto& v) {
@@ -193,10 +199,10 @@ TEST_CASE_METHOD(fixture, "functions that call themselves have gradients") {
                        });
   auto y = call(g, power, {x, n})[0];
   auto dx = g.gradients(y, {x})[0];
-  CHECK(of(y, 2, 5) == 32);
-  CHECK(of(dx, 2, 5) == 80);
-  CHECK(of(dx, 2, 0) == 0);
-  CHECK(of(dx, 1.01, 80) == Approx(80 * std::pow(1.01, 79)));
+  CHECK(value_of(y, 2, 5) == 32);
+  CHECK(value_of(dx, 2, 5) == 80);
+  CHECK(value_of(dx, 2, 0) == 0);
+  CHECK(value_of(dx, 1.01, 80) == Approx(80 * std::pow(1.01, 79)));
 }
 
 TEST_CASE_METHOD(fixture, "a tree of calls has a gradient") {
@@ -215,19 +221,20 @@ TEST_CASE_METHOD(fixture, "a tree of calls has a gradient") {
   auto y = call(g, tree, {x, n})[0];
   auto dx = g.gradients(y, {x})[0];
   auto small = 1e-6;
-  CHECK(of(dx, 0.8, 7) == Approx((of(y, 0.8 + small, 7) - of(y, 0.8 - small, 7)) / (2 * small)));
+  CHECK(value_of(dx, 0.8, 7) ==
+        Approx((value_of(y, 0.8 + small, 7) - value_of(y, 0.8 - small, 7)) / (2 * small)));
 }
 
-TEST_CASE_METHOD(fixture, "what is random in a loop is drawn once for it and its gradient") {
+TEST_CASE_METHOD(fixture, "random numbers in a loop are drawn once for the loop and its gradient") {
   auto y = while_loop(
       {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         return list{v[0] + 1, v[1] * random_uniform(g, tensor::vector<int32_t>({}), dtype::f64)};
       })[1];
   auto dx = g.gradients(y, {x})[0];
-  auto got = s.run({{x, 2.0}, {n, 6}}, {y, dx});
-  CHECK(number(got[0]) == Approx(2 * number(got[1])));
-  CHECK(number(got[0]) > 0);
+  auto results = s.run({{x, 2.0}, {n, 6}}, {y, dx});
+  CHECK(number(results[0]) == Approx(2 * number(results[1])));
+  CHECK(number(results[0]) > 0);
 }
 
 TEST_CASE_METHOD(fixture, "gradients may be taken within a loop") {
@@ -238,40 +245,42 @@ TEST_CASE_METHOD(fixture, "gradients may be taken within a loop") {
         auto f = v[1] * v[1] * v[1] - 7.0;
         return list{v[0] + 1, v[1] - f / g.gradients(f, {v[1]})[0]};
       })[1];
-  CHECK(of(root, 2, 8) == Approx(std::cbrt(7.0)));
+  CHECK(value_of(root, 2, 8) == Approx(std::cbrt(7.0)));
 }
 
-TEST_CASE_METHOD(fixture, "what a loop does not change or use has the gradient of what passes it") {
-  auto found = while_loop(
+TEST_CASE_METHOD(fixture,
+                 "unchanged and unused loop variables have the gradient of their final values") {
+  auto results = while_loop(
       {g.constant(0), x, x * 2.0}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         return list{v[0] + 1, v[1], stop_gradient(v[2])};
       });
-  CHECK(of(g.gradients(found[1], {x})[0], 3, 4) == 1);
-  CHECK(of(g.gradients(found[2], {x})[0], 3, 4) == 0);
-  CHECK(of(g.gradients(found[2], {x})[0], 3, 0) == 2);
+  CHECK(value_of(g.gradients(results[1], {x})[0], 3, 4) == 1);
+  CHECK(value_of(g.gradients(results[2], {x})[0], 3, 4) == 0);
+  CHECK(value_of(g.gradients(results[2], {x})[0], 3, 0) == 2);
 }
 
-TEST_CASE_METHOD(fixture, "a branch may hand on a variable where the other gives a value") {
+TEST_CASE_METHOD(fixture, "a branch may return a variable where the other returns a value") {
   auto v = g.variable(4.0, "v");
   auto y = cond(
       greater(x, 0.0), [&]() -> edge { return v; }, [&] { return x * 2.0; });
   auto z = cond(
       greater(x, 0.0), [&]() -> edge { return v; }, [&] { return v * x; });
-  auto more = y + 1.0;
-  auto dy = g.gradients(more, {v, x}), dz = g.gradients(z, {v});
+  auto y_plus_one = y + 1.0;
+  auto dy = g.gradients(y_plus_one, {v, x}), dz = g.gradients(z, {v});
   s.run(g.initializer());
-  CHECK(of(more, 3) == 5);
-  CHECK(of(more, -3) == -5);
-  CHECK(of(dy[0], 3) == 1);
-  CHECK(of(dy[0], -3) == 0);
-  CHECK(of(dy[1], 3) == 0);
-  CHECK(of(dy[1], -3) == 2);
-  CHECK(of(dz[0], 3) == 1);
-  CHECK(of(dz[0], -3) == -3);
+  CHECK(value_of(y_plus_one, 3) == 5);
+  CHECK(value_of(y_plus_one, -3) == -5);
+  CHECK(value_of(dy[0], 3) == 1);
+  CHECK(value_of(dy[0], -3) == 0);
+  CHECK(value_of(dy[1], 3) == 0);
+  CHECK(value_of(dy[1], -3) == 2);
+  CHECK(value_of(dz[0], 3) == 1);
+  CHECK(value_of(dz[0], -3) == -3);
 }
 
-TEST_CASE_METHOD(fixture, "a loop that changes a variable is differentiated with what it read") {
+TEST_CASE_METHOD(fixture,
+                 "a loop that changes a variable is differentiated with the values it read") {
   auto v = g.variable(1.0, "v");
   auto y = while_loop(
       {g.constant(0), x}, [&](auto& a) { return less(a[0], 3); },
@@ -285,12 +294,13 @@ TEST_CASE_METHOD(fixture, "a loop that changes a variable is differentiated with
                   [&](auto& a) { return list{assign_add(v, 1.0) * a[0]}; });
   auto df = g.gradients(call(g, f, {x})[0], {x})[0];
   s.run(g.initializer());
-  CHECK(of(dx, 1) == 1 * 11 * 21);
+  CHECK(value_of(dx, 1) == 1 * 11 * 21);
   s.run(g.initializer());
-  CHECK(of(df, 7) == 2);
+  CHECK(value_of(df, 7) == 2);
 }
 
-TEST_CASE_METHOD(fixture, "variables that nests use have gradients, changed around them or not") {
+TEST_CASE_METHOD(fixture,
+                 "variables used in nested loops have gradients, whether changed outside or not") {
   auto w = g.variable(2.0, "w");
   auto nest = [&](bool changes) {
     return while_loop(
@@ -304,7 +314,7 @@ TEST_CASE_METHOD(fixture, "variables that nests use have gradients, changed arou
           auto next = cond(
               greater(inner, 0.0), [&] { return inner * w; }, [&] { return inner; });
           if (changes) {
-            auto later = g.after({next.node});
+            auto order = g.after({next.node});
             assign_add(w, 1.0);
           }
           return list{a[0] + 1, next};
@@ -313,54 +323,57 @@ TEST_CASE_METHOD(fixture, "variables that nests use have gradients, changed arou
   auto constant = nest(false), changing = nest(true);
   auto first = g.gradients(constant, {x, w}), second = g.gradients(changing, {x});
   s.run(g.initializer());
-  CHECK(of(first[0], 3) == 64);         // w^6
-  CHECK(of(first[1], 3) == 3 * 6 * 32); // 6 x w^5
-  CHECK(of(second[0], 3) == 8 * 27);    // 2^3 3^3
+  CHECK(value_of(first[0], 3) == 64);         // w^6
+  CHECK(value_of(first[1], 3) == 3 * 6 * 32); // 6 x w^5
+  CHECK(value_of(second[0], 3) == 8 * 27);    // 2^3 3^3
 }
 
 TEST_CASE_METHOD(fixture,
-                 "gradients of a loop may be taken after it, and in parts computed again") {
+                 "gradients of a loop may be taken after it, and within a recomputed scope") {
   auto y = power(x);
   edge dx, z;
   {
-    auto later = g.after({y.node});
+    auto order = g.after({y.node});
     dx = g.gradients(y, {x})[0];
   }
-  CHECK(of(dx, 2, 3) == 12);
+  CHECK(value_of(dx, 2, 3) == 12);
   {
-    auto again = g.recompute();
+    auto recompute_scope = g.recompute();
     z = power(x);
   }
-  CHECK(of(g.gradients(z * z, {x})[0], 2, 3) == 192);
+  CHECK(value_of(g.gradients(z * z, {x})[0], 2, 3) == 192);
 }
 
 TEST_CASE_METHOD(fixture, "gradients of lists count each use of an item, and fit the list") {
-  auto none = g.constant(tensor::vector(std::vector<int32_t>{}));
-  auto any = g.constant(int32_t{-1});
-  auto both = tensor_list_from_tensor(pack({x, x * 3.0}), none);
-  auto twice = sum(
-      tensor_list_gather(both, g.constant(tensor::vector<int32_t>({0, 0})), none, dtype::f64), {0});
-  CHECK(of(g.gradients(twice, {x})[0], 1) == 2);
-  auto one = tensor_list_push_back(empty_tensor_list(none, any, dtype::f64), x);
-  auto two = tensor_list_set_item(one, 1, g.constant(7.0), {.resize_if_index_out_of_bounds = true});
-  CHECK(of(g.gradients(tensor_list_get_item(two, 0, none, dtype::f64), {x})[0], 3) == 1);
+  auto no_dims = g.constant(tensor::vector(std::vector<int32_t>{}));
+  auto any_dim = g.constant(int32_t{-1});
+  auto pair_list = tensor_list_from_tensor(pack({x, x * 3.0}), no_dims);
+  auto twice_sum = sum(tensor_list_gather(pair_list, g.constant(tensor::vector<int32_t>({0, 0})),
+                                          no_dims, dtype::f64),
+                       {0});
+  CHECK(value_of(g.gradients(twice_sum, {x})[0], 1) == 2);
+  auto element_list = tensor_list_push_back(empty_tensor_list(no_dims, any_dim, dtype::f64), x);
+  auto two = tensor_list_set_item(element_list, 1, g.constant(7.0),
+                                  {.resize_if_index_out_of_bounds = true});
+  CHECK(value_of(g.gradients(tensor_list_get_item(two, 0, no_dims, dtype::f64), {x})[0], 3) == 1);
 }
 
-TEST_CASE_METHOD(fixture, "lists within lists are bounded, however they are made") {
-  auto any = g.constant(int32_t{-1});
-  auto none = empty_tensor_list(any, any, dtype::variant);
+TEST_CASE_METHOD(fixture, "the nesting of lists is limited, however they are made") {
+  auto any_dim = g.constant(int32_t{-1});
+  auto empty_list = empty_tensor_list(any_dim, any_dim, dtype::variant);
   auto deep = while_loop(
-      {g.constant(0), tensor_list_push_back(none, none)}, [&](auto& a) { return less(a[0], 3000); },
+      {g.constant(0), tensor_list_push_back(empty_list, empty_list)},
+      [&](auto& a) { return less(a[0], 3000); },
       [&](auto& a) {
-        auto reserved = tensor_list_reserve(any, g.constant(1), dtype::variant);
-        return list{a[0] + 1, tensor_list_push_back(none, add_n({reserved, a[1]}))};
+        auto reserved = tensor_list_reserve(any_dim, g.constant(1), dtype::variant);
+        return list{a[0] + 1, tensor_list_push_back(empty_list, add_n({reserved, a[1]}))};
       })[1];
   CHECK_THAT(failure_of([&] { s.fetch(tensor_list_length(deep)); }),
              Catch::Matchers::Contains("lists are nested more than"));
   auto wide = while_loop(
-      {g.constant(0), none}, [&](auto& a) { return less(a[0], 50); },
+      {g.constant(0), empty_list}, [&](auto& a) { return less(a[0], 50); },
       [&](auto& a) {
-        return list{a[0] + 1, tensor_list_push_back(tensor_list_push_back(none, a[1]), a[1])};
+        return list{a[0] + 1, tensor_list_push_back(tensor_list_push_back(empty_list, a[1]), a[1])};
       })[1];
   CHECK_THAT(failure_of([&] { s.fetch(tensor_list_length(zeros_like(wide))); }),
              Catch::Matchers::Contains("counted twice"));
@@ -372,22 +385,22 @@ TEST_CASE_METHOD(fixture, "an op without a gradient in a loop is named, with the
       [&](auto& v) {
         return list{v[0] + 1, prevent_gradient(v[1], {.message = "not this one"})};
       })[1];
-  auto why = failure_of([&] { g.gradients(y, {x}); });
-  CHECK_THAT(why, Catch::Matchers::Contains("not this one") &&
-                      Catch::Matchers::Contains("function 'body'"));
+  auto error_text = failure_of([&] { g.gradients(y, {x}); });
+  CHECK_THAT(error_text, Catch::Matchers::Contains("not this one") &&
+                             Catch::Matchers::Contains("function 'body'"));
 }
 
 namespace {
 
-// Draws smooth functions of two numbers in nests of branches, loops and calls.
+// Draws smooth functions of two variables in nested branches, loops and calls.
 class drawer {
 public:
-  drawer(graph_builder& in, edge choice, uint64_t seed) : g_(in), choice_(choice), random_(seed) {}
+  drawer(graph_builder& g, edge choice, uint64_t seed) : g_(g), choice_(choice), random_(seed) {}
 
   edge draw(const list& from, int depth) {
     list values = from;
-    auto some = 2 + below(3);
-    for (int i = 0; i < some; ++i)
+    auto branch_count = 2 + below(3);
+    for (int i = 0; i < branch_count; ++i)
       values.push_back(statement(values, depth));
     return values.back() + pick(values);
   }
@@ -414,11 +427,11 @@ private:
                        {[&] { return list{draw(from, depth - 1)}; }, [&] { return list{a * 2.0}; },
                         [&] { return list{draw({b}, depth - 1)}; }})[0];
       case 6: {
-        auto turns = below(4);
-        auto more = below(2);
+        auto iterations = below(4);
+        auto extra_count = below(2);
         return while_loop(
             {g_.constant(0), a, b},
-            [&](auto& v) { return less(v[0], floor_mod(choice_, 3) * more + turns); },
+            [&](auto& v) { return less(v[0], floor_mod(choice_, 3) * extra_count + iterations); },
             [&](auto& v) {
               auto inner = from;
               inner.push_back(v[1]);
@@ -444,23 +457,24 @@ private:
   int functions_ = 0;
 };
 
-// Returns how many gradients were compared: where functions are wild, differences say nothing.
+// Returns the number of compared gradients: where a function changes too fast, differences are no
+// reference.
 int check_program(uint64_t seed) {
   INFO("seed " << seed);
-  fixture at;
-  auto other = at.g.placeholder(dtype::f64, {}, "other");
-  drawer draws{at.g, at.n, seed};
-  auto y = draws.draw({at.x, other}, 3);
+  fixture tested;
+  auto other_input = tested.g.placeholder(dtype::f64, {}, "other");
+  drawer draws{tested.g, tested.n, seed};
+  auto y = draws.draw({tested.x, other_input}, 3);
   int compared = 0;
-  auto dy = at.g.gradients(y, {at.x, other});
+  auto dy = tested.g.gradients(y, {tested.x, other_input});
   for (int choice : {0, 1, 5}) {
-    auto value = [&](edge what, double a, double b) {
-      return number(at.s.fetch(what, {{at.x, a}, {other, b}, {at.n, choice}}));
+    auto value = [&](edge output, double a, double b) {
+      return number(tested.s.fetch(output, {{tested.x, a}, {other_input, b}, {tested.n, choice}}));
     };
-    for (size_t which : {0, 1}) {
+    for (size_t variable_index : {0, 1}) {
       auto difference = [&](double small) {
-        auto shifted = [&](double by) {
-          return which == 0 ? value(y, 0.6 + by, -0.4) : value(y, 0.6, -0.4 + by);
+        auto shifted = [&](double offset) {
+          return variable_index == 0 ? value(y, 0.6 + offset, -0.4) : value(y, 0.6, -0.4 + offset);
         };
         return (shifted(small) - shifted(-small)) / (2 * small);
       };
@@ -468,8 +482,8 @@ int check_program(uint64_t seed) {
       if (expected != Approx(difference(1e-6)).epsilon(1e-5).margin(1e-6))
         continue;
       ++compared;
-      auto found = dy[which] ? value(dy[which], 0.6, -0.4) : 0.0;
-      CHECK(found == Approx(expected).epsilon(1e-4).margin(1e-6));
+      auto computed = dy[variable_index] ? value(dy[variable_index], 0.6, -0.4) : 0.0;
+      CHECK(computed == Approx(expected).epsilon(1e-4).margin(1e-6));
     }
   }
   return compared;
@@ -477,14 +491,14 @@ int check_program(uint64_t seed) {
 
 } // namespace
 
-TEST_CASE("gradients of random nests agree with differences") {
+TEST_CASE("gradients of random nested programs agree with differences") {
   int compared = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed)
     compared += check_program(seed);
   CHECK(compared > 350);
 }
 
-TEST_CASE("gradients of many random nests agree with differences", "[slow]") {
+TEST_CASE("gradients of many random nested programs agree with differences", "[slow]") {
   int compared = 0;
   for (uint64_t seed = 1000; seed < 3000; ++seed)
     compared += check_program(seed);

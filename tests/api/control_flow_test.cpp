@@ -1,4 +1,4 @@
-// Branches, loops and functions as users write them.
+// Branches, loops and functions of the public interface.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "troupe/troupe.hpp"
@@ -17,13 +17,13 @@ constexpr bool takes_more_stack = false;
 #endif
 
 template <class T>
-std::vector<T> values(const tensor& of) {
-  return {of.values<T>().begin(), of.values<T>().end()};
+std::vector<T> values(const tensor& input) {
+  return {input.values<T>().begin(), input.values<T>().end()};
 }
 
 template <class T>
-T value(const tensor& of) {
-  return *of.data<T>();
+T value(const tensor& input) {
+  return *input.data<T>();
 }
 
 } // namespace
@@ -45,7 +45,7 @@ TEST_CASE("only the chosen branch runs, with its effects") {
   CHECK(value<float>(s.fetch(w)) == 6);
 }
 
-TEST_CASE("branches that return nothing have their effects") {
+TEST_CASE("branches without results have their effects") {
   graph_builder g;
   auto v = g.variable(0.0f, "v");
   auto p = g.placeholder(dtype::boolean, {}, "p");
@@ -59,7 +59,7 @@ TEST_CASE("branches that return nothing have their effects") {
   CHECK(value<float>(s.fetch(v)) == 1);
 }
 
-TEST_CASE("what nothing needs in a function does not run, so that it cannot fail") {
+TEST_CASE("unused nodes of a function do not run, so that they cannot fail") {
   graph_builder g;
   auto p = g.placeholder(dtype::boolean, {}, "p");
   auto x = g.placeholder(dtype::i32, {}, "x");
@@ -70,77 +70,78 @@ TEST_CASE("what nothing needs in a function does not run, so that it cannot fail
         return x + 1;
       },
       [&] { return floor_div(x, x); });
-  auto found = while_loop(
+  auto results = while_loop(
       {x}, [](auto& v) { return less(v[0], 3); },
       [&](auto& v) {
         floor_div(v[0], x);
         return list{v[0] + 1};
       });
-  for (const auto& passes : {pass_options{}, pass_options::none()}) {
-    auto s = session::local({.passes = passes});
+  for (const auto& passes_used : {pass_options{}, pass_options::none()}) {
+    auto s = session::local({.passes = passes_used});
     CHECK(value<int32_t>(s.fetch(chosen, {{p, true}, {x, 0}})) == 1);
     CHECK_THROWS(s.fetch(chosen, {{p, false}, {x, 0}}));
-    CHECK(value<int32_t>(s.fetch(found[0], {{x, 0}})) == 3);
+    CHECK(value<int32_t>(s.fetch(results[0], {{x, 0}})) == 3);
   }
 }
 
-TEST_CASE("a case beyond the branches takes the last") {
+TEST_CASE("a case beyond the branches takes the last branch") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
   auto x = g.placeholder(dtype::f32, {-1}, "x");
   auto y = case_of(
       n, {[&] { return list{x + 1}; }, [&] { return list{x * x}; }, [&] { return list{-x}; }});
   auto s = session::local();
-  auto of = [&](int32_t which) {
-    return values<float>(s.fetch(y[0], {{n, which}, {x, {2.0f, 3.0f}}}));
+  auto value_for = [&](int32_t branch) {
+    return values<float>(s.fetch(y[0], {{n, branch}, {x, {2.0f, 3.0f}}}));
   };
-  CHECK(of(0) == std::vector{3.0f, 4.0f});
-  CHECK(of(1) == std::vector{4.0f, 9.0f});
-  CHECK(of(2) == std::vector{-2.0f, -3.0f});
-  CHECK(of(7) == std::vector{-2.0f, -3.0f});
-  CHECK(of(-1) == std::vector{-2.0f, -3.0f});
+  CHECK(value_for(0) == std::vector{3.0f, 4.0f});
+  CHECK(value_for(1) == std::vector{4.0f, 9.0f});
+  CHECK(value_for(2) == std::vector{-2.0f, -3.0f});
+  CHECK(value_for(7) == std::vector{-2.0f, -3.0f});
+  CHECK(value_for(-1) == std::vector{-2.0f, -3.0f});
 }
 
 TEST_CASE("a loop computes until its condition fails") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
   auto x = g.placeholder(dtype::f32, {-1}, "x");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         return list{v[0] + 1, v[1] * 2 + x};
       });
   auto s = session::local();
-  CHECK(values<float>(s.fetch(found[1], {{n, 3}, {x, {1.0f, -1.0f}}})) ==
+  CHECK(values<float>(s.fetch(results[1], {{n, 3}, {x, {1.0f, -1.0f}}})) ==
         std::vector{15.0f, -15.0f});
-  CHECK(values<float>(s.fetch(found[1], {{n, 0}, {x, {1.0f, -1.0f}}})) == std::vector{1.0f, -1.0f});
-  CHECK(value<int>(s.fetch(found[0], {{n, 10000}, {x, {0.0f}}})) == 10000);
+  CHECK(values<float>(s.fetch(results[1], {{n, 0}, {x, {1.0f, -1.0f}}})) ==
+        std::vector{1.0f, -1.0f});
+  CHECK(value<int>(s.fetch(results[0], {{n, 10000}, {x, {0.0f}}})) == 10000);
 }
 
-TEST_CASE("loop variables may change places and shapes") {
+TEST_CASE("loop variables may change positions and shapes") {
   graph_builder g;
   auto a = g.placeholder(dtype::f32, {}, "a"), b = g.placeholder(dtype::f32, {}, "b");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), a, b, reshape(a, {1})}, [](auto& v) { return less(v[0], 3); },
       [](auto& v) {
         return list{v[0] + 1, v[2], v[1], concatenate(list{v[3], reshape(v[2], {1})}, 0)};
       });
-  CHECK(found[3].dims() == partial_shape{-1});
+  CHECK(results[3].dims() == partial_shape{-1});
   auto s = session::local();
-  auto got = s.run({{a, 1.0f}, {b, 2.0f}}, found);
-  CHECK(value<float>(got[1]) == 2);
-  CHECK(value<float>(got[2]) == 1);
-  CHECK(values<float>(got[3]) == std::vector{1.0f, 2.0f, 1.0f, 2.0f});
+  auto outputs = s.run({{a, 1.0f}, {b, 2.0f}}, results);
+  CHECK(value<float>(outputs[1]) == 2);
+  CHECK(value<float>(outputs[2]) == 1);
+  CHECK(values<float>(outputs[3]) == std::vector{1.0f, 2.0f, 1.0f, 2.0f});
 }
 
-TEST_CASE("loops lie within loops, and branches within them") {
+TEST_CASE("loops nest, also with branches") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
   // The sum over i < n of the sum over j < i of j, where i is odd.
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
-        auto more = cond(
+        auto inner_results = cond(
             equal(floor_mod(v[0], 2), 1),
             [&] {
               return while_loop(
@@ -150,22 +151,22 @@ TEST_CASE("loops lie within loops, and branches within them") {
                   })[1];
             },
             [&] { return v[1]; });
-        return list{v[0] + 1, more};
+        return list{v[0] + 1, inner_results};
       });
   auto s = session::local();
-  for (int of : {0, 1, 5, 12}) {
+  for (int number : {0, 1, 5, 12}) {
     int expected = 0;
-    for (int i = 1; i < of; i += 2)
+    for (int i = 1; i < number; i += 2)
       expected += i * (i - 1) / 2;
-    CHECK(value<int>(s.fetch(found[1], {{n, of}})) == expected);
+    CHECK(value<int>(s.fetch(results[1], {{n, number}})) == expected);
   }
 }
 
-TEST_CASE("a variable that a loop changes is another in each turn") {
+TEST_CASE("a variable that a loop changes has another value in each iteration") {
   graph_builder g;
   auto v = g.variable(1.0f, "v");
   auto n = g.placeholder(dtype::i32, {}, "n");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), g.constant(0.0f)}, [&](auto& x) { return less(x[0], n); },
       [&](auto& x) {
         auto doubled = assign_add(v, v); // 2, 4, 8, ...
@@ -173,14 +174,14 @@ TEST_CASE("a variable that a loop changes is another in each turn") {
       });
   auto s = session::local();
   s.run(g.initializer());
-  CHECK(value<float>(s.fetch(found[1], {{n, 4}})) == 2 + 4 + 8 + 16);
+  CHECK(value<float>(s.fetch(results[1], {{n, 4}})) == 2 + 4 + 8 + 16);
   CHECK(value<float>(s.fetch(v)) == 16);
 }
 
-TEST_CASE("a read in a turn that does not depend on the update sees the value before it") {
+TEST_CASE("a read in an iteration that does not depend on the update sees the value before it") {
   graph_builder g;
   auto v = g.variable(1.0f, "v");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), g.constant(0.0f)}, [](auto& x) { return less(x[0], 3); },
       [&](auto& x) {
         assign_add(v, 10.0f);
@@ -188,62 +189,63 @@ TEST_CASE("a read in a turn that does not depend on the update sees the value be
       });
   auto s = session::local();
   s.run(g.initializer());
-  CHECK(value<float>(s.fetch(found[1])) == 1 + 11 + 21);
+  CHECK(value<float>(s.fetch(results[1])) == 1 + 11 + 21);
 }
 
-TEST_CASE("functions are defined once and called often") {
+TEST_CASE("a function is defined once and called several times") {
   graph_builder g;
   auto w = g.variable({2.0f, 3.0f}, "w");
   auto scaled = define(g, "scaled", {argument{dtype::f32, {-1}}}, [&](auto& v) {
     return list{v[0] * w, sum(v[0], {0})};
   });
   auto x = g.placeholder(dtype::f32, {2}, "x");
-  auto once = call(g, scaled, {x}), twice = call(g, scaled, {once[0]});
+  auto first_call = call(g, scaled, {x}), second_call = call(g, scaled, {first_call[0]});
   auto s = session::local();
   s.run(g.initializer());
-  auto got = s.run({{x, {1.0f, 10.0f}}}, {twice[0], twice[1]});
-  CHECK(values<float>(got[0]) == std::vector{4.0f, 90.0f});
-  CHECK(value<float>(got[1]) == 32);
+  auto results = s.run({{x, {1.0f, 10.0f}}}, {second_call[0], second_call[1]});
+  CHECK(values<float>(results[0]) == std::vector{4.0f, 90.0f});
+  CHECK(value<float>(results[1]) == 32);
 }
 
-TEST_CASE("who reads what a call gives comes after all that the call does") {
-  for (auto constant : {false, true}) { // the choice is made before the step, or in it
+TEST_CASE("a node that reads a call's result runs after all effects of the call") {
+  for (auto constant : {false, true}) { // the branch is chosen at compile time, or in the step
     graph_builder g;
     auto v = g.variable(1.0f, "v");
     auto x = g.placeholder(dtype::f32, {}, "x");
-    auto counts = define(g, "counts", {argument{dtype::f32, {}}}, [&](auto& a) {
+    auto counting_function = define(g, "counts", {argument{dtype::f32, {}}}, [&](auto& a) {
       assign_add(v, 10.0f);
       return list{a[0] * 2};
     });
     auto p = g.placeholder(dtype::boolean, {}, "p");
     auto y = cond(
-        constant ? g.constant(true) : p, [&] { return call(g, counts, {x})[0]; },
+        constant ? g.constant(true) : p, [&] { return call(g, counting_function, {x})[0]; },
         [&] { return x; });
-    auto looks = define(g, "looks", {argument{dtype::f32, {}}}, [&](auto& a) {
+    auto reading_function = define(g, "looks", {argument{dtype::f32, {}}}, [&](auto& a) {
       return list{v * 100.0f, a[0]};
     });
-    auto seen = call(g, looks, {y});                // v * 100 has nothing to do with y
-    auto after = call(g, counts, {seen[1]})[0] + v; // the second call comes after the first
+    auto read_values = call(g, reading_function, {y}); // v * 100 does not depend on y
+    // The second call comes after the first.
+    auto after = call(g, counting_function, {read_values[1]})[0] + v;
     auto s = session::local();
     s.run(g.initializer());
-    auto got = s.run({{x, 3.0f}, {p, true}}, {after, seen[0]});
-    CHECK(value<float>(got[0]) == 12 + 21);
-    CHECK(value<float>(got[1]) == 1100);
+    auto results = s.run({{x, 3.0f}, {p, true}}, {after, read_values[0]});
+    CHECK(value<float>(results[0]) == 12 + 21);
+    CHECK(value<float>(results[1]) == 1100);
   }
 }
 
-TEST_CASE("functions draw other random numbers than the graph around them and each other") {
+TEST_CASE("functions draw other random numbers than the surrounding graph and other functions") {
   graph_builder g;
   g.set_random_seed(7);
   auto draw = [&] { return random_uniform(g, {4}, dtype::f32); };
-  auto one = define(g, "one", {argument{dtype::f32, {}}}, [&](auto&) { return list{draw()}; });
+  auto one_draw = define(g, "one", {argument{dtype::f32, {}}}, [&](auto&) { return list{draw()}; });
   auto two = define(g, "two", {argument{dtype::f32, {}}}, [&](auto&) { return list{draw()}; });
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto s = session::local();
-  auto got = s.run({{x, 0.0f}}, {draw(), call(g, one, {x})[0], call(g, two, {x})[0]});
-  CHECK(values<float>(got[0]) != values<float>(got[1]));
-  CHECK(values<float>(got[0]) != values<float>(got[2]));
-  CHECK(values<float>(got[1]) != values<float>(got[2]));
+  auto results = s.run({{x, 0.0f}}, {draw(), call(g, one_draw, {x})[0], call(g, two, {x})[0]});
+  CHECK(values<float>(results[0]) != values<float>(results[1]));
+  CHECK(values<float>(results[0]) != values<float>(results[2]));
+  CHECK(values<float>(results[1]) != values<float>(results[2]));
 }
 
 TEST_CASE("a function may call itself, with the variables that it was given") {
@@ -256,7 +258,7 @@ TEST_CASE("a function may call itself, with the variables that it was given") {
         return list{cond(
             less(v[0], 2), [&] { return v[0]; },
             [&] {
-              auto later = g.after({noted});
+              auto order = g.after({noted});
               return call(g, self, {v[0] - 1, v[1]})[0] + call(g, self, {v[0] - 2, v[1]})[0];
             })};
       });
@@ -272,63 +274,63 @@ TEST_CASE("a function may call itself, with the variables that it was given") {
     s.fetch(call(g, forever, {n}, "deep")[0], {{n, 0}});
   });
   INFO(endless);
-  auto until_limit = endless.find("calls lie more than 500 deep") != std::string::npos,
-       until_stack = endless.find("the stack of the thread") != std::string::npos;
-  CHECK((until_limit || (takes_more_stack && until_stack)));
+  auto hit_call_limit = endless.find("calls lie more than 500 deep") != std::string::npos,
+       hit_stack_limit = endless.find("the stack of the thread") != std::string::npos;
+  CHECK((hit_call_limit || (takes_more_stack && hit_stack_limit)));
 }
 
-TEST_CASE("calls within calls end before a small stack does") {
+TEST_CASE("recursive calls fail before a small stack overflows") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
   auto forever = define_recursive(g, "forever", {argument{dtype::i32, {}}}, {dtype::i32},
                                   [&](auto& self, auto& v) { return call(g, self, {v[0] + 1}); });
   auto deep = call(g, forever, {n}, "deep")[0];
   auto s = session::local({.threads = {.inter_op = 1}});
-  std::string why;
-  std::function<void()> work = [&] { why = failure_of([&] { s.fetch(deep, {{n, 0}}); }); };
+  std::string problem;
+  std::function<void()> work = [&] { problem = failure_of([&] { s.fetch(deep, {{n, 0}}); }); };
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 1024 * 1024);
   pthread_t thread;
-  auto run = [](void* what) -> void* {
-    (*static_cast<std::function<void()>*>(what))();
+  auto run = [](void* argument_pointer) -> void* {
+    (*static_cast<std::function<void()>*>(argument_pointer))();
     return nullptr;
   };
   REQUIRE(pthread_create(&thread, &attributes, run, &work) == 0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
-  INFO(why);
-  CHECK(why.find("the stack of the thread that runs them is used up") != std::string::npos);
+  INFO(problem);
+  CHECK(problem.find("the stack of the thread that runs them is used up") != std::string::npos);
 }
 
-TEST_CASE("an error in a loop names the node and the turn") {
+TEST_CASE("an error in a loop names the node and the iteration") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], 10); },
       [&](auto& v) {
         return list{v[0] + 1, floor_div(100, n - v[0])};
       },
       {.name = "train"});
   auto s = session::local();
-  auto text = failure_of([&] { s.fetch(found[1], {{n, 7}}); });
+  auto text = failure_of([&] { s.fetch(results[1], {{n, 7}}); });
   CHECK(text.find("'train'") != std::string::npos);
   CHECK(text.find("iteration 7]") != std::string::npos);
   CHECK(text.find("FloorDiv") != std::string::npos);
-  CHECK(value<int>(s.fetch(found[1], {{n, 50}})) == 2);
+  CHECK(value<int>(s.fetch(results[1], {{n, 50}})) == 2);
 }
 
-TEST_CASE("a loop that never ends is ended by its deadline") {
+TEST_CASE("a loop that never ends is stopped by its deadline") {
   graph_builder g;
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0)}, [](auto& v) { return greater_equal(v[0], 0); },
       [](auto& v) { return list{v[0] * 1}; });
   auto s = session::local();
-  CHECK_THROWS_WITH(s.fetch(found[0], {}, {.timeout = std::chrono::milliseconds{50}}),
+  CHECK_THROWS_WITH(s.fetch(results[0], {}, {.timeout = std::chrono::milliseconds{50}}),
                     Catch::Contains("not done in time"));
 }
 
-TEST_CASE("what does not fit is refused where it is built") {
+TEST_CASE("mismatched branches and loops are refused where they are built") {
   graph_builder g;
   auto p = g.placeholder(dtype::boolean, {}, "p");
   auto x = g.placeholder(dtype::f32, {}, "x");
@@ -349,20 +351,20 @@ TEST_CASE("what does not fit is refused where it is built") {
       p, [&] { return inside = x + 1; }, [&] { return x; });
   CHECK(failure_of([&] { g.constant(1.0f) + inside; }).find("belongs to another graph") !=
         std::string::npos);
-  // After all that the graph is as good as before.
+  // After the errors the graph can still be used.
   CHECK(value<float>(session::local().fetch(x + 1, {{x, 1.0f}})) == 2);
 }
 
-TEST_CASE("what a function says of shapes holds when it runs") {
+TEST_CASE("shapes that a function declares hold when it runs") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1}, "x");
-  auto again = define_recursive(g, "again", {argument{dtype::f32, {2}}}, {dtype::f32},
-                                [&](auto& self, auto& v) {
-                                  return list{cond(
-                                      greater(sum(v[0], {0}), 100.0f), [&] { return v[0]; },
-                                      [&] { return call(g, self, {v[0] * 2})[0]; })};
-                                });
-  auto y = call(g, again, {x});
+  auto recursive_function = define_recursive(
+      g, "again", {argument{dtype::f32, {2}}}, {dtype::f32}, [&](auto& self, auto& v) {
+        return list{cond(
+            greater(sum(v[0], {0}), 100.0f), [&] { return v[0]; },
+            [&] { return call(g, self, {v[0] * 2})[0]; })};
+      });
+  auto y = call(g, recursive_function, {x});
   auto s = session::local();
   CHECK(values<float>(s.fetch(y[0], {{x, {30.0f, 10.0f}}})) == std::vector{120.0f, 40.0f});
   CHECK(failure_of([&] {
@@ -371,22 +373,22 @@ TEST_CASE("what a function says of shapes holds when it runs") {
         std::string::npos);
 }
 
-TEST_CASE("a loop on variables runs on the task that has them") {
+TEST_CASE("a loop on variables runs on the variables' task") {
   graph_builder g;
   auto s = session::local();
   auto v = g.variable({1.0f, 2.0f}, "v");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0)}, [](auto& x) { return less(x[0], 100); },
       [&](auto& x) {
         assign_add(v, {1.0f, 1.0f});
         return list{x[0] + 1};
       });
   s.run(g.initializer());
-  s.run(found[0].node);
+  s.run(results[0].node);
   CHECK(values<float>(s.fetch(v)) == std::vector{101.0f, 102.0f});
 }
 
-TEST_CASE("the first number in a loop that is not finite is caught, with its turn") {
+TEST_CASE("the first number in a loop that is not finite is reported, with its iteration") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto y = while_loop(
@@ -396,8 +398,8 @@ TEST_CASE("the first number in a loop that is not finite is caught, with its tur
       },
       {.name = "train"})[1];
   auto s = session::local({.insight = {.check_numerics = true}});
-  auto why = failure_of([&] { s.fetch(y, {{x, 3.0f}}); });
-  CHECK_THAT(why,
+  auto error_text = failure_of([&] { s.fetch(y, {{x, 3.0f}}); });
+  CHECK_THAT(error_text,
              Catch::Matchers::Contains("'train'") && Catch::Matchers::Contains("iteration 2]") &&
                  Catch::Matchers::Contains("logarithm") && Catch::Matchers::Contains("not finite"));
   CHECK(failure_of([&] { session::local().fetch(y, {{x, 3.0f}}); }) == "no error");

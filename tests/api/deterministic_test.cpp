@@ -10,17 +10,17 @@ namespace troupe::test::deterministic_test {
 namespace {
 
 tensor noise(const shape& dims, unsigned seed) {
-  auto made = tensor::make(dtype::f32, dims);
-  REQUIRE(made);
+  auto result = tensor::make(dtype::f32, dims);
+  REQUIRE(result);
   std::mt19937 random{seed};
   std::uniform_real_distribution<float> distribution{-1, 1};
-  for (auto& x : made->values<float>())
+  for (auto& x : result->values<float>())
     x = distribution(random);
-  return *made;
+  return *result;
 }
 
-// Large enough that every kernel's loop is shared by as many threads as there are, with extents
-// that no vector and no thread count divides.
+// Large enough that each kernel's loop is split over all threads, with extents that are no multiple
+// of a vector or of a thread count.
 constexpr int64_t batch = 257, inputs = 1003, hidden = 517, classes = 11;
 
 struct model {
@@ -33,7 +33,7 @@ struct model {
     labels = g.placeholder(dtype::i32, {-1}, "labels");
     w1 = g.variable(truncated_normal(g, {inputs, hidden}, dtype::f32, {.seed = 1}) * 0.05, "w1");
     auto b1 = g.variable(fill(g, {hidden}, 0.01f), "b1");
-    // No seed: the name of the node stands for one.
+    // No seed: it is derived from the node's name.
     w2 = g.variable(random_uniform(g, {hidden, classes}, dtype::f32, "w2/unseeded") * 0.1, "w2");
     auto b2 = g.variable(fill(g, {classes}, 0.0f), "b2");
     auto layer = tanh(bias_add(matmul(x, w1), b1)) + sigmoid(matmul(x, w1)) * 0.1;
@@ -46,7 +46,7 @@ struct model {
   }
 };
 
-// Everything that a few steps of training have computed.
+// All values that a few training steps have computed.
 std::vector<tensor> train(session s) {
   model m;
   s.run(m.initializer);
@@ -54,12 +54,12 @@ std::vector<tensor> train(session s) {
   std::vector<int32_t> digits(batch);
   for (size_t i = 0; i < digits.size(); ++i)
     digits[i] = static_cast<int32_t>(i * 7 % classes);
-  std::vector<tensor> found;
+  std::vector<tensor> tensors;
   for (unsigned i = 0; i < 4; ++i)
-    found.push_back(step.run({noise({batch, inputs}, i), tensor::vector(digits)})[0]);
-  found.push_back(s.fetch(m.w1));
-  found.push_back(s.fetch(m.w2));
-  return found;
+    tensors.push_back(step.run({noise({batch, inputs}, i), tensor::vector(digits)})[0]);
+  tensors.push_back(s.fetch(m.w1));
+  tensors.push_back(s.fetch(m.w2));
+  return tensors;
 }
 
 void check_same(const std::vector<tensor>& a, const std::vector<tensor>& b) {
@@ -87,7 +87,7 @@ TEST_CASE("a deterministic session trains to the same bits with any number of th
 TEST_CASE("a deterministic session trains to the same bits on another task") {
   watchdog watch;
   auto cluster = make_cluster(1);
-  auto one = start_task(cluster, {"worker", 0});
+  auto first_task = start_task(cluster, {"worker", 0});
   check_same(train(session::connect(cluster, {.deterministic = true})),
              train(session::local({.threads = {.intra_op = 3}, .deterministic = true})));
 }
@@ -95,11 +95,11 @@ TEST_CASE("a deterministic session trains to the same bits on another task") {
 TEST_CASE("random ops without a seed repeat in deterministic sessions only") {
   auto draw = [](bool deterministic, const char* name) {
     graph_builder g;
-    auto drawn = random_uniform(g, {100}, dtype::f32, name);
-    return session::local({.deterministic = deterministic}).fetch(drawn);
+    auto noise = random_uniform(g, {100}, dtype::f32, name);
+    return session::local({.deterministic = deterministic}).fetch(noise);
   };
   CHECK(identical(draw(true, "a"), draw(true, "a")));
-  CHECK_FALSE(identical(draw(true, "a"), draw(true, "b"))); // each has numbers of its own
+  CHECK_FALSE(identical(draw(true, "a"), draw(true, "b"))); // each name gives other numbers
   CHECK_FALSE(identical(draw(false, "a"), draw(false, "a")));
 }
 

@@ -1,4 +1,4 @@
-// Gradients as users change them, and gradients of gradients.
+// Gradients with user functions, and gradients of gradients.
 #include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
@@ -8,15 +8,15 @@ namespace troupe::test::gradients_test {
 
 namespace {
 
-std::vector<double> values_of(const tensor& of) {
-  return {of.values<double>().begin(), of.values<double>().end()};
+std::vector<double> values_of(const tensor& input) {
+  return {input.values<double>().begin(), input.values<double>().end()};
 }
 
 using formula = std::function<edge(edge x)>; // a scalar of a [2, 3] matrix
 
-// Compares H v, which comes from the graph, with the differences of gradients along v.
-void check_hessian(const char* what, const formula& f) {
-  INFO(what);
+// Compares H v, computed by the graph, with differences of gradients along v.
+void check_hessian(const char* label, const formula& f) {
+  INFO(label);
   std::vector<double> start{0.3, -1.2, 0.7, 1.1, -0.4, 0.9}, along{1, -0.5, 2, 0.25, -1, 0.75};
   graph_builder g;
   auto x = g.placeholder(dtype::f64, {2, 3}, "x");
@@ -29,10 +29,10 @@ void check_hessian(const char* what, const formula& f) {
   REQUIRE_FALSE(by_weight.is_nothing());
   auto s = session::local();
   auto moved = [&](double step) {
-    auto at = start;
-    for (size_t i = 0; i < at.size(); ++i)
-      at[i] += step * along[i];
-    return tensor::of<double>({2, 3}, at);
+    auto point = start;
+    for (size_t i = 0; i < point.size(); ++i)
+      point[i] += step * along[i];
+    return tensor::of<double>({2, 3}, point);
   };
   constexpr double step = 1e-5;
   auto product = values_of(s.fetch(by_sum, {{x, moved(0)}}));
@@ -48,13 +48,14 @@ void check_hessian(const char* what, const formula& f) {
 
 } // namespace
 
-TEST_CASE("Hessians times vectors agree with the differences of gradients") {
+TEST_CASE("Hessian-vector products agree with differences of gradients") {
   auto weights = tensor::of<double>({3, 2}, {0.5, -1, 0.25, 2, -0.75, 1.5});
-  auto back = tensor::of<double>({2, 3}, {1, 0.5, -0.25, -1.5, 0.75, 2});
+  auto output_gradient = tensor::of<double>({2, 3}, {1, 0.5, -0.25, -1.5, 0.75, 2});
   auto labels = tensor::of<double>({2, 3}, {0.2, 0.5, 0.3, 1, 0, 0});
   check_hessian("a cube", [](edge x) { return sum(x * x * x); });
-  check_hessian("a network",
-                [&](edge x) { return mean(square(matmul(tanh(matmul(x, weights)), back))); });
+  check_hessian("a network", [&](edge x) {
+    return mean(square(matmul(tanh(matmul(x, weights)), output_gradient)));
+  });
   check_hessian("softmax", [&](edge x) { return sum(square(softmax(x * x))); });
   check_hessian("cross entropy",
                 [&](edge x) { return sum(softmax_cross_entropy_with_logits(x * x, labels).loss); });
@@ -65,8 +66,7 @@ TEST_CASE("Hessians times vectors agree with the differences of gradients") {
   });
 }
 
-TEST_CASE(
-    "Hessians times vectors reach through convolutions, pools, and what has no dense gradient") {
+TEST_CASE("Hessian-vector products go through convolutions, pools, and sparse gradients") {
   auto filter = tensor::of<double>({2, 2, 1, 2}, {0.5, -1, 0.25, 2, -0.75, 1.5, 1, -0.5});
   auto image = [](edge x) { return reshape(x, {1, 2, 3, 1}); };
   auto axis = tensor::scalar<int32_t>(1);
@@ -92,14 +92,16 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("a gradient that was given trains through an op that has none") {
-  auto straight_through = [](gradient_context& at) { return edges{at.output_gradient(0)}; };
+TEST_CASE("a user-defined gradient trains through an op that has none") {
+  auto identity_gradient = [](gradient_context& context) {
+    return edges{context.output_gradient(0)};
+  };
   graph_builder g;
   auto w = g.variable(tensor::vector<double>({0.2, 1.7}), "w");
   auto loss = sum(square(round(w) * 3.0));
-  auto found = g.gradients(loss, {w}, {.of_ops = {{"Round", straight_through}}})[0];
-  REQUIRE_FALSE(found.is_nothing());
-  auto* train = gradient_descent{0.1}.apply_gradients({{w, found}});
+  auto gradient = g.gradients(loss, {w}, {.of_ops = {{"Round", identity_gradient}}})[0];
+  REQUIRE_FALSE(gradient.is_nothing());
+  auto* train = gradient_descent{0.1}.apply_gradients({{w, gradient}});
   auto s = session::local();
   s.run(g.initializer());
   s.run(train);
@@ -108,16 +110,16 @@ TEST_CASE("a gradient that was given trains through an op that has none") {
   CHECK(after[1] == Approx(1.7 - 0.1 * 2 * 9 * 2));
 }
 
-TEST_CASE("a function given may use the ops of the library") {
+TEST_CASE("a user-defined gradient may use the ops of the library") {
   graph_builder g;
   auto x = g.placeholder(dtype::f64, {2}, "x");
   auto y = square(x, "y");
-  auto clipped = [](gradient_context& at) {
-    return edges{clip_by_value(at.output_gradient(0) * at.input(0) * 2.0, -1.0, 1.0)};
+  auto clipped = [](gradient_context& context) {
+    return edges{clip_by_value(context.output_gradient(0) * context.input(0) * 2.0, -1.0, 1.0)};
   };
-  auto found = g.gradients(sum(y), {x}, {.of_nodes = {{y.node, clipped}}})[0];
+  auto gradient = g.gradients(sum(y), {x}, {.of_nodes = {{y.node, clipped}}})[0];
   auto s = session::local();
-  CHECK(values_of(s.fetch(found, {{x, tensor::vector<double>({0.25, -7})}})) ==
+  CHECK(values_of(s.fetch(gradient, {{x, tensor::vector<double>({0.25, -7})}})) ==
         std::vector{0.5, -1.0});
 }
 
@@ -133,12 +135,12 @@ TEST_CASE("gradients stop where users say") {
   CHECK(values_of(s.fetch(g.gradients(loss, {w})[0])) == std::vector<double>{8, 16});
 }
 
-TEST_CASE("an error in what was given names the node and the line of the call") {
+TEST_CASE("an error in a user-defined gradient names the node and the line of the call") {
   graph_builder g;
   auto x = g.placeholder(dtype::f64, {2}, "x");
   auto y = square(x, "y");
-  auto none = [](gradient_context&) { return edges{}; };
-  CHECK_THROWS_WITH(g.gradients(sum(y), {x}, {.of_nodes = {{y.node, none}}}),
+  auto no_gradients = [](gradient_context&) { return edges{}; };
+  CHECK_THROWS_WITH(g.gradients(sum(y), {x}, {.of_nodes = {{y.node, no_gradients}}}),
                     Catch::Contains("gradients (gradients_test.cpp:") &&
                         Catch::Contains("Square 'y' (gradients_test.cpp:") &&
                         Catch::Contains("gave 0 gradients for 1 inputs"));

@@ -20,18 +20,18 @@ std::string error_of(Body&& body, error_kind kind = error_kind::invalid_argument
   return {};
 }
 
-std::string here(int line) { return "(graph_builder_test.cpp:" + std::to_string(line) + ")"; }
+std::string at_line(int line) { return "(graph_builder_test.cpp:" + std::to_string(line) + ")"; }
 
 bool contains(const std::string& text, const std::string& part) {
   INFO(text << "\nshould contain: " << part);
-  auto found = text.find(part) != text.npos;
-  CHECK(found);
-  return found;
+  auto is_contained = text.find(part) != text.npos;
+  CHECK(is_contained);
+  return is_contained;
 }
 
 } // namespace
 
-TEST_CASE("a formula adds the nodes that it spells") {
+TEST_CASE("a formula adds one node for each of its operations") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 3}, "x");
   auto w = g.variable(tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}), "w");
@@ -45,7 +45,7 @@ TEST_CASE("a formula adds the nodes that it spells") {
   CHECK(to_scalar<float>(*constant_value(add->inputs()[1])) == 1.0f);
 }
 
-TEST_CASE("each operator adds its op, on either side of a number") {
+TEST_CASE("each operator adds its op, with a number on either side") {
   graph_builder g;
   auto x = g.placeholder(dtype::f64, {}, "x");
   auto op = [](edge e) { return e.node->op().name; };
@@ -59,7 +59,7 @@ TEST_CASE("each operator adds its op, on either side of a number") {
   CHECK(difference.node->inputs()[0].type() == dtype::f64);
 }
 
-TEST_CASE("a number takes the type of the edge beside it, unless that would change it") {
+TEST_CASE("a number takes the type of the other operand, unless that would change its value") {
   graph_builder g;
   auto bytes = g.placeholder(dtype::u8, {2}, "bytes");
   CHECK((bytes + 255).type() == dtype::u8);
@@ -106,36 +106,37 @@ TEST_CASE("ops with several outputs return them by name, without outputs the nod
   CHECK(add_n({parts[0], parts[1]}).dims() == partial_shape{2, 2});
 }
 
-TEST_CASE("a scope that ends before one that began in it ends that, too") {
+TEST_CASE("a scope that ends before a nested one also ends the nested one") {
   graph_builder g;
   g.push_scope("outer");
   auto outer = std::make_unique<graph_scope>(g, graph_scope::kind::name);
   g.push_scope("inner");
   auto inner = std::make_unique<graph_scope>(g, graph_scope::kind::name);
   g.push_device("/job:ps");
-  auto on = std::make_unique<graph_scope>(g, graph_scope::kind::device);
+  auto device_scope = std::make_unique<graph_scope>(g, graph_scope::kind::device);
   CHECK(g.scope() == "outer/inner/");
   outer.reset();
   CHECK(g.scope() == "");
   inner.reset();
   CHECK(g.scope() == "");
   {
-    auto again = g.scope("again");
+    auto scope = g.scope("again");
     CHECK(g.scope() == "again/");
   }
-  on.reset();
+  device_scope.reset();
   CHECK(g.constant(1.0f).node->device() == "");
 }
 
-TEST_CASE("scopes prefix names and end with their block; devices and controls likewise") {
+TEST_CASE(
+    "scopes prefix names and end with their block, and so do devices and control dependences") {
   graph_builder g;
   auto* first = no_op(g, "first");
   edge inner, placed;
   {
-    auto in = g.scope("layer");
+    auto scope = g.scope("layer");
     inner = g.placeholder(dtype::f32, {}, "x");
-    auto on = g.on("/job:ps/task:0");
-    auto later = g.after({first});
+    auto placement = g.on("/job:ps/task:0");
+    auto order = g.after({first});
     placed = inner + 1;
   }
   CHECK(inner.name() == "layer/x");
@@ -144,7 +145,7 @@ TEST_CASE("scopes prefix names and end with their block; devices and controls li
   CHECK(placed.node->controls() == std::vector<node*>{first});
   CHECK(g.placeholder(dtype::f32, {}, "x").name() == "x");
   {
-    auto again = g.scope("layer");
+    auto scope = g.scope("layer");
     CHECK(g.scope() == "layer_1/");
   }
 }
@@ -153,7 +154,7 @@ TEST_CASE("variables bring their initializers; one node runs them all") {
   graph_builder g;
   variable_handle w, b;
   {
-    auto in = g.scope("net");
+    auto scope = g.scope("net");
     w = g.variable(truncated_normal(g, {3, 2}, dtype::f32, {.seed = 1}) * 0.1, "w");
     b = g.variable({0.0f, 0.0f}, "b");
   }
@@ -162,23 +163,24 @@ TEST_CASE("variables bring their initializers; one node runs them all") {
   CHECK(b.initializer->name() == "net/b/init");
   auto bare = g.variable(dtype::i64, {}, "step");
   CHECK(bare.initializer == nullptr);
-  auto* all = g.initializer();
-  CHECK(all->controls() == std::vector<node*>{w.initializer, b.initializer});
-  CHECK(g.initializer() == all);
+  auto* initializer = g.initializer();
+  CHECK(initializer->controls() == std::vector<node*>{w.initializer, b.initializer});
+  CHECK(g.initializer() == initializer);
   g.variable(1, "more");
   CHECK(g.initializer()->controls().size() == 3);
 }
 
-TEST_CASE("gradients are edges of the same graph; no dependence gives an edge to nothing") {
+TEST_CASE(
+    "gradients are edges of the same graph; without a dependence the gradient is an empty edge") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x"), y = g.placeholder(dtype::f32, {2}, "y");
-  auto found = g.gradients(sum(square(x)), {x, y});
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].dims() == partial_shape{2});
-  CHECK(found[1].is_nothing());
+  auto gradients = g.gradients(sum(square(x)), {x, y});
+  REQUIRE(gradients.size() == 2);
+  CHECK(gradients[0].dims() == partial_shape{2});
+  CHECK(gradients[1].is_nothing());
 }
 
-TEST_CASE("an error says which node it is about and the line that builds it") {
+TEST_CASE("an error names its node and the line that builds it") {
   graph_builder g;
   auto a = g.placeholder(dtype::f32, {2, 3}, "a");
   auto b = g.placeholder(dtype::i32, {2, 3}, "b");
@@ -187,25 +189,25 @@ TEST_CASE("an error says which node it is about and the line that builds it") {
     line = __LINE__ + 1;
     matmul(a, a, "product");
   });
-  contains(text, "MatMul 'product' " + here(line));
+  contains(text, "MatMul 'product' " + at_line(line));
   contains(text, "[2,3]");
   text = error_of([&] {
     line = __LINE__ + 1;
     a + b;
   });
-  contains(text, here(line));
+  contains(text, at_line(line));
   contains(text, "i32");
   text = error_of([&] {
     line = __LINE__ + 1;
     relu(edge{});
   });
-  contains(text, "Relu " + here(line));
+  contains(text, "Relu " + at_line(line));
   contains(text, "edge to nothing");
   text = error_of([&] {
     line = __LINE__ + 1;
     relu(2.0f);
   });
-  contains(text, here(line));
+  contains(text, at_line(line));
   contains(text, "no input is an edge");
   text = error_of(
       [&] {
@@ -213,25 +215,25 @@ TEST_CASE("an error says which node it is about and the line that builds it") {
         g.placeholder(dtype::f32, {}, "a");
       },
       error_kind::already_exists);
-  contains(text, here(line));
+  contains(text, at_line(line));
   contains(text, "used already by Placeholder 'a'");
   text = error_of([&] {
     line = __LINE__ + 1;
-    auto on = g.on("/job:");
+    auto placement = g.on("/job:");
   });
-  contains(text, here(line));
+  contains(text, at_line(line));
   text = error_of([&] {
     line = __LINE__ + 1;
-    auto in = g.scope("no name");
+    auto scope = g.scope("no name");
   });
-  contains(text, here(line));
-  graph_builder other;
-  auto c = other.placeholder(dtype::f32, {2, 3}, "c");
+  contains(text, at_line(line));
+  graph_builder other_graph;
+  auto c = other_graph.placeholder(dtype::f32, {2, 3}, "c");
   text = error_of([&] {
     line = __LINE__ + 1;
     a + c;
   });
-  contains(text, here(line));
+  contains(text, at_line(line));
   contains(text, "another graph");
 }
 
@@ -254,7 +256,7 @@ TEST_CASE("an optimizer finds the variables that the loss depends on") {
     line = __LINE__ + 1;
     gradient_descent{0.1f}.minimize(loss, {unused});
   });
-  contains(text, here(line));
+  contains(text, at_line(line));
   contains(text, "does not depend on VariableV2 'unused'");
   text = error_of([&] { gradient_descent{0.1f}.minimize(mean(x)); });
   contains(text, "depends on no variable");

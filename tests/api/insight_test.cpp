@@ -24,53 +24,53 @@ status failure_of(auto&& body) {
   return {};
 }
 
-std::vector<std::string> names(const step_statistics& of, span_kind kind) {
-  std::vector<std::string> found;
-  for (const auto& task : of.tasks)
+std::vector<std::string> names(const step_statistics& statistics, span_kind kind) {
+  std::vector<std::string> result;
+  for (const auto& task : statistics.tasks)
     for (const auto& span : task.spans)
       if (task.subject_of(span).kind == kind)
-        found.push_back(task.subject_of(span).name);
-  return found;
+        result.push_back(task.subject_of(span).name);
+  return result;
 }
 
-std::string first_line(const std::string& of) { return of.substr(0, of.find('\n')); }
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 } // namespace
 
-TEST_CASE("a run tells what ran, when and where") {
+TEST_CASE("a run reports which nodes ran, when and where") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1}, "x");
   auto scaled = mul(x, 3.0f, "scaled");
   auto y = add(scaled, x, "y");
   auto s = session::local({.passes = {.fuse = false}});
-  step_statistics found;
+  step_statistics statistics;
   auto before = std::chrono::steady_clock::now();
   auto values = tensor::vector<float>(std::vector<float>(1000, 1.0f));
-  s.run({{x, values}}, {y}, {}, {.statistics = &found});
-  REQUIRE(found.tasks.size() == 1);
-  const auto& task = found.tasks[0];
+  s.run({{x, values}}, {y}, {}, {.statistics = &statistics});
+  REQUIRE(statistics.tasks.size() == 1);
+  const auto& task = statistics.tasks[0];
   CHECK(task.task == "/job:local/task:0");
-  auto ran = names(found, span_kind::node);
-  CHECK(std::ranges::count(ran, "scaled") == 1);
-  CHECK(std::ranges::count(ran, "y") == 1);
+  auto node_names = names(statistics, span_kind::node);
+  CHECK(std::ranges::count(node_names, "scaled") == 1);
+  CHECK(std::ranges::count(node_names, "y") == 1);
   CHECK(task.peak_bytes >= 4000);
   CHECK(task.allocated_bytes >= 4000);
-  CHECK(found.begin_ns >= before.time_since_epoch().count());
-  CHECK(found.begin_ns <= task.begin_ns);
-  CHECK(task.end_ns <= found.end_ns);
+  CHECK(statistics.begin_ns >= before.time_since_epoch().count());
+  CHECK(statistics.begin_ns <= task.begin_ns);
+  CHECK(task.end_ns <= statistics.end_ns);
   for (const auto& span : task.spans) {
     CHECK(span.begin_ns >= task.begin_ns);
     CHECK(span.end_ns <= task.end_ns);
     CHECK(task.subject_of(span).device == "/job:local/task:0/device:cpu:0");
   }
-  // The next run, and one that is not asked, leave nothing behind.
+  // The next run, and a run without statistics, keep no records.
   s.run({{x, values}}, {y});
   auto prepared = s.prepare({x}, {y});
-  prepared.run({values}, {.statistics = &found});
-  CHECK(names(found, span_kind::node).size() == ran.size());
+  prepared.run({values}, {.statistics = &statistics});
+  CHECK(names(statistics, span_kind::node).size() == node_names.size());
 }
 
-TEST_CASE("statistics tell what nodes within loops took, by the nest that they are in") {
+TEST_CASE("statistics report the times of nodes within nested loops, by loop") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {1000}, "x");
   auto y = while_loop(
@@ -87,36 +87,37 @@ TEST_CASE("statistics tell what nodes within loops took, by the nest that they a
       {.name = "train", .parallel_iterations = 1})[1];
   auto s = session::local();
   auto train = s.prepare({x}, {y});
-  for (int i = 0; i < 2; ++i) { // the second has what is its own
-    step_statistics found;
-    train.run({tensor::vector(std::vector<float>(1000, 1))}, {.statistics = &found});
-    const auto& task = found.tasks.at(0);
+  for (int i = 0; i < 2; ++i) { // the second run has records of its own
+    step_statistics statistics;
+    train.run({tensor::vector(std::vector<float>(1000, 1))}, {.statistics = &statistics});
+    const auto& task = statistics.tasks.at(0);
     std::map<std::string, const step_span*> inner;
-    const step_span* whole = nullptr;
-    for (const auto& one : task.spans)
-      if (task.subject_of(one).kind == span_kind::inner)
-        inner[task.subject_of(one).name] = &one;
-      else if (task.subject_of(one).name == "train")
-        whole = &one;
-    REQUIRE(whole);
+    const step_span* train_span = nullptr;
+    for (const auto& span : task.spans)
+      if (task.subject_of(span).kind == span_kind::inner)
+        inner[task.subject_of(span).name] = &span;
+      else if (task.subject_of(span).name == "train")
+        train_span = &span;
+    REQUIRE(train_span);
     REQUIRE(inner.contains("train [body] soft"));
     REQUIRE(inner.contains("train [body] rnn [body] added"));
     CHECK(inner.at("train [body] soft")->runs == 5);
     CHECK(inner.at("train [body] rnn")->runs == 5);
     CHECK(inner.at("train [body] rnn [body] added")->runs == 15);
-    auto took = [](const step_span* one) { return one->end_ns - one->begin_ns; };
-    CHECK(took(inner.at("train [body] rnn [body] added")) > 0);
-    CHECK(took(inner.at("train [body] rnn [body] added")) <= took(inner.at("train [body] rnn")));
-    CHECK(took(inner.at("train [body] rnn")) + took(inner.at("train [body] soft")) <=
-          took(whole) + 1000);
+    auto duration_of = [](const step_span* span) { return span->end_ns - span->begin_ns; };
+    CHECK(duration_of(inner.at("train [body] rnn [body] added")) > 0);
+    CHECK(duration_of(inner.at("train [body] rnn [body] added")) <=
+          duration_of(inner.at("train [body] rnn")));
+    CHECK(duration_of(inner.at("train [body] rnn")) + duration_of(inner.at("train [body] soft")) <=
+          duration_of(train_span) + 1000);
   }
 }
 
-TEST_CASE("statistics tell what nodes of loops took whose turns overlap, or wait") {
+TEST_CASE("statistics report the times of loop nodes whose iterations overlap or wait") {
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::f32}, {.capacity = 100});
   auto rows = g.placeholder(dtype::f32, {10, 1000}, "rows");
-  auto* put = queue_enqueue_many(queue, {rows});
+  auto* enqueue = queue_enqueue_many(queue, {rows});
   auto y = while_loop(
       {g.constant(0), g.constant(tensor::vector(std::vector<float>(1000)))},
       [&](auto& v) { return less(v[0], 5); },
@@ -132,18 +133,18 @@ TEST_CASE("statistics tell what nodes of loops took whose turns overlap, or wait
       },
       {.name = "train"})[1];
   auto s = session::local();
-  s.run({{rows, tensor::of({10, 1000}, std::vector<float>(10'000, 1))}}, {}, {put});
+  s.run({{rows, tensor::of({10, 1000}, std::vector<float>(10'000, 1))}}, {}, {enqueue});
   auto train = s.prepare({}, {y});
   for (int i = 0; i < 2; ++i) {
-    step_statistics found;
-    train.run({}, {.statistics = &found});
-    const auto& task = found.tasks.at(0);
+    step_statistics statistics;
+    train.run({}, {.statistics = &statistics});
+    const auto& task = statistics.tasks.at(0);
     std::map<std::string, const step_span*> inner;
-    for (const auto& one : task.spans)
-      if (task.subject_of(one).kind == span_kind::inner)
-        inner[task.subject_of(one).name] = &one;
-    for (const auto& [name, one] : inner)
-      UNSCOPED_INFO(name << " " << one->runs);
+    for (const auto& span : task.spans)
+      if (task.subject_of(span).kind == span_kind::inner)
+        inner[task.subject_of(span).name] = &span;
+    for (const auto& [name, inner_span] : inner)
+      UNSCOPED_INFO(name << " " << inner_span->runs);
     REQUIRE(inner.contains("train/soft"));
     CHECK(inner.at("train/soft")->runs == 5);
     CHECK(inner.at("train/soft")->begin_ns >= task.begin_ns);
@@ -154,19 +155,19 @@ TEST_CASE("statistics tell what nodes of loops took whose turns overlap, or wait
   }
 }
 
-TEST_CASE("steps of many threads make one trace that keeps the format's rules") {
+TEST_CASE("steps of many threads form one trace that follows the format's rules") {
   graph_builder g;
   auto queue = fifo_queue(g, {dtype::f32}, {.capacity = 1});
   auto x = g.placeholder(dtype::f32, {}, "x");
-  auto* put = queue_enqueue(queue, {exp(x)});
+  auto* enqueue = queue_enqueue(queue, {exp(x)});
   auto got = queue_dequeue(queue, {dtype::f32})[0];
   auto y = got * 2;
   auto s = session::local({.threads = {.inter_op = 2}});
   std::vector<step_statistics> steps(20);
   {
     auto taker = s.prepare({}, {y});
-    auto giver = s.prepare({x}, {}, {put});
-    std::jthread other{[&] {
+    auto giver = s.prepare({x}, {}, {enqueue});
+    std::jthread putter{[&] {
       for (size_t i = 0; i < 10; ++i)
         taker.run({}, {.statistics = &steps[i]});
     }};
@@ -177,41 +178,41 @@ TEST_CASE("steps of many threads make one trace that keeps the format's rules") 
   CHECK(test::broken_rule(trace) == "");
   CHECK(test::slices(trace, "region 0").size() == 20);
   CHECK(names(steps[0], span_kind::wait).size() == 1);
-  CHECK(std::ranges::count_if(trace["traceEvents"], [](const json& one) {
-          return one["ph"] == "b" && one["cat"] == "wait";
+  CHECK(std::ranges::count_if(trace["traceEvents"], [](const json& entry) {
+          return entry["ph"] == "b" && entry["cat"] == "wait";
         }) == 20);
 }
 
-TEST_CASE("a run without a waiting thread tells the same before its end is told") {
+TEST_CASE("a run without a waiting thread has its statistics before its callback is called") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto y = log(x, "y");
   auto s = session::local({.insight = {.sample_every = 1}});
   auto prepared = s.prepare({x}, {y});
-  step_statistics found;
-  prepared.run_async({tensor::scalar(1.0f)}, {.statistics = &found}).get();
-  CHECK(names(found, span_kind::node) == std::vector<std::string>{"y"});
-  CHECK(found.begin_ns <= found.tasks.at(0).begin_ns);
-  CHECK(found.tasks.at(0).end_ns <= found.end_ns);
+  step_statistics statistics;
+  prepared.run_async({tensor::scalar(1.0f)}, {.statistics = &statistics}).get();
+  CHECK(names(statistics, span_kind::node) == std::vector<std::string>{"y"});
+  CHECK(statistics.begin_ns <= statistics.tasks.at(0).begin_ns);
+  CHECK(statistics.tasks.at(0).end_ns <= statistics.end_ns);
   CHECK(s.node_times().size() == 1);
   auto trapped = prepared.run_async({tensor::scalar(-1.0f)}, {.check_numerics = true});
   CHECK(failure_of([&] { trapped.get(); }).kind() == error_kind::invalid_argument);
 }
 
-TEST_CASE("a failed run tells how far it came") {
+TEST_CASE("a failed run reports how far it came") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1}, "x"), y = g.placeholder(dtype::f32, {-1}, "y");
   auto z = add(neg(x, "fine"), y, "unfit");
   auto s = session::local({.passes = {.fuse = false}});
-  step_statistics found;
-  auto why = failure_of([&] {
-    s.run({{x, {1.0f, 2.0f}}, {y, {1.0f, 2.0f, 3.0f}}}, {z}, {}, {.statistics = &found});
+  step_statistics statistics;
+  auto outcome = failure_of([&] {
+    s.run({{x, {1.0f, 2.0f}}, {y, {1.0f, 2.0f, 3.0f}}}, {z}, {}, {.statistics = &statistics});
   });
-  CHECK(why.kind() == error_kind::invalid_argument);
-  CHECK(names(found, span_kind::node) == std::vector<std::string>{"fine"});
+  CHECK(outcome.kind() == error_kind::invalid_argument);
+  CHECK(names(statistics, span_kind::node) == std::vector<std::string>{"fine"});
 }
 
-TEST_CASE("a session that samples knows how long nodes take") {
+TEST_CASE("a session that samples knows the durations of nodes") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto y = exp(x, "y");
@@ -220,66 +221,66 @@ TEST_CASE("a session that samples knows how long nodes take") {
   for (int i = 0; i < 7; ++i)
     prepared.run({tensor::scalar(1.0f)});
   auto known = s.node_times();
-  auto found = std::ranges::find(known, "y", &node_time::node);
-  REQUIRE(found != known.end());
-  CHECK(found->runs == 3); // the first, the fourth and the seventh
-  CHECK(found->mean_ns > 0);
-  CHECK(found->device == "/job:local/task:0/device:cpu:0");
+  auto found_entry = std::ranges::find(known, "y", &node_time::node);
+  REQUIRE(found_entry != known.end());
+  CHECK(found_entry->runs == 3); // the first, the fourth and the seventh run
+  CHECK(found_entry->mean_ns > 0);
+  CHECK(found_entry->device == "/job:local/task:0/device:cpu:0");
   CHECK(session::local().node_times().empty());
 }
 
-TEST_CASE("what a session was told of nodes is known with what it has measured") {
+TEST_CASE("node durations that a session was given are listed with the measured ones") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto y = exp(x, "y");
   node_time known{.node = "elsewhere", .device = "/device:cpu:0", .runs = 3, .mean_ns = 70};
   auto s = session::local({.insight = {.sample_every = 1, .node_times = {known}}});
   s.fetch(y, {{x, 1.0f}});
-  auto all = s.node_times();
-  REQUIRE(all.size() == 2);
-  CHECK(all[0].node == "elsewhere"); // by name
-  CHECK(all[0].runs == 3);
-  CHECK(all[0].mean_ns == 70);
-  CHECK(all[1].node == "y");
+  auto times = s.node_times();
+  REQUIRE(times.size() == 2);
+  CHECK(times[0].node == "elsewhere"); // sorted by name
+  CHECK(times[0].runs == 3);
+  CHECK(times[0].mean_ns == 70);
+  CHECK(times[1].node == "y");
 }
 
-TEST_CASE("to explain a step's placement runs nothing of it") {
+TEST_CASE("explaining a step's placement runs no node") {
   graph_builder g;
   auto count = g.variable(0, "count");
-  auto more = assign_add(count, 1, "more");
+  auto incremented = assign_add(count, 1, "more");
   auto s = session::local();
   s.run(g.initializer());
-  auto report = s.explain_placement({}, {more}, {g.initializer()});
+  auto report = s.explain_placement({}, {incremented}, {g.initializer()});
   CHECK(std::ranges::count(report.nodes, "more", &placed_node::node) == 1);
   CHECK(to_scalar<int>(s.fetch(count)) == 0);
 }
 
-TEST_CASE("what a step did is listed by the begin of each part") {
+TEST_CASE("the spans of a step are listed in the order of their begin") {
   graph_builder g;
   auto x = g.constant(tensor::of<float>({200, 200}, std::vector<float>(40'000, 0.01f)));
-  std::vector<edge> ends;
+  std::vector<edge> fetches;
   for (int i = 0; i < 8; ++i) {
     auto y = x;
     for (int k = 0; k < 4; ++k)
       y = matmul(y, x) + static_cast<float>(i);
-    ends.push_back(sum(y));
+    fetches.push_back(sum(y));
   }
   auto s = session::local({.threads = {.intra_op = 1, .inter_op = 4}, .passes = {.fold = false}});
   for (int i = 0; i < 3; ++i) {
-    step_statistics found;
-    s.run({}, ends, {}, {.statistics = &found});
-    for (const auto& task : found.tasks) {
+    step_statistics statistics;
+    s.run({}, fetches, {}, {.statistics = &statistics});
+    for (const auto& task : statistics.tasks) {
       CHECK(task.spans.size() > 30);
       CHECK(std::ranges::is_sorted(task.spans, {}, &step_span::begin_ns));
-      for (const auto& one : task.memory) {
-        CHECK(std::ranges::is_sorted(one.at_ns));
-        CHECK(one.at_ns.size() == one.bytes.size());
+      for (const auto& device_memory : task.memory) {
+        CHECK(std::ranges::is_sorted(device_memory.at_ns));
+        CHECK(device_memory.at_ns.size() == device_memory.bytes.size());
       }
     }
   }
 }
 
-TEST_CASE("two graphs of a session whose nodes have the same name are measured apart") {
+TEST_CASE("nodes of the same name in two graphs of a session are measured separately") {
   auto s = session::local({.insight = {.sample_every = 1}});
   for (int runs : {2, 3}) {
     graph_builder g;
@@ -289,67 +290,66 @@ TEST_CASE("two graphs of a session whose nodes have the same name are measured a
       prepared.run({tensor::vector(std::vector<float>(static_cast<size_t>(runs)))});
   }
   auto known = s.node_times();
-  auto found = std::ranges::find(known, "y", &node_time::node);
-  REQUIRE(found != known.end());
-  CHECK(found->runs == 3);
+  auto found_entry = std::ranges::find(known, "y", &node_time::node);
+  REQUIRE(found_entry != known.end());
+  CHECK(found_entry->runs == 3);
 }
 
-TEST_CASE("the trap names the first node that makes a NaN, its line, and what it was given") {
+TEST_CASE("check_numerics names the first node that makes a NaN, its line, and its inputs") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x");
   auto line = __LINE__ + 1;
-  auto bad = log(x, "bad");
-  auto y = neg(bad * 2);
+  auto logarithm = log(x, "bad");
+  auto y = neg(logarithm * 2);
   auto s = session::local({.passes = {.fuse = false}});
-  auto run = [&](session& in, const run_options& options) {
-    return failure_of([&] { in.run({{x, {2.0f, -1.0f}}}, {y}, {}, options); });
+  auto run = [&](session& used_session, const run_options& options) {
+    return failure_of([&] { used_session.run({{x, {2.0f, -1.0f}}}, {y}, {}, options); });
   };
   CHECK(run(s, {}).ok());
   auto trapping = session::local({.insight = {.check_numerics = true}});
-  for (const auto& why : {run(s, {.check_numerics = true}), run(trapping, {})}) {
-    CHECK(why.kind() == error_kind::invalid_argument);
-    CHECK_THAT(first_line(why.message()),
+  for (const auto& message : {run(s, {.check_numerics = true}), run(trapping, {})}) {
+    CHECK(message.kind() == error_kind::invalid_argument);
+    CHECK_THAT(first_line(message.message()),
                Contains(concat("Log 'bad' (insight_test.cpp:", line, ")")));
-    CHECK_THAT(why.message(),
+    CHECK_THAT(message.message(),
                Contains("\n  output 0 f32[2]: 1 of 2 values is not finite (1 NaN, 0 infinite), the "
                         "first at [1]; the others from 0.693147 to 0.693147"));
-    CHECK_THAT(why.message(), Contains("\n  input 0 '_feed_0/x' f32[2]: finite, from -1 to 2"));
+    CHECK_THAT(message.message(), Contains("\n  input 0 '_feed_0/x' f32[2]: finite, from -1 to 2"));
   }
   CHECK(failure_of([&] { trapping.run({{x, {1.0f, 2.0f}}}, {y}); }).ok());
   auto fused = session::local();
   CHECK_THAT(first_line(run(fused, {.check_numerics = true}).message()),
-             Contains(concat("Log 'bad' (insight_test.cpp:", line, ")"))); // among the others
+             Contains(concat("Log 'bad' (insight_test.cpp:", line, ")"))); // one of several texts
 }
 
-TEST_CASE("a training step whose weights overflow is caught where they do") {
+TEST_CASE("a training step whose weights overflow is reported at the overflow") {
   graph_builder g;
   auto w = g.variable(tensor::vector<float>({1e30f, 1}), "w");
   auto loss = sum(square(w));
   auto* train = gradient_descent{-1e10f}.minimize(loss);
   auto s = session::local({.insight = {.check_numerics = true}});
   s.run(g.initializer());
-  auto why = failure_of([&] { s.run(train); });
-  CHECK(why.kind() == error_kind::invalid_argument);
-  CHECK_THAT(why.message(), Contains("1 of 2 values is not finite"));
+  auto outcome = failure_of([&] { s.run(train); });
+  CHECK(outcome.kind() == error_kind::invalid_argument);
+  CHECK_THAT(outcome.message(), Contains("1 of 2 values is not finite"));
 }
 
-TEST_CASE(
-    "the trap looks at variables that a node changes, and blames no node for what was there") {
+TEST_CASE("check_numerics checks updated variables, and does not blame nodes for earlier values") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x");
   auto v = g.variable(tensor::vector<float>({1, 2}), "v");
-  auto* more = assign_add(v, x, "more").node;
-  auto* none = assign_sub(v, g.constant(tensor::vector<float>({0, 0})), "none").node;
+  auto* add_node = assign_add(v, x, "more").node;
+  auto* subtract_node = assign_sub(v, g.constant(tensor::vector<float>({0, 0})), "none").node;
   auto s = session::local();
   s.run(g.initializer());
-  auto why = failure_of([&] {
-    s.run({{x, {1.0f, INFINITY}}}, {}, {more}, {.check_numerics = true});
+  auto outcome = failure_of([&] {
+    s.run({{x, {1.0f, INFINITY}}}, {}, {add_node}, {.check_numerics = true});
   });
-  CHECK_THAT(first_line(why.message()), Contains("AssignAdd 'more'"));
-  CHECK_THAT(why.message(), Contains("\n  variable 'v' f32[2]: 1 of 2 values is not finite"));
-  CHECK_THAT(why.message(), Contains("\n  input 0 'v' f32[2]: finite, from 1 to 2"));
-  CHECK_THAT(why.message(), Contains("\n  input 1 '_feed_0/x' f32[2]: 1 of 2"));
-  CHECK(failure_of([&] { s.run({}, {}, {none}, {.check_numerics = true}); }).ok());
+  CHECK_THAT(first_line(outcome.message()), Contains("AssignAdd 'more'"));
+  CHECK_THAT(outcome.message(), Contains("\n  variable 'v' f32[2]: 1 of 2 values is not finite"));
+  CHECK_THAT(outcome.message(), Contains("\n  input 0 'v' f32[2]: finite, from 1 to 2"));
+  CHECK_THAT(outcome.message(), Contains("\n  input 1 '_feed_0/x' f32[2]: 1 of 2"));
+  CHECK(failure_of([&] { s.run({}, {}, {subtract_node}, {.check_numerics = true}); }).ok());
 }
 
 } // namespace troupe::test::insight_test

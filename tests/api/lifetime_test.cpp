@@ -1,4 +1,4 @@
-// What may be gone, reset or declared anew while steps that know it still run.
+// Graphs, variables and containers that end, are reset or redeclared while steps use them.
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
@@ -6,7 +6,7 @@
 
 namespace troupe::test::lifetime_test {
 
-TEST_CASE("a prepared step does not need the graph that it was made of") {
+TEST_CASE("a prepared step does not need the graph from which it was made") {
   watchdog watch;
   auto s = session::local();
   auto make = [&] {
@@ -33,31 +33,31 @@ TEST_CASE("a prepared step does not need the graph that it was made of") {
   }
 }
 
-TEST_CASE("a variable is one for all steps of its name, before a reset and after") {
+TEST_CASE("a variable is shared by all steps with its name, before a reset and after") {
   watchdog watch;
   auto s = session::local();
   graph_builder g;
   auto v = g.variable(1.0f, "v");
-  auto more = assign_add(v.ref, 1.0f);
+  auto incremented = assign_add(v.ref, 1.0f);
   auto old = s.prepare({}, {v.ref}, {});
   s.run(g.initializer());
   s.reset();
-  s.run(g.initializer());                      // compiled before the reset
-  CHECK(to_scalar<float>(s.fetch(more)) == 2); // and this after
+  s.run(g.initializer());                             // compiled before the reset
+  CHECK(to_scalar<float>(s.fetch(incremented)) == 2); // and this one after it
   CHECK(to_scalar<float>(old.run()[0]) == 2);
 }
 
-TEST_CASE("a variable that is declared otherwise after a reset ends the steps that knew it") {
+TEST_CASE("a variable that is redeclared after a reset ends the steps that used the old one") {
   watchdog watch;
   auto s = session::local();
-  graph_builder one, other;
-  auto v = one.variable(1.0f, "v");
-  s.run(one.initializer());
+  graph_builder first_graph, second_graph;
+  auto v = first_graph.variable(1.0f, "v");
+  s.run(first_graph.initializer());
   auto old = s.prepare({}, {v.ref}, {});
   s.reset();
-  auto again = other.variable({1.0f, 2.0f}, "v");
-  s.run(other.initializer());
-  CHECK(s.fetch(again.ref).dims() == shape{2});
+  auto redeclared = second_graph.variable({1.0f, 2.0f}, "v");
+  s.run(second_graph.initializer());
+  CHECK(s.fetch(redeclared.ref).dims() == shape{2});
   try {
     old.run();
     FAIL("a step read a variable that is no more");
@@ -69,45 +69,45 @@ TEST_CASE("a variable that is declared otherwise after a reset ends the steps th
   }
 }
 
-TEST_CASE("what another client resets and declares otherwise costs a run, not the session") {
+TEST_CASE("a reset and redeclaration by another client costs one run, not the session") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto worker = start_task(cluster, {"worker", 0});
-  auto mine = session::connect(cluster), theirs = session::connect(cluster);
-  graph_builder one, other;
-  auto v = one.variable(1.0f, "v"), u = one.variable(5.0f, "u");
-  auto both = std::vector<edge>{v.ref, u.ref};
-  mine.run(one.initializer());
-  CHECK(to_scalar<float>(mine.run({}, both)[0]) == 1);
-  theirs.reset();
-  auto again = other.variable({1.0f, 2.0f}, "v");
-  theirs.run(other.initializer());
-  CHECK(theirs.fetch(again.ref).dims() == shape{2});
+  auto first_session = session::connect(cluster), second_session = session::connect(cluster);
+  graph_builder first_graph, second_graph;
+  auto v = first_graph.variable(1.0f, "v"), u = first_graph.variable(5.0f, "u");
+  auto both_edges = std::vector<edge>{v.ref, u.ref};
+  first_session.run(first_graph.initializer());
+  CHECK(to_scalar<float>(first_session.run({}, both_edges)[0]) == 1);
+  second_session.reset();
+  auto redeclared = second_graph.variable({1.0f, 2.0f}, "v");
+  second_session.run(second_graph.initializer());
+  CHECK(second_session.fetch(redeclared.ref).dims() == shape{2});
   try {
-    mine.run({}, both); // compiled before
+    first_session.run({}, both_edges); // compiled before
     FAIL("a variable that is no more was read");
   } catch (const error& e) {
     CHECK(e.kind() == error_kind::aborted);
     CHECK(e.task() == "/job:worker/task:0");
   }
   try {
-    mine.run({}, both); // compiled anew
+    first_session.run({}, both_edges); // compiled again
     FAIL("a variable of another shape was read");
   } catch (const error& e) {
     CHECK(std::string{e.what()}.find("variable 'v' exists as f32[2]") != std::string::npos);
   }
-  theirs.reset();
-  mine.run(one.initializer());
-  CHECK(to_scalar<float>(mine.run({}, both)[1]) == 5);
+  second_session.reset();
+  first_session.run(first_graph.initializer());
+  CHECK(to_scalar<float>(first_session.run({}, both_edges)[1]) == 5);
 }
 
-TEST_CASE("two graphs that mean different queues by one name are told so") {
+TEST_CASE("two graphs that declare different queues with one name get an error") {
   watchdog watch;
   auto s = session::local();
-  graph_builder one, other;
-  auto a = fifo_queue(one, {dtype::i8}, {.shapes = {{4}}});
-  auto b = fifo_queue(other, {dtype::f64}, {.shapes = {{4}}});
-  s.run(queue_enqueue(a, {one.constant(*tensor::make(dtype::i8, {4}))}));
+  graph_builder first_graph, second_graph;
+  auto a = fifo_queue(first_graph, {dtype::i8}, {.shapes = {{4}}});
+  auto b = fifo_queue(second_graph, {dtype::f64}, {.shapes = {{4}}});
+  s.run(queue_enqueue(a, {first_graph.constant(*tensor::make(dtype::i8, {4}))}));
   auto get = queue_dequeue(b, {dtype::f64})[0];
   try {
     s.fetch(get);
@@ -124,9 +124,9 @@ TEST_CASE("a reset empties queues for steps from before and after") {
   auto s = session::local();
   graph_builder g;
   auto q = fifo_queue(g, {dtype::i32}, {.shapes = {{}}});
-  auto put = queue_enqueue(q, {g.constant(7)});
+  auto enqueue = queue_enqueue(q, {g.constant(7)});
   auto size = queue_size(q);
-  auto put_step = s.prepare({}, {}, {put});
+  auto put_step = s.prepare({}, {}, {enqueue});
   put_step.run();
   put_step.run();
   CHECK(to_scalar<int32_t>(s.fetch(size)) == 2);

@@ -1,4 +1,4 @@
-// Gradients of loops that compute their turns again, to need less memory.
+// Gradients of loops that recompute their iterations to save memory.
 #include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
@@ -12,14 +12,14 @@ using list = std::vector<edge>;
 constexpr int64_t elements = 1 << 14;
 constexpr size_t tensor_bytes = elements * sizeof(float);
 
-// Turns of several layers, each of whose outputs a gradient needs.
+// Iterations of several layers, each of whose outputs the gradient needs.
 struct deep_loop {
   graph_builder g;
   edge x = g.placeholder(dtype::f32, {elements}, "x");
   edge w = g.variable(1.5f, "w");
-  edge loss, gradient, of_weight;
+  edge loss, gradient, weight_gradient;
 
-  explicit deep_loop(bool recompute, bool drops = false) {
+  explicit deep_loop(bool recompute, bool has_dropout = false) {
     g.set_random_seed(7);
     auto y = while_loop(
         {g.constant(0), x}, [&](auto& v) { return less(v[0], 20); },
@@ -27,17 +27,17 @@ struct deep_loop {
           auto h = v[1];
           for (int i = 0; i < 6; ++i)
             h = tanh(sin(h) * w);
-          return list{v[0] + 1, drops ? dropout(h, 0.5f) : h};
+          return list{v[0] + 1, has_dropout ? dropout(h, 0.5f) : h};
         },
         {.recompute = recompute})[1];
     loss = sum(y * y, 0);
-    auto both = g.gradients(loss, {x, w});
-    gradient = both[0];
-    of_weight = both[1];
+    auto gradients = g.gradients(loss, {x, w});
+    gradient = gradients[0];
+    weight_gradient = gradients[1];
   }
 
   struct outcome {
-    tensor gradient, of_weight;
+    tensor gradient, weight_gradient;
     size_t peak_bytes;
   };
   outcome run(const session_options& options = {}) {
@@ -47,35 +47,36 @@ struct deep_loop {
     auto s = session::local(options);
     s.run(g.initializer());
     step_statistics statistics;
-    auto found = s.run({{x, tensor::of({elements}, values)}}, {gradient, of_weight}, {},
-                       {.statistics = &statistics});
-    return {found[0], found[1], statistics.tasks.at(0).peak_bytes};
+    auto results = s.run({{x, tensor::of({elements}, values)}}, {gradient, weight_gradient}, {},
+                         {.statistics = &statistics});
+    return {results[0], results[1], statistics.tasks.at(0).peak_bytes};
   }
 };
 
 } // namespace
 
-TEST_CASE("a loop whose turns are computed again has the same gradients in less memory") {
-  deep_loop kept{false}, again{true};
-  for (const auto& passes : {pass_options{}, pass_options::none()}) {
-    auto expected = kept.run({.passes = passes}), found = again.run({.passes = passes});
+TEST_CASE("a loop that recomputes its iterations has the same gradients in less memory") {
+  deep_loop plain_loop{false}, recomputed_loop{true};
+  for (const auto& passes_used : {pass_options{}, pass_options::none()}) {
+    auto expected = plain_loop.run({.passes = passes_used}),
+         recomputed = recomputed_loop.run({.passes = passes_used});
     INFO(expected.peak_bytes / tensor_bytes << " tensors, then "
-                                            << found.peak_bytes / tensor_bytes);
-    CHECK(identical(found.gradient, expected.gradient));
-    CHECK(identical(found.of_weight, expected.of_weight));
-    CHECK(found.peak_bytes < expected.peak_bytes / 3);
+                                            << recomputed.peak_bytes / tensor_bytes);
+    CHECK(identical(recomputed.gradient, expected.gradient));
+    CHECK(identical(recomputed.weight_gradient, expected.weight_gradient));
+    CHECK(recomputed.peak_bytes < expected.peak_bytes / 3);
   }
 }
 
-TEST_CASE("what a loop draws at random is not drawn again") {
-  deep_loop kept{false, true}, again{true, true};
+TEST_CASE("random numbers of a loop are not drawn again") {
+  deep_loop plain_loop{false, true}, recomputed_loop{true, true};
   session_options deterministic{.deterministic = true};
-  auto expected = kept.run(deterministic), found = again.run(deterministic);
-  CHECK(identical(found.gradient, expected.gradient));
-  CHECK(identical(found.of_weight, expected.of_weight));
+  auto expected = plain_loop.run(deterministic), recomputed = recomputed_loop.run(deterministic);
+  CHECK(identical(recomputed.gradient, expected.gradient));
+  CHECK(identical(recomputed.weight_gradient, expected.weight_gradient));
 }
 
-TEST_CASE("a loop that changes a variable is computed again with what it read") {
+TEST_CASE("a loop that changes a variable is recomputed with the values it read") {
   for (auto recompute : {false, true}) {
     INFO("recompute: " << recompute);
     graph_builder g;
@@ -101,9 +102,8 @@ TEST_CASE("a loop that changes a variable is computed again with what it read") 
   }
 }
 
-TEST_CASE(
-    "what loops within a loop keep is kept for one turn of it, where that is computed again") {
-  constexpr int64_t turns = 8;
+TEST_CASE("an inner loop's tensors are kept for one outer iteration, where that is recomputed") {
+  constexpr int64_t iterations = 8;
   auto nest = [](graph_builder& g, edge x, edge w, const std::string& inner, bool recompute) {
     auto layers = [&](edge h) {
       for (int i = 0; i < 3; ++i)
@@ -111,21 +111,22 @@ TEST_CASE(
       return h;
     };
     return while_loop(
-        {g.constant(0), x}, [&](auto& v) { return less(v[0], static_cast<int>(turns)); },
+        {g.constant(0), x}, [&](auto& v) { return less(v[0], static_cast<int>(iterations)); },
         [&](auto& v) {
-          edge found;
+          edge result_edge;
           if (inner == "scan") {
             auto xs = pack({v[1], v[1] * 0.5f, v[1] * 0.25f, v[1], v[1] * 2.0f, v[1] * 3.0f});
-            auto made = scan({v[1]}, {xs},
-                             [&](auto& carry, auto& slices) -> scan_turn {
-                               auto next = layers(carry[0] + slices[0]);
-                               return {{next}, {next}};
-                             },
-                             {.recompute = recompute});
-            found = made.carry[0] + sum(made.outputs[0], {0});
+            auto scanned = scan({v[1]}, {xs},
+                                [&](auto& carry, auto& slices) -> scan_turn {
+                                  auto next = layers(carry[0] + slices[0]);
+                                  return {{next}, {next}};
+                                },
+                                {.recompute = recompute});
+            result_edge = scanned.carry[0] + sum(scanned.outputs[0], {0});
           } else {
-            found = while_loop(
-                {g.constant(0), v[1]}, [&](auto& u) { return less(u[0], static_cast<int>(turns)); },
+            result_edge = while_loop(
+                {g.constant(0), v[1]},
+                [&](auto& u) { return less(u[0], static_cast<int>(iterations)); },
                 [&](auto& u) {
                   auto next = cond(
                       greater(sum(u[1]), -1e9f), [&] { return layers(u[1]); },
@@ -134,12 +135,12 @@ TEST_CASE(
                 },
                 {.recompute = recompute})[1];
           }
-          return list{v[0] + 1, found};
+          return list{v[0] + 1, result_edge};
         },
         {.recompute = recompute})[1];
   };
   for (std::string inner : {"while", "scan"}) {
-    std::vector<std::vector<tensor>> found;
+    std::vector<std::vector<tensor>> outcomes;
     std::vector<size_t> peaks;
     for (auto recompute : {false, true}) {
       graph_builder g;
@@ -150,26 +151,26 @@ TEST_CASE(
       s.run(g.initializer());
       step_statistics statistics;
       std::vector<float> values(elements, 0.5f);
-      found.push_back(
+      outcomes.push_back(
           s.run({{x, tensor::of({elements}, values)}}, gradients, {}, {.statistics = &statistics}));
       peaks.push_back(statistics.tasks.at(0).peak_bytes / tensor_bytes);
     }
     INFO(inner << ": " << peaks[0] << " tensors, then " << peaks[1]);
     for (size_t i = 0; i < 2; ++i)
-      CHECK(identical(found[1][i], found[0][i]));
-    // A tensor for each turn of the outer loop, and what one of its turns takes.
-    CHECK(peaks[0] > turns * 6 * 3);
-    CHECK(peaks[1] < 2 * turns + 6 * 6);
+      CHECK(identical(outcomes[1][i], outcomes[0][i]));
+    // One tensor for each iteration of the outer loop, and the memory of one iteration.
+    CHECK(peaks[0] > iterations * 6 * 3);
+    CHECK(peaks[1] < 2 * iterations + 6 * 6);
   }
 }
 
-TEST_CASE("scans, recurrent nets, loops within loops and second gradients may compute again") {
+TEST_CASE("scans, recurrent nets, nested loops and second gradients may be recomputed") {
   auto gradients_of = [](bool recompute) -> std::vector<tensor> {
     graph_builder g;
     auto x = g.placeholder(dtype::f64, {-1, 2, 3}, "x");
     auto w = g.variable(tensor::of<double>({3, 3}, {.1, .2, .3, -.1, .4, 0, .2, -.3, .1}), "w");
-    recurrent_cell cell = [&](edge in, const list& state) -> scan_turn {
-      auto next = tanh(matmul(in, w) + state[0]);
+    recurrent_cell cell = [&](edge input, const list& state) -> scan_turn {
+      auto next = tanh(matmul(input, w) + state[0]);
       return {{next}, {next * next}};
     };
     auto rnn =
@@ -200,11 +201,11 @@ TEST_CASE("scans, recurrent nets, loops within loops and second gradients may co
       values[i] = std::sin(static_cast<double>(i));
     return s.run({{x, tensor::of({4, 2, 3}, values)}}, {loss, first[0], first[1], second});
   };
-  auto expected = gradients_of(false), found = gradients_of(true);
+  auto expected = gradients_of(false), recomputed = gradients_of(true);
   for (size_t i = 0; i < expected.size(); ++i) {
     INFO("result " << i);
     for (int64_t k = 0; k < expected[i].elements(); ++k)
-      CHECK(found[i].data<double>()[k] == Approx(expected[i].data<double>()[k]));
+      CHECK(recomputed[i].data<double>()[k] == Approx(expected[i].data<double>()[k]));
   }
 }
 

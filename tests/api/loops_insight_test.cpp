@@ -1,4 +1,4 @@
-// What errors, late steps and statistics say of loops within loops.
+// Errors, late steps and statistics of nested loops.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "tests/support/watchdog.hpp"
@@ -14,109 +14,110 @@ using Catch::Matchers::Contains;
 using list = std::vector<edge>;
 
 constexpr size_t mebibyte = 1 << 20;
-constexpr int64_t long_one = 1 << 18; // a mebibyte of f32
+constexpr int64_t mebi_floats = 1 << 18; // a mebibyte of f32
 
-// Three turns of a loop with two turns of another one each.
+// Three iterations of a loop, each with two iterations of an inner loop.
 struct nest {
   graph_builder g;
   edge x = g.placeholder(dtype::f32, {-1}, "x");
   edge rows = fifo_queue(g, {dtype::f32}, {.shapes = {partial_shape{}}}, "rows");
 
   edge row() { return reshape(queue_dequeue(rows, {dtype::f32})[0], tensor::of<int32_t>({0}, {})); }
-  edge loop(const std::function<edge(edge)>& turn) {
-    auto counts_to = [](int32_t most) {
-      return [most](const list& v) { return less(v[0], most); };
+  edge loop(const std::function<edge(edge)>& iteration) {
+    auto counts_to = [](int32_t limit) {
+      return [limit](const list& v) { return less(v[0], limit); };
     };
     return while_loop({g.constant(0), x}, counts_to(3),
                       [&](const list& v) {
                         auto inner = while_loop(
                             {g.constant(0), v[1]}, counts_to(2),
                             [&](const list& w) {
-                              return list{w[0] + 1, turn(w[1])};
+                              return list{w[0] + 1, iteration(w[1])};
                             },
                             {.name = "rnn", .shapes = {shape{}, {-1}}, .parallel_iterations = 1});
                         return list{v[0] + 1, inner[1]};
                       },
                       {.name = "train", .shapes = {shape{}, {-1}}, .parallel_iterations = 1})[1];
   }
-  std::string failure(session& s, const tensor& fed, edge what, const run_options& how = {}) {
-    return failure_of([&] { s.run({{x, fed}}, {what}, {}, how); });
+  std::string failure(session& s, const tensor& fed, edge output, const run_options& options = {}) {
+    return failure_of([&] { s.run({{x, fed}}, {output}, {}, options); });
   }
-  void put(session& s, const std::vector<float>& values) {
-    for (auto one : values)
-      s.run(queue_enqueue(rows, {g.constant(one)}));
+  void enqueue_values(session& s, const std::vector<float>& values) {
+    for (auto number : values)
+      s.run(queue_enqueue(rows, {g.constant(number)}));
   }
 };
 
-tensor ones(int64_t count) {
+tensor ones_of(int64_t count) {
   return tensor::vector(std::vector<float>(static_cast<size_t>(count), 1));
 }
 
-// Where the text has these, in this order.
+// Whether the text has these parts, in this order.
 bool in_order(std::string_view text, const std::vector<std::string_view>& parts) {
   for (auto part : parts) {
-    auto at = text.find(part);
-    if (at == text.npos)
+    auto position = text.find(part);
+    if (position == text.npos)
       return false;
-    text.remove_prefix(at + part.size());
+    text.remove_prefix(position + part.size());
   }
   return true;
 }
 
 } // namespace
 
-TEST_CASE_METHOD(nest, "memory that runs out in loops is told with the nest and what it held") {
+TEST_CASE_METHOD(nest, "an out-of-memory error in nested loops names the loops and their tensors") {
   auto s = session::local({.memory = {.limit = 10 * mebibyte}});
   SECTION("that run as blocks") {
-    auto twice = loop([](edge v) { return tile(v, {2}, "twice"); });
-    auto why = failure(s, ones(long_one), twice);
-    INFO(why);
-    CHECK(in_order(why, {"[StatelessWhile 'train' (", " iteration 1]: [", "rnn' (",
-                         " iteration 0]: Tile '", "out of memory: 8388608 bytes"}));
-    CHECK(in_order(why, {"; its functions' largest tensors: 4194304 bytes, f32[1048576] of [",
-                         "While 'train' (", " iteration 1] [", "rnn' (", " iteration 0] "}));
+    auto doubled = loop([](edge v) { return tile(v, {2}, "twice"); });
+    auto outcome = failure(s, ones_of(mebi_floats), doubled);
+    INFO(outcome);
+    CHECK(in_order(outcome, {"[StatelessWhile 'train' (", " iteration 1]: [", "rnn' (",
+                             " iteration 0]: Tile '", "out of memory: 8388608 bytes"}));
+    CHECK(in_order(outcome, {"; its functions' largest tensors: 4194304 bytes, f32[1048576] of [",
+                             "While 'train' (", " iteration 1] [", "rnn' (", " iteration 0] "}));
   }
   SECTION("that run in frames") {
-    auto twice = loop([this](edge v) { return tile(v + row(), {2}, "twice"); });
-    put(s, {0, 0, 0, 0, 0, 0});
-    auto why = failure(s, ones(long_one), twice);
-    INFO(why);
-    CHECK(in_order(why, {"[While 'train' (", " iteration 1]: [While '", "rnn' (",
-                         " iteration 0]: Tile '", "out of memory: 8388608 bytes"}));
-    CHECK(in_order(why, {"; the turn's largest tensors: 4194304 bytes, f32[1048576] of "}));
+    auto doubled = loop([this](edge v) { return tile(v + row(), {2}, "twice"); });
+    enqueue_values(s, {0, 0, 0, 0, 0, 0});
+    auto outcome = failure(s, ones_of(mebi_floats), doubled);
+    INFO(outcome);
+    CHECK(in_order(outcome, {"[While 'train' (", " iteration 1]: [While '", "rnn' (",
+                             " iteration 0]: Tile '", "out of memory: 8388608 bytes"}));
+    CHECK(in_order(outcome, {"; the turn's largest tensors: 4194304 bytes, f32[1048576] of "}));
   }
 }
 
-TEST_CASE_METHOD(nest, "an error in a turn of a frame names all loops around it") {
+TEST_CASE_METHOD(nest, "an error in an iteration of a frame names all enclosing loops") {
   auto s = session::local();
   auto divided = loop([this](edge v) {
     return cast(floor_div(cast(v, dtype::i32), cast(row(), dtype::i32)), dtype::f32);
   });
-  put(s, {1, 1, 1, 0, 1, 1});
-  auto why = failure(s, ones(1), divided);
-  INFO(why);
-  CHECK(in_order(why, {"[While 'train' (", " iteration 1]: [While '", "rnn' (",
-                       " iteration 1]: ", "cannot divide"}));
+  enqueue_values(s, {1, 1, 1, 0, 1, 1});
+  auto outcome = failure(s, ones_of(1), divided);
+  INFO(outcome);
+  CHECK(in_order(outcome, {"[While 'train' (", " iteration 1]: [While '", "rnn' (",
+                           " iteration 1]: ", "cannot divide"}));
 }
 
-TEST_CASE_METHOD(nest, "a late step says what the turns of its loops wait for") {
+TEST_CASE_METHOD(nest, "a late step reports the waits of its loops' iterations") {
   watchdog watch;
   auto s = session::local();
   auto sum = loop([this](edge v) { return v + row(); });
-  put(s, {1, 1, 1});
-  auto why = failure(s, ones(1), sum, {.timeout = 300ms});
-  INFO(why);
-  CHECK_THAT(why, Contains("was not done in time"));
-  CHECK(in_order(why, {" waited for\n", "the functions of While 'train' (", "[While 'train' (",
-                       " iteration 1] [While '", "rnn' (", " iteration 1] QueueDequeue '",
-                       "on queue 'rows', for "}));
-  CHECK(in_order(
-      why, {" did last\n", " ago: in While '", "rnn' (", "began to wait for QueueDequeue '"}));
-  // What it took is there again.
+  enqueue_values(s, {1, 1, 1});
+  auto error_text = failure(s, ones_of(1), sum, {.timeout = 300ms});
+  INFO(error_text);
+  CHECK_THAT(error_text, Contains("was not done in time"));
+  CHECK(in_order(error_text, {" waited for\n", "the functions of While 'train' (",
+                              "[While 'train' (", " iteration 1] [While '", "rnn' (",
+                              " iteration 1] QueueDequeue '", "on queue 'rows', for "}));
+  CHECK(in_order(error_text, {" did last\n", " ago: in While '", "rnn' (",
+                              "began to wait for QueueDequeue '"}));
+  // The failed step's elements have been returned.
   CHECK(to_scalar<int32_t>(s.fetch(queue_size(rows))) == 3);
 }
 
-TEST_CASE_METHOD(nest, "a turn may end long after those around it, when the step has failed") {
+TEST_CASE_METHOD(nest,
+                 "an iteration may end long after the enclosing ones, when the step has failed") {
   watchdog watch;
   constexpr int32_t extent = 1000;
   auto s = session::local();
@@ -125,40 +126,40 @@ TEST_CASE_METHOD(nest, "a turn may end long after those around it, when the step
         {g.constant(0), v}, [](const list& w) { return less(w[0], 2); },
         [&](const list& w) {
           auto m = reshape(w[1] + row(), tensor::of<int32_t>({2}, {extent, extent}));
-          return list{w[0] + 1, reshape(matmul(m, m) * 0.0f, {-1})}; // takes a while
+          return list{w[0] + 1, reshape(matmul(m, m) * 0.0f, {-1})}; // runs for a while
         },
         {.name = "products", .shapes = {shape{}, {-1}}})[1];
   });
-  auto others = fifo_queue(g, {dtype::i32}, {.shapes = {partial_shape{}}}, "others");
-  auto beside = floor_div(1, queue_dequeue(others, {dtype::i32})[0]);
+  auto unused_rows = fifo_queue(g, {dtype::i32}, {.shapes = {partial_shape{}}}, "others");
+  auto independent = floor_div(1, queue_dequeue(unused_rows, {dtype::i32})[0]);
   auto give = g.placeholder(dtype::i32, shape{}, "give");
-  auto* put_other = queue_enqueue(others, {give});
-  put(s, std::vector<float>(200, 1));
-  auto step = s.prepare({x}, {product, beside});
+  auto* put_other = queue_enqueue(unused_rows, {give});
+  enqueue_values(s, std::vector<float>(200, 1));
+  auto step = s.prepare({x}, {product, independent});
   s.run(put_other, {{give, 1}});
-  step.run({ones(extent * extent)}); // all of it is compiled
+  step.run({ones_of(extent * extent)}); // compiles all of it
   for (int i = 0; i < 10; ++i) {
-    auto late = step.run_async({ones(extent * extent)});
+    auto late_run = step.run_async({ones_of(extent * extent)});
     std::this_thread::sleep_for(10ms); // by now it multiplies
     s.run(put_other, {{give, 0}});
-    CHECK_THAT(failure_of([&] { late.get(); }), Contains("cannot divide"));
+    CHECK_THAT(failure_of([&] { late_run.get(); }), Contains("cannot divide"));
   }
 }
 
-TEST_CASE_METHOD(nest, "the memory of turns in frames counts as the step's") {
+TEST_CASE_METHOD(nest, "the memory of iterations in frames counts as the step's") {
   auto s = session::local();
   auto total = loop([this](edge v) {
     auto large = fill(g, {1 << 18}, row());
     return v + max(large, {0});
   });
-  put(s, {1, 1, 1, 1, 1, 1});
-  step_statistics found;
-  auto sum = s.run({{x, ones(1)}}, {total}, {}, {.statistics = &found});
+  enqueue_values(s, {1, 1, 1, 1, 1, 1});
+  step_statistics statistics;
+  auto sum = s.run({{x, ones_of(1)}}, {total}, {}, {.statistics = &statistics});
   CHECK(*sum[0].data<float>() == 7);
-  REQUIRE(found.tasks.size() == 1);
-  CHECK(found.tasks[0].allocated_bytes >= 6 * mebibyte);
-  CHECK(found.tasks[0].peak_bytes >= mebibyte);
-  CHECK(found.tasks[0].peak_bytes < 3 * mebibyte);
+  REQUIRE(statistics.tasks.size() == 1);
+  CHECK(statistics.tasks[0].allocated_bytes >= 6 * mebibyte);
+  CHECK(statistics.tasks[0].peak_bytes >= mebibyte);
+  CHECK(statistics.tasks[0].peak_bytes < 3 * mebibyte);
 }
 
 } // namespace troupe::test::loops_insight_test

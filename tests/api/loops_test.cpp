@@ -1,4 +1,4 @@
-// map, fold, scan and recurrent nets over sequences.
+// map, fold, scan and recurrent networks over sequences.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "troupe/troupe.hpp"
@@ -12,13 +12,13 @@ using list = std::vector<edge>;
 using Catch::Matchers::Contains;
 
 template <class T>
-std::vector<T> values(const tensor& of) {
-  return {of.values<T>().begin(), of.values<T>().end()};
+std::vector<T> values(const tensor& input) {
+  return {input.values<T>().begin(), input.values<T>().end()};
 }
 
 } // namespace
 
-TEST_CASE("scan carries on from slice to slice, and collects") {
+TEST_CASE("scan carries values from slice to slice, and collects outputs") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1}, "x");
   for (bool reverse : {false, true}) {
@@ -30,34 +30,36 @@ TEST_CASE("scan carries on from slice to slice, and collects") {
                      {.reverse = reverse});
     CHECK(sums.outputs[0].dims() == partial_shape{-1});
     auto s = session::local();
-    auto got = s.run({{x, {1.0f, 2.0f, 4.0f}}}, {sums.outputs[0], sums.outputs[1], sums.carry[0]});
+    auto results =
+        s.run({{x, {1.0f, 2.0f, 4.0f}}}, {sums.outputs[0], sums.outputs[1], sums.carry[0]});
     auto expected = reverse ? std::vector{7.0f, 6.0f, 4.0f} : std::vector{1.0f, 3.0f, 7.0f};
-    CHECK(values<float>(got[0]) == expected);
-    CHECK(*got[2].data<float>() == 7);
-    got = s.run({{x, tensor::vector(std::vector<float>{})}}, {sums.outputs[0], sums.carry[0]});
-    CHECK(got[0].dims() == shape{0});
-    CHECK(*got[1].data<float>() == 0);
+    CHECK(values<float>(results[0]) == expected);
+    CHECK(*results[2].data<float>() == 7);
+    results = s.run({{x, tensor::vector(std::vector<float>{})}}, {sums.outputs[0], sums.carry[0]});
+    CHECK(results[0].dims() == shape{0});
+    CHECK(*results[1].data<float>() == 0);
   }
 }
 
 TEST_CASE("map and fold go over several tensors at once") {
   graph_builder g;
   auto a = g.placeholder(dtype::f32, {-1, 2}, "a"), b = g.placeholder(dtype::f32, {-1}, "b");
-  auto each = map({a, b}, [](auto& v) { return list{v[0] * v[1], sum(v[0])}; });
-  auto all = fold({g.constant(tensor::of<float>(shape{2}, {0, 0}))}, {a, b},
-                  [](auto& c, auto& v) { return list{c[0] + v[0] * v[1]}; });
-  CHECK(each[0].dims() == partial_shape{-1, 2});
+  auto mapped = map({a, b}, [](auto& v) { return list{v[0] * v[1], sum(v[0])}; });
+  auto folded = fold({g.constant(tensor::of<float>(shape{2}, {0, 0}))}, {a, b},
+                     [](auto& c, auto& v) { return list{c[0] + v[0] * v[1]}; });
+  CHECK(mapped[0].dims() == partial_shape{-1, 2});
   auto s = session::local();
   std::vector<std::pair<edge, tensor>> fed;
-  auto at = tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
-  auto got = s.run({{a, at}, {b, {1.0f, 10.0f, 100.0f}}}, {each[0], each[1], all[0]});
-  CHECK(values<float>(got[0]) == std::vector{1.f, 2.f, 30.f, 40.f, 500.f, 600.f});
-  CHECK(values<float>(got[1]) == std::vector{3.f, 7.f, 11.f});
-  CHECK(values<float>(got[2]) == std::vector{531.f, 642.f});
-  CHECK_THROWS_WITH(s.run({{a, at}, {b, {1.0f}}}, {each[0]}), Contains("Assert"));
+  auto a_value = tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  auto results =
+      s.run({{a, a_value}, {b, {1.0f, 10.0f, 100.0f}}}, {mapped[0], mapped[1], folded[0]});
+  CHECK(values<float>(results[0]) == std::vector{1.f, 2.f, 30.f, 40.f, 500.f, 600.f});
+  CHECK(values<float>(results[1]) == std::vector{3.f, 7.f, 11.f});
+  CHECK(values<float>(results[2]) == std::vector{531.f, 642.f});
+  CHECK_THROWS_WITH(s.run({{a, a_value}, {b, {1.0f}}}, {mapped[0]}), Contains("Assert"));
 }
 
-TEST_CASE("gradients of scans, maps and folds are those of what they stand for") {
+TEST_CASE("gradients of scans, maps and folds equal those of the unrolled formulas") {
   graph_builder g;
   auto x = g.placeholder(dtype::f64, {-1}, "x");
   auto w = g.placeholder(dtype::f64, {}, "w");
@@ -69,52 +71,54 @@ TEST_CASE("gradients of scans, maps and folds are those of what they stand for")
     return {{product}, {product}};
   });
   auto dy = g.gradients(y, {x, w});
-  auto of_squares = g.gradients(squares, {x})[0];
-  auto of_parts = g.gradients(parts.outputs[0], {x})[0];
+  auto squares_gradient = g.gradients(squares, {x})[0];
+  auto parts_gradient = g.gradients(parts.outputs[0], {x})[0];
   auto s = session::local();
-  auto got = s.run({{x, tensor::vector<double>({2, 3, 5})}, {w, 10.0}},
-                   {y, dy[0], dy[1], of_squares, of_parts});
-  CHECK(*got[0].data<double>() == 235);
-  CHECK(values<double>(got[1]) == std::vector{100., 10., 1.});
-  CHECK(*got[2].data<double>() == 2 * 2 * 10 + 3);
-  CHECK(values<double>(got[3]) == std::vector{4., 6., 10.});
+  auto results = s.run({{x, tensor::vector<double>({2, 3, 5})}, {w, 10.0}},
+                       {y, dy[0], dy[1], squares_gradient, parts_gradient});
+  CHECK(*results[0].data<double>() == 235);
+  CHECK(values<double>(results[1]) == std::vector{100., 10., 1.});
+  CHECK(*results[2].data<double>() == 2 * 2 * 10 + 3);
+  CHECK(values<double>(results[3]) == std::vector{4., 6., 10.});
   // x0 + x0 x1 + x0 x1 x2
-  CHECK(values<double>(got[4]) == std::vector{1. + 3 + 15, 2. + 10, 6.});
+  CHECK(values<double>(results[4]) == std::vector{1. + 3 + 15, 2. + 10, 6.});
 }
 
-TEST_CASE("a recurrent net stops at each sequence's length, forward and back") {
+TEST_CASE("a recurrent net stops at each sequence's length, forward and backward") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 2, 1}, "x");
   auto lengths = g.placeholder(dtype::i64, {2}, "lengths");
   auto start = g.constant(tensor::of<float>({2, 1}, {0, 0}));
-  auto cell = [](edge in, const list& state) -> scan_turn {
-    auto next = state[0] * 10.0f + in;
+  auto cell = [](edge input, const list& state) -> scan_turn {
+    auto next = state[0] * 10.0f + input;
     return {{next}, {next}};
   };
-  auto both = bidirectional_rnn(x, {start}, cell, {start}, cell, {.lengths = lengths});
-  auto dx = g.gradients({both.forward.carry[0], both.backward.outputs[0]}, {x})[0];
+  auto rnn_results = bidirectional_rnn(x, {start}, cell, {start}, cell, {.lengths = lengths});
+  auto dx = g.gradients({rnn_results.forward.carry[0], rnn_results.backward.outputs[0]}, {x})[0];
   auto s = session::local();
-  // Sequences 1 2 3 and 4 5, and what does not count.
-  auto got = s.run({{x, tensor::of<float>({3, 2, 1}, {1, 4, 2, 5, 3, 9})},
-                    {lengths, tensor::vector<int64_t>({3, 2})}},
-                   {both.forward.outputs[0], both.forward.carry[0], both.backward.outputs[0],
-                    both.backward.carry[0], dx});
-  CHECK(values<float>(got[0]) == std::vector{1.f, 4.f, 12.f, 45.f, 123.f, 0.f});
-  CHECK(values<float>(got[1]) == std::vector{123.f, 45.f});
-  CHECK(values<float>(got[2]) == std::vector{321.f, 54.f, 32.f, 5.f, 3.f, 0.f});
-  CHECK(values<float>(got[3]) == std::vector{321.f, 54.f});
-  // Forward 100 10 1 and 10 1; back 1, 1 + 10, 1 + 10 + 100.
-  CHECK(values<float>(got[4]) == std::vector{101.f, 11.f, 21.f, 12.f, 112.f, 0.f});
+  // Sequences 1 2 3 and 4 5, and padding.
+  auto results = s.run({{x, tensor::of<float>({3, 2, 1}, {1, 4, 2, 5, 3, 9})},
+                        {lengths, tensor::vector<int64_t>({3, 2})}},
+                       {rnn_results.forward.outputs[0], rnn_results.forward.carry[0],
+                        rnn_results.backward.outputs[0], rnn_results.backward.carry[0], dx});
+  CHECK(values<float>(results[0]) == std::vector{1.f, 4.f, 12.f, 45.f, 123.f, 0.f});
+  CHECK(values<float>(results[1]) == std::vector{123.f, 45.f});
+  CHECK(values<float>(results[2]) == std::vector{321.f, 54.f, 32.f, 5.f, 3.f, 0.f});
+  CHECK(values<float>(results[3]) == std::vector{321.f, 54.f});
+  // Forward 100 10 1 and 10 1; backward 1, 1 + 10, 1 + 10 + 100.
+  CHECK(values<float>(results[4]) == std::vector{101.f, 11.f, 21.f, 12.f, 112.f, 0.f});
 }
 
-TEST_CASE("loops over slices refuse what has none, and turns that lose what they carry") {
+TEST_CASE(
+    "loops over slices refuse inputs without slices, and iterations that lose a carried value") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3}, "x");
-  auto same = [](auto& c, auto&) -> scan_turn { return {c, {}}; };
-  CHECK_THAT(failure_of([&] { scan({}, {}, same); }), Contains("at least one tensor"));
-  CHECK_THAT(failure_of([&] { scan({}, {g.constant(1.0f)}, same); }), Contains("is a scalar"));
+  auto keep_carry = [](auto& c, auto&) -> scan_turn { return {c, {}}; };
+  CHECK_THAT(failure_of([&] { scan({}, {}, keep_carry); }), Contains("at least one tensor"));
+  CHECK_THAT(failure_of([&] { scan({}, {g.constant(1.0f)}, keep_carry); }),
+             Contains("is a scalar"));
   CHECK_THAT(failure_of([&] {
-               scan({}, {x, g.constant(tensor::vector<int>({1, 2}))}, same);
+               scan({}, {x, g.constant(tensor::vector<int>({1, 2}))}, keep_carry);
              }),
              Contains("2 slices"));
   CHECK_THAT(failure_of([&] { scan({x}, {x}, [](auto&, auto&) -> scan_turn { return {}; }); }),

@@ -28,24 +28,24 @@ TEST_CASE("a step that would exceed the memory limit fails with the largest tens
     CHECK(text.find("largest tensors: 4194304 bytes, f32[1048576] of ") != text.npos);
     CHECK(text.find("Add 'doubled'") != text.npos);
   }
-  // What the step held is free again.
+  // The step has released its memory.
   CHECK(s.prepare({x}, {tanh(doubled)}).run({value}).size() == 1);
 }
 
-TEST_CASE("fetches go where the caller wants them") {
+TEST_CASE("fetches are written where the caller requests") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
   auto s = session::local();
-  auto both = s.prepare({x}, {x * 2.0f, x + 1.0f});
+  auto both_outputs = s.prepare({x}, {x * 2.0f, x + 1.0f});
   std::vector<tensor> feeds{tensor::scalar(3.0f)}, fetches(2);
   for (int round = 0; round < 3; ++round) {
-    both.run_into(feeds, fetches);
+    both_outputs.run_into(feeds, fetches);
     CHECK(to_scalar<float>(fetches[0]) == 6);
     CHECK(to_scalar<float>(fetches[1]) == 4);
   }
   fetches.resize(1);
   try {
-    both.run_into(feeds, fetches);
+    both_outputs.run_into(feeds, fetches);
     FAIL("there is no room for the second");
   } catch (const error& e) {
     CHECK(e.kind() == error_kind::invalid_argument);

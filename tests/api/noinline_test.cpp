@@ -1,4 +1,4 @@
-// Calls that stay calls: those that say _noinline.
+// Calls that are not inlined: functions with _noinline.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "tests/support/pass_case.hpp"
@@ -11,11 +11,11 @@ namespace {
 using Catch::Matchers::Contains;
 using list = std::vector<edge>;
 
-// What a graph becomes before it is placed.
+// The text of a graph after the passes that precede placement.
 std::string optimized(std::string_view source) {
-  pass_case at{source};
-  auto done = optimize(at.closed, {}, &host());
-  return done ? at.written() : done.message();
+  pass_case graph_case{source};
+  auto outcome = optimize(graph_case.closed, {}, &host());
+  return outcome ? graph_case.written() : outcome.message();
 }
 
 std::string dump(bool noinline) {
@@ -33,14 +33,14 @@ std::string dump(bool noinline) {
   )"));
 }
 
-// y = n * v * x, with v one greater after each call; n is counted by a loop.
+// y = n * v * x, where each call increments v, and a loop counts n.
 struct scaling {
   explicit scaling(bool noinline, const char* name = "scale") {
     v = g.variable(1.0f, "v");
     x = g.placeholder(dtype::f32, {2}, "x");
     f = define(g, name, {argument{dtype::f32, {2}}}, [&](auto& a) {
       auto y = a[0] * v;
-      auto later = g.after({y.node});
+      auto order = g.after({y.node});
       assign_add(v, 1.0f);
       return list{y};
     });
@@ -53,46 +53,47 @@ struct scaling {
   defined_function f;
 };
 
-std::vector<float> values(const tensor& of) {
-  return {of.values<float>().begin(), of.values<float>().end()};
+std::vector<float> values(const tensor& input) {
+  return {input.values<float>().begin(), input.values<float>().end()};
 }
 
 } // namespace
 
-TEST_CASE("a call that says so stays a node when the step is optimized") {
+TEST_CASE("a noinline call stays a node when the step is optimized") {
   CHECK_THAT(dump(true), Contains("c=PartitionedCall(_feed_0,"));
   CHECK_THAT(dump(true), !Contains("Mul"));
   CHECK_THAT(dump(false), !Contains("PartitionedCall"));
   CHECK_THAT(dump(false), Contains("c/z=Mul"));
 }
 
-TEST_CASE("a call that stays one gives what its nodes would give, with all effects") {
+TEST_CASE("a noinline call gives the results of its nodes, with all effects") {
   for (auto noinline : {false, true}) {
     INFO(noinline);
-    scaling at{noinline};
-    auto once = call(at.g, at.f, {at.x})[0];
-    auto twice = call(at.g, at.f, {once})[0];
+    scaling model{noinline};
+    auto first_call = call(model.g, model.f, {model.x})[0];
+    auto second_call = call(model.g, model.f, {first_call})[0];
     auto looped = while_loop(
-        {at.g.constant(0), twice}, [](auto& v) { return less(v[0], 3); },
+        {model.g.constant(0), second_call}, [](auto& v) { return less(v[0], 3); },
         [&](auto& v) {
-          return edges{v[0] + 1, call(at.g, at.f, {v[1]})[0]};
+          return edges{v[0] + 1, call(model.g, model.f, {v[1]})[0]};
         })[1];
-    auto p = at.g.placeholder(dtype::boolean, {}, "p");
+    auto p = model.g.placeholder(dtype::boolean, {}, "p");
     auto chosen = cond(
-        p, [&] { return call(at.g, at.f, {looped})[0]; }, [&] { return looped; });
+        p, [&] { return call(model.g, model.f, {looped})[0]; }, [&] { return looped; });
     auto s = session::local();
-    s.run(at.g.initializer());
-    auto got = s.run({{at.x, {1.0f, 2.0f}}, {p, true}}, {once, twice, looped, chosen});
-    CHECK(values(got[0]) == std::vector{1.0f, 2.0f});
-    CHECK(values(got[1]) == std::vector{2.0f, 4.0f});
-    CHECK(values(got[2]) == std::vector{2.0f * 3 * 4 * 5, 4.0f * 3 * 4 * 5});
-    CHECK(values(got[3]) == std::vector{2.0f * 3 * 4 * 5 * 6, 4.0f * 3 * 4 * 5 * 6});
-    CHECK(to_scalar<float>(s.fetch(at.v)) == 7);
+    s.run(model.g.initializer());
+    auto results =
+        s.run({{model.x, {1.0f, 2.0f}}, {p, true}}, {first_call, second_call, looped, chosen});
+    CHECK(values(results[0]) == std::vector{1.0f, 2.0f});
+    CHECK(values(results[1]) == std::vector{2.0f, 4.0f});
+    CHECK(values(results[2]) == std::vector{2.0f * 3 * 4 * 5, 4.0f * 3 * 4 * 5});
+    CHECK(values(results[3]) == std::vector{2.0f * 3 * 4 * 5 * 6, 4.0f * 3 * 4 * 5 * 6});
+    CHECK(to_scalar<float>(s.fetch(model.v)) == 7);
   }
 }
 
-TEST_CASE("a call that stays one has the gradient of its nodes, which is a call that stays one") {
-  std::vector<float> found[2];
+TEST_CASE("a noinline call has the gradient of its nodes, which is a noinline call as well") {
+  std::vector<float> results[2];
   for (auto noinline : {false, true}) {
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {2}, "x");
@@ -101,25 +102,25 @@ TEST_CASE("a call that stays one has the gradient of its nodes, which is a call 
     f.noinline = noinline;
     auto y = call(g, f, {x})[0];
     auto dx = g.gradients({y}, {x})[0];
-    auto again = g.gradients({dx}, {x})[0];
-    int calls = 0, kept = 0;
-    for (const auto& each : g.nodes())
-      if (runs_functions(each->op())) {
+    auto second_gradient = g.gradients({dx}, {x})[0];
+    int calls = 0, noinline_calls = 0;
+    for (const auto& graph_node : g.nodes())
+      if (runs_functions(graph_node->op())) {
         ++calls;
-        kept += each->attr<bool>("_noinline");
+        noinline_calls += graph_node->attr<bool>("_noinline");
       }
     CHECK(calls > 2);
-    CHECK(kept == (noinline ? calls : 0));
+    CHECK(noinline_calls == (noinline ? calls : 0));
     auto s = session::local();
-    auto got = s.run({{x, {0.3f, 0.7f}}}, {y, dx, again});
-    for (const auto& each : got)
-      for (auto one : values(each))
-        found[noinline].push_back(one);
+    auto outputs = s.run({{x, {0.3f, 0.7f}}}, {y, dx, second_gradient});
+    for (const auto& gradient_value : outputs)
+      for (auto number : values(gradient_value))
+        results[noinline].push_back(number);
   }
-  CHECK(found[0] == found[1]);
+  CHECK(results[0] == results[1]);
 }
 
-TEST_CASE("a function with a gradient of its own may forbid that its nodes take its place") {
+TEST_CASE("a function with a user-defined gradient may be noinline") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x");
   auto f = define(
@@ -132,7 +133,7 @@ TEST_CASE("a function with a gradient of its own may forbid that its nodes take 
   CHECK(values(s.fetch(dx, {{x, {1.0f, 2.0f}}})) == std::vector{10.0f, 20.0f});
 }
 
-TEST_CASE("what fails in a call that stays one is said with the call") {
+TEST_CASE("an error within a noinline call names the call") {
   graph_builder g;
   auto x = g.placeholder(dtype::i32, {}, "x");
   auto f = define(g, "f", {argument{dtype::i32, {}}},
@@ -143,21 +144,21 @@ TEST_CASE("what fails in a call that stays one is said with the call") {
   CHECK_THAT(failure_of([&] { (void)s.fetch(y, {{x, 0}}); }), Contains("[PartitionedCall 'c' ("));
 }
 
-TEST_CASE("a call that stays one may wait") {
+TEST_CASE("a noinline call may wait") {
   graph_builder g;
   auto q = fifo_queue(g, {dtype::f32}, {.shapes = {{}}}, "q");
-  auto put = queue_enqueue(q, {g.constant(3.0f)});
+  auto enqueue = queue_enqueue(q, {g.constant(3.0f)});
   auto f = define(g, "f", {argument{dtype::f32, {}}},
                   [&](auto& a) { return list{queue_dequeue(q, {dtype::f32})[0] * a[0]}; });
   f.noinline = true;
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto y = call(g, f, {x})[0];
   auto s = session::local();
-  s.run(put);
+  s.run(enqueue);
   CHECK(to_scalar<float>(s.fetch(y, {{x, 2.0f}})) == 6);
 }
 
-TEST_CASE("a call of an op without state that stays one may have no effects") {
+TEST_CASE("a noinline call of a stateless op may have no effects") {
   CHECK_THROWS_WITH(pass_case{R"(
       body count(v: variable f32[]) {
         more = AssignAdd(v, f32(1))
@@ -170,7 +171,7 @@ TEST_CASE("a call of an op without state that stays one may have no effects") {
                     Contains("has effects, which a node without state may not"));
 }
 
-TEST_CASE("a GraphDef says of functions that their calls stay calls") {
+TEST_CASE("a GraphDef records that a function is noinline") {
   for (auto noinline : {false, true}) {
     INFO(noinline);
     graph_builder g;
@@ -182,14 +183,14 @@ TEST_CASE("a GraphDef says of functions that their calls stay calls") {
     f.noinline = false;
     call(g, f, {y}, "z");
     auto text = value_or_throw(write_graph_def(g, graph_def_format::text));
-    // The function that TensorFlow must not inline is another one than that which it may.
+    // The function that TensorFlow must not inline differs from the one that it may inline.
     auto library = text.substr(text.find("library"));
     CHECK((library.find("_noinline") != library.npos) == noinline);
     CHECK((library.find("\"twice_1\"") != library.npos) == noinline);
     graph_builder read;
     auto imported = value_or_throw(read_graph_def_text(text, read));
-    auto* again = read.find("y");
-    CHECK((again && runs_functions(again->op())) == noinline);
+    auto* copied_call = read.find("y");
+    CHECK((copied_call && runs_functions(copied_call->op())) == noinline);
     CHECK_FALSE((read.find("z") && runs_functions(read.find("z")->op())));
     auto s = session::local();
     auto from = value_or_throw(imported.find_edge("z"));
@@ -198,8 +199,9 @@ TEST_CASE("a GraphDef says of functions that their calls stay calls") {
   }
 }
 
-TEST_CASE("calls in a GraphDef stay calls where TensorFlow keeps them") {
-  // f(x) = 2x by its name and g(x) = f(f(x)) by a PartitionedCall, which may be inlined.
+TEST_CASE("calls in a GraphDef stay calls where TensorFlow does not inline them") {
+  // f(x) = 2x, called by its name; g(x) = f(f(x)), called by a PartitionedCall, which may be
+  // inlined.
   auto source = [](std::string_view f, std::string_view node) {
     return concat(R"(
       node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
@@ -232,15 +234,16 @@ TEST_CASE("calls in a GraphDef stay calls where TensorFlow keeps them") {
     graph_builder g;
     auto read = value_or_throw(read_graph_def_text(source(f, node), g));
     auto s = session::local();
-    auto got = s.run({{value_or_throw(read.find_edge("x")), 3.0f}},
-                     {value_or_throw(read.find_edge("y")), value_or_throw(read.find_edge("z"))});
-    CHECK(to_scalar<float>(got[0]) == 6);
-    CHECK(to_scalar<float>(got[1]) == 12);
-    std::string found;
-    for (const auto& each : g.nodes())
-      if (runs_functions(each->op()))
-        found += concat(each->name(), ' ');
-    return found;
+    auto results =
+        s.run({{value_or_throw(read.find_edge("x")), 3.0f}},
+              {value_or_throw(read.find_edge("y")), value_or_throw(read.find_edge("z"))});
+    CHECK(to_scalar<float>(results[0]) == 6);
+    CHECK(to_scalar<float>(results[1]) == 12);
+    std::string names;
+    for (const auto& graph_node : g.nodes())
+      if (runs_functions(graph_node->op()))
+        names += concat(graph_node->name(), ' ');
+    return names;
   };
   CHECK(calls("", "") == "");
   CHECK(calls(noinline, "") == "y z/a z/b ");
@@ -248,7 +251,7 @@ TEST_CASE("calls in a GraphDef stay calls where TensorFlow keeps them") {
   CHECK(calls(noinline, "attr { key: '_noinline' value { b: false } }") == "z/a z/b ");
 }
 
-TEST_CASE("functions of GraphDefs whose calls stay calls may have TensorFlow's names") {
+TEST_CASE("noinline functions of GraphDefs may have TensorFlow's names") {
   graph_builder g;
   auto read = value_or_throw(read_graph_def_text(R"(
       node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
@@ -268,7 +271,7 @@ TEST_CASE("functions of GraphDefs whose calls stay calls may have TensorFlow's n
   CHECK(to_scalar<float>(s.fetch(y, {{value_or_throw(read.find_edge("x")), 3.0f}})) == 6);
 }
 
-TEST_CASE("a call does not stay one where its function makes what outlives it") {
+TEST_CASE("a call is inlined where its function creates a resource that outlives it") {
   graph_builder g;
   auto read = value_or_throw(read_graph_def_text(R"(
       node { name: 'y' op: 'outer' }
@@ -335,7 +338,7 @@ TEST_CASE("calls of one function in a GraphDef share it") {
     return value_or_throw(read.find_edge(name)).node->attr<function_value>("f").body;
   };
   CHECK(body("y0") == body(concat("y", count - 1)));
-  CHECK(body("r") != body("s")); // each draws numbers of its own
+  CHECK(body("r") != body("s")); // each call draws its own numbers
 }
 
 } // namespace troupe::test::noinline_test

@@ -1,4 +1,4 @@
-// Gradients that functions have of their own, in GraphDefs.
+// User-defined gradients of functions in GraphDefs.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "troupe/serialization/graph_def/graph_def.hpp"
@@ -10,10 +10,10 @@ namespace {
 using Catch::Matchers::Contains;
 using list = std::vector<edge>;
 
-// A graph that was written and read again, so many times.
+// A graph that was written and read that many times.
 struct copy {
-  copy(const graph& of, graph_def_format format, int times = 1) {
-    const graph* from = &of;
+  copy(const graph& source, graph_def_format format, int times = 1) {
+    const graph* from = &source;
     for (int i = 0; i < times; ++i) {
       auto text = value_or_throw(write_graph_def(*from, format));
       auto next = std::make_unique<graph_builder>();
@@ -26,31 +26,31 @@ struct copy {
     }
   }
 
-  edge at(std::string_view name) const { return value_or_throw(g->find_edge(name)); }
-  edge gradient(const list& of) { return g->gradients(of, {at("x")})[0]; }
-  double of(edge what, double x, int n = 0) {
-    return to_scalar<double>(s.fetch(what, {{at("x"), x}, {at("n"), n}}));
+  edge edge_named(std::string_view name) const { return value_or_throw(g->find_edge(name)); }
+  edge gradient(const list& outputs) { return g->gradients(outputs, {edge_named("x")})[0]; }
+  double value_of(edge output, double x, int n = 0) {
+    return to_scalar<double>(s.fetch(output, {{edge_named("x"), x}, {edge_named("n"), n}}));
   }
 
   std::unique_ptr<graph_builder> g;
   session s = session::local();
 };
 
-std::string function(std::string_view name, std::string_view takes, std::string_view gives,
-                     std::string_view nodes) {
+std::string function(std::string_view name, std::string_view argument_names,
+                     std::string_view results_spec, std::string_view nodes) {
   std::string text = concat("function { signature { name: '", name, "' ");
-  for (auto one : takes)
-    text += concat("input_arg { name: '", one, "' type: DT_DOUBLE } ");
+  for (auto argument_name : argument_names)
+    text += concat("input_arg { name: '", argument_name, "' type: DT_DOUBLE } ");
   text += concat("output_arg { name: 'r' type: DT_DOUBLE } } ", nodes, " ret { key: 'r' value: '",
-                 gives, "' } } ");
+                 results_spec, "' } } ");
   return text;
 }
 
 std::string node(std::string_view name, std::string_view op,
                  const std::vector<std::string>& inputs) {
   auto text = concat("node_def { name: '", name, "' op: '", op, "' ");
-  for (const auto& one : inputs)
-    text += concat("input: '", one, "' ");
+  for (const auto& input : inputs)
+    text += concat("input: '", input, "' ");
   return text + (op == "f" ? "} " : "attr { key: 'T' value { type: DT_DOUBLE } } } ");
 }
 
@@ -66,7 +66,7 @@ constexpr std::string_view is_gradient = "gradient { function_name: 'f' gradient
 
 } // namespace
 
-TEST_CASE("a gradient of a function's own is written to a GraphDef and read from it") {
+TEST_CASE("a user-defined gradient of a function is written to a GraphDef and read from it") {
   graph_builder g;
   auto x = g.placeholder(dtype::f64, shape{}, "x");
   auto n = g.placeholder(dtype::i32, shape{}, "n");
@@ -97,23 +97,24 @@ TEST_CASE("a gradient of a function's own is written to a GraphDef and read from
     for (int times : {1, 3}) {
       INFO("text: " << (format == graph_def_format::text) << ", times: " << times);
       copy c{g, format, times};
-      CHECK(c.of(c.at("y:2"), 2) == 20);
-      auto one = c.gradient({c.at("y:0")});
-      CHECK(c.of(one, 1000) == 1); // that of its nodes is not finite
-      CHECK(c.of(one, 0) == 0.5);
-      CHECK(c.of(c.gradient({one}), 0) == 0.25); // that of the sigmoid
-      // Of its third argument it has none.
-      CHECK(c.of(c.gradient({c.at("y:0"), c.at("y:2")}), 0) == 1000.5);
-      CHECK(c.of(c.at(name), 1, 3) == 512);
-      CHECK(c.of(c.gradient({c.at(name)}), 1, 3) == 1e9);
+      CHECK(c.value_of(c.edge_named("y:2"), 2) == 20);
+      auto first_gradient = c.gradient({c.edge_named("y:0")});
+      CHECK(c.value_of(first_gradient, 1000) == 1); // the gradient of its nodes is not finite
+      CHECK(c.value_of(first_gradient, 0) == 0.5);
+      CHECK(c.value_of(c.gradient({first_gradient}), 0) == 0.25); // the gradient of the sigmoid
+      // For its third argument it has no gradient.
+      CHECK(c.value_of(c.gradient({c.edge_named("y:0"), c.edge_named("y:2")}), 0) == 1000.5);
+      CHECK(c.value_of(c.edge_named(name), 1, 3) == 512);
+      CHECK(c.value_of(c.gradient({c.edge_named(name)}), 1, 3) == 1e9);
     }
 }
 
-TEST_CASE("gradients that were taken before a graph is written are those of its copy") {
+TEST_CASE("gradients that were taken before a graph is written equal those of its copy") {
   graph_builder g;
   auto x = g.placeholder(dtype::f64, shape{}, "x");
-  static_cast<void>(g.placeholder(dtype::i32, shape{}, "n")); // which copies feed
-  // Of its first argument it has none: the gradient is one result here, and two in a GraphDef.
+  static_cast<void>(g.placeholder(dtype::i32, shape{}, "n")); // the copies feed it
+  // For its first argument it has no gradient: the gradient function has one result here, and two
+  // in a GraphDef.
   auto f = define(
       g, "f", {argument{dtype::f64, shape{}}, argument{dtype::f64, shape{}}},
       [&](auto& v) { return list{v[0] * v[1]}; },
@@ -124,12 +125,12 @@ TEST_CASE("gradients that were taken before a graph is written are those of its 
   auto first = g.gradients({y}, {x})[0] + 0.0;
   auto second = g.gradients({first}, {x})[0] + 0.0;
   copy c{g, graph_def_format::binary, 2};
-  CHECK(c.of(c.at(first.name()), 3) == 21);
-  CHECK(c.of(c.at(second.name()), 3) == 7);
-  CHECK(c.of(c.gradient({c.at("y")}), 3) == 21);
+  CHECK(c.value_of(c.edge_named(first.name()), 3) == 21);
+  CHECK(c.value_of(c.edge_named(second.name()), 3) == 7);
+  CHECK(c.value_of(c.gradient({c.edge_named("y")}), 3) == 21);
 }
 
-TEST_CASE("a GraphDef's gradients of gradients of gradients end somewhere") {
+TEST_CASE("a GraphDef's gradients of gradients of gradients end at a limit") {
   auto named = [](int i) { return i == 0 ? std::string{"f"} : concat("f", i); };
   std::string library;
   for (int i = 0; i < 200; ++i)
@@ -143,8 +144,8 @@ TEST_CASE("a GraphDef's gradients of gradients of gradients end somewhere") {
   CHECK_THAT(read.status().message(), Contains("more than 64 orders deep"));
 }
 
-TEST_CASE("a GraphDef's calls by the function's name have the gradient that the library says") {
-  // f(x) = x + x, and its gradient is 5 dy; of that, dy's is 5 and x's is 7.
+TEST_CASE("a GraphDef's calls by function name have the gradient that the library declares") {
+  // f(x) = x + x, and its gradient is 5 dy; the gradient of that has 5 for dy and 7 for x.
   auto five = [](double value) {
     return concat(
         "node_def { name: 'k' op: 'Const' attr { key: 'dtype' value { type: DT_DOUBLE } } "
@@ -173,18 +174,18 @@ TEST_CASE("a function may be called by its own gradient, in a GraphDef") {
   list orders{*g.find_edge("y")};
   for (int i = 0; i < 3; ++i)
     orders.push_back(g.gradients(orders.back(), {x})[0]);
-  // y = f, y' = f, y'' = f f' = f^1 as f' is f(x): each is that of the one before.
-  std::vector<double> found;
-  for (auto one : orders)
-    found.push_back(to_scalar<double>(s.fetch(one, {{x, 3.0}})));
-  CHECK(found == std::vector<double>{6, 6, 6, 6});
+  // y = f, y' = f, y'' = f f' = f^1 as f' is f(x): each is the gradient of the previous one.
+  std::vector<double> values_found;
+  for (auto order : orders)
+    values_found.push_back(to_scalar<double>(s.fetch(order, {{x, 3.0}})));
+  CHECK(values_found == std::vector<double>{6, 6, 6, 6});
   CHECK_THAT(failure_of([&] { g.gradients(orders.back(), {x}); }),
              Contains("of an order that was not read"));
   CHECK_THAT(write_graph_def(g, graph_def_format::binary).status().message(),
              Contains("was not read, and cannot be written"));
 }
 
-TEST_CASE("gradients in a GraphDef that are none are refused") {
+TEST_CASE("invalid gradients in a GraphDef are refused") {
   auto f = function("f", "x", "s:z:0", node("s", "Add", {"x", "x"}));
   auto fails = [&](const std::string& library) {
     graph_builder g;
@@ -194,17 +195,20 @@ TEST_CASE("gradients in a GraphDef that are none are refused") {
              Contains("there is no function 'g', which is said to be the gradient of 'f'"));
   auto narrow = function("g", "x", "x", "");
   CHECK_THAT(fails(concat(f, narrow, is_gradient)), Contains("gradient of function 'f'"));
-  auto none = concat("function { signature { name: 'g' input_arg { name: 'x' type: DT_DOUBLE } "
-                     "input_arg { name: 'd' type: DT_DOUBLE } } } ");
-  CHECK_THAT(fails(concat(f, none, is_gradient)), Contains("gives 0 results for 1 arguments"));
-  auto whole = concat("function { signature { name: 'g' input_arg { name: 'x' type: DT_DOUBLE } "
-                      "input_arg { name: 'd' type: DT_DOUBLE } "
-                      "output_arg { name: 'r' type: DT_INT32 } } "
-                      "node_def { name: 'c' op: 'Cast' input: 'd' "
-                      "attr { key: 'SrcT' value { type: DT_DOUBLE } } "
-                      "attr { key: 'DstT' value { type: DT_INT32 } } } "
-                      "ret { key: 'r' value: 'c:y:0' } } ");
-  CHECK_THAT(fails(concat(f, whole, is_gradient)),
+  auto missing_gradient =
+      concat("function { signature { name: 'g' input_arg { name: 'x' type: DT_DOUBLE } "
+             "input_arg { name: 'd' type: DT_DOUBLE } } } ");
+  CHECK_THAT(fails(concat(f, missing_gradient, is_gradient)),
+             Contains("gives 0 results for 1 arguments"));
+  auto complete_text =
+      concat("function { signature { name: 'g' input_arg { name: 'x' type: DT_DOUBLE } "
+             "input_arg { name: 'd' type: DT_DOUBLE } "
+             "output_arg { name: 'r' type: DT_INT32 } } "
+             "node_def { name: 'c' op: 'Cast' input: 'd' "
+             "attr { key: 'SrcT' value { type: DT_DOUBLE } } "
+             "attr { key: 'DstT' value { type: DT_INT32 } } } "
+             "ret { key: 'r' value: 'c:y:0' } } ");
+  CHECK_THAT(fails(concat(f, complete_text, is_gradient)),
              Contains("for argument 0 is i32, and the argument is f64"));
 }
 

@@ -13,55 +13,61 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-run_options late() { return {.deadline = clock::now() - 1s}; }
+run_options past_deadline() { return {.deadline = clock::now() - 1s}; }
 
 struct counter_graph {
   graph_builder g;
   edge count = g.variable(0, "count");
-  node* more = assign_add(count, 1).node;
+  node* increment = assign_add(count, 1).node;
 };
 
-// None of these may have run.
-void check_refused(session& s, counter_graph& in) {
-  s.run(in.g.initializer());
-  auto step = s.prepare({}, {in.count}, {in.more});
-  std::vector<tensor> place(1);
+// None of these steps may have run.
+void check_refused(session& s, counter_graph& counters) {
+  s.run(counters.g.initializer());
+  auto step = s.prepare({}, {counters.count}, {counters.increment});
+  std::vector<tensor> results(1);
   for (int i = 0; i < 20; ++i) {
-    CHECK(thrown_by([&] { step.run({}, late()); }).kind() == error_kind::deadline_exceeded);
-    CHECK(thrown_by([&] { step.run_into({}, place, late()); }).kind() ==
+    CHECK(thrown_by([&] { step.run({}, past_deadline()); }).kind() ==
           error_kind::deadline_exceeded);
-    CHECK(thrown_by([&] { step.run_async({}, late()).get(); }).kind() ==
+    CHECK(thrown_by([&] { step.run_into({}, results, past_deadline()); }).kind() ==
           error_kind::deadline_exceeded);
-    CHECK(thrown_by([&] { s.run(in.more, {}, late()); }).kind() == error_kind::deadline_exceeded);
-    CHECK(thrown_by([&] { s.fetch(in.count + 1, {}, late()); }).kind() ==
+    CHECK(thrown_by([&] { step.run_async({}, past_deadline()).get(); }).kind() ==
+          error_kind::deadline_exceeded);
+    CHECK(thrown_by([&] { s.run(counters.increment, {}, past_deadline()); }).kind() ==
+          error_kind::deadline_exceeded);
+    CHECK(thrown_by([&] { s.fetch(counters.count + 1, {}, past_deadline()); }).kind() ==
           error_kind::deadline_exceeded);
   }
-  auto text = failure_of([&] { step.run({}, late()); });
+  auto text = failure_of([&] { step.run({}, past_deadline()); });
   CHECK_THAT(text, Contains("before the step began") && Contains("past_deadline_test.cpp"));
-  CHECK(to_scalar<int>(s.fetch(in.count)) == 0);
+  CHECK(to_scalar<int>(s.fetch(counters.count)) == 0);
   step.run({}, {.deadline = clock::now() + 60s});
   step.run({}, {.deadline = clock::time_point::max()});
   step.run({}, {.timeout = std::chrono::milliseconds::max()});
-  step.run({}, {.timeout = 0ms}); // the session's
-  CHECK(to_scalar<int>(s.fetch(in.count)) == 4);
+  step.run({}, {.timeout = 0ms}); // the session's timeout
+  CHECK(to_scalar<int>(s.fetch(counters.count)) == 4);
   for (auto timeout : {-5ms, std::chrono::milliseconds::min()}) {
-    run_options how{.timeout = timeout};
-    CHECK(thrown_by([&] { step.run({}, how); }).kind() == error_kind::invalid_argument);
-    CHECK(thrown_by([&] { step.run_into({}, place, how); }).kind() == error_kind::invalid_argument);
-    CHECK(thrown_by([&] { step.run_async({}, how).get(); }).kind() == error_kind::invalid_argument);
-    CHECK(thrown_by([&] { s.run(in.more, {}, how); }).kind() == error_kind::invalid_argument);
-    CHECK(thrown_by([&] { s.fetch(in.count, {}, how); }).kind() == error_kind::invalid_argument);
+    run_options options{.timeout = timeout};
+    CHECK(thrown_by([&] { step.run({}, options); }).kind() == error_kind::invalid_argument);
+    CHECK(thrown_by([&] { step.run_into({}, results, options); }).kind() ==
+          error_kind::invalid_argument);
+    CHECK(thrown_by([&] { step.run_async({}, options).get(); }).kind() ==
+          error_kind::invalid_argument);
+    CHECK(thrown_by([&] { s.run(counters.increment, {}, options); }).kind() ==
+          error_kind::invalid_argument);
+    CHECK(thrown_by([&] { s.fetch(counters.count, {}, options); }).kind() ==
+          error_kind::invalid_argument);
   }
-  CHECK(to_scalar<int>(s.fetch(in.count)) == 4);
+  CHECK(to_scalar<int>(s.fetch(counters.count)) == 4);
 }
 
 } // namespace
 
 TEST_CASE("a local step whose deadline has passed changes nothing") {
   watchdog watch;
-  counter_graph in;
+  counter_graph counters;
   auto s = session::local();
-  check_refused(s, in);
+  check_refused(s, counters);
 }
 
 TEST_CASE("a step whose deadline has passed changes nothing on tasks") {
@@ -69,14 +75,14 @@ TEST_CASE("a step whose deadline has passed changes nothing on tasks") {
   auto cluster = make_cluster(1, 0);
   auto worker = start_task(options_of_task(cluster, {"worker", 0}));
   {
-    counter_graph in;
+    counter_graph counters;
     auto s = session::connect(cluster, {.container = "direct"});
-    check_refused(s, in);
+    check_refused(s, counters);
   }
-  counter_graph in;
+  counter_graph counters;
   auto s = session::connect(concat("master:", cluster.jobs.at("worker").front()),
                             {.container = "hosted"});
-  check_refused(s, in);
+  check_refused(s, counters);
 }
 
 } // namespace troupe::test::past_deadline_test

@@ -16,13 +16,14 @@ namespace {
 using Catch::Matchers::Contains;
 using spread = replica_devices_options::spread;
 
-std::string device_of(edge what) { return what.node->device(); }
+std::string device_of(edge output) { return output.node->device(); }
 
 } // namespace
 
-TEST_CASE("replica_devices spreads variables over ps tasks by turns; what takes one is beside it") {
+TEST_CASE(
+    "replica_devices spreads variables over ps tasks round robin, and their users beside them") {
   graph_builder g;
-  auto on = g.on(replica_devices(
+  auto placement = g.on(replica_devices(
       {.ps_tasks = 2, .worker = "/job:worker/task:1", .variables = spread::by_turns}));
   auto x = g.placeholder(dtype::f32, {3}, "x");
   auto a = g.variable({1.0f, 2.0f, 3.0f}, "a"), b = g.variable(1.0f, "b"), c = g.variable(1.0f);
@@ -37,10 +38,10 @@ TEST_CASE("replica_devices spreads variables over ps tasks by turns; what takes 
   CHECK(device_of(x) == "/job:worker/task:1");
 }
 
-TEST_CASE("by bytes, each variable goes to the task that has least") {
+TEST_CASE("by bytes, each variable is placed on the task with the fewest bytes") {
   graph_builder g;
   {
-    auto on = g.on(replica_devices({.ps_tasks = 3}));
+    auto placement = g.on(replica_devices({.ps_tasks = 3}));
     std::map<std::string, int64_t> bytes;
     for (int64_t size : {1000, 10, 10, 500, 400, 600}) {
       auto v = g.variable(dtype::f32, {size});
@@ -56,86 +57,87 @@ TEST_CASE("by bytes, each variable goes to the task that has least") {
   CHECK(device_of(g.variable(1.0f)) == "");
 }
 
-TEST_CASE("scopes of devices nest: those within complete what is left open, or take its place") {
+TEST_CASE("device scopes nest: inner scopes complete or replace the outer device") {
   graph_builder g;
-  int asked = 0;
+  int call_count = 0;
   auto outer = g.on("/job:worker/task:1");
   CHECK(device_of(g.constant(1)) == "/job:worker/task:1");
   {
     auto inner = g.on("/gpu:0");
     CHECK(device_of(g.placeholder(dtype::f32)) == "/job:worker/task:1/device:gpu:0");
     {
-      auto other = g.on("/task:0");
+      auto task_scope = g.on("/task:0");
       CHECK(device_of(g.placeholder(dtype::f32)) == "/job:worker/task:0");
     }
-    auto none = g.on("");
+    auto no_device = g.on("");
     CHECK(device_of(g.placeholder(dtype::f32)) == "");
   }
   {
     auto chosen = g.on([&](const node_spec& added, const op_def& op) -> std::string {
-      ++asked;
+      ++call_count;
       CHECK(added.op == op.name);
       return op.name == "VariableV2" ? "/job:ps" : "";
     });
     CHECK(device_of(g.variable(dtype::f32, {})) == "/job:ps");
     CHECK(device_of(g.placeholder(dtype::f32)) == "/job:worker/task:1");
-    CHECK(asked == 2);
+    CHECK(call_count == 2);
     auto inner = g.on("/cpu:1");
     CHECK(device_of(g.variable(dtype::f32, {})) == "/job:ps/device:cpu:1");
     CHECK(device_of(g.placeholder(dtype::f32)) == "/job:worker/task:1/device:cpu:1");
-    auto again = g.on([](const node_spec&, const op_def&) { return "/job:last"; });
+    auto last_scope = g.on([](const node_spec&, const op_def&) { return "/job:last"; });
     CHECK(device_of(g.placeholder(dtype::f32)) == "/job:last");
   }
   CHECK(device_of(g.placeholder(dtype::f32)) == "/job:worker/task:1");
 }
 
-TEST_CASE("a device function is asked before each node is added, in the order of adding") {
+TEST_CASE("a device function is called before each node is added, in the order of adding") {
   graph_builder g;
-  std::vector<std::pair<size_t, std::string>> asked; // how many nodes there were, and for which op
+  // For each call: the number of nodes, and the op.
+  std::vector<std::pair<size_t, std::string>> calls;
   {
-    auto on = g.on([&](const node_spec& added, const op_def&) -> std::string {
-      asked.emplace_back(g.nodes().size(), added.op);
+    auto placement = g.on([&](const node_spec& added, const op_def&) -> std::string {
+      calls.emplace_back(g.nodes().size(), added.op);
       return "";
     });
     auto w = g.variable({1.0f, 2.0f}, "w");
     sum(square(w * 3.0f));
   }
-  neg(g.constant(1.0f)); // beyond its scope
+  neg(g.constant(1.0f)); // outside of the scope
   std::set<std::string> ops;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    CHECK((i == 0 || asked[i - 1].first < asked[i].first));
-    CHECK(g.nodes()[asked[i].first]->op().name == asked[i].second);
-    ops.insert(asked[i].second);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    CHECK((i == 0 || calls[i - 1].first < calls[i].first));
+    CHECK(g.nodes()[calls[i].first]->op().name == calls[i].second);
+    ops.insert(calls[i].second);
   }
   for (const auto* op : {"VariableV2", "Assign", "Mul", "Square", "Sum"})
     CHECK(ops.contains(op));
   CHECK_FALSE(ops.contains("Neg"));
 }
 
-TEST_CASE("a node that runs on a processor though it names a GPU is told on a runtime's thread") {
+TEST_CASE("a node that runs on a processor though it names a GPU is reported on a runtime thread") {
   watchdog watch;
   graph_builder g;
   edge y;
   {
-    auto on = g.on("/gpu:0");
+    auto placement = g.on("/gpu:0");
     y = neg(g.placeholder(dtype::f32, {2}, "x"), "y");
   }
-  std::promise<std::pair<std::string, std::thread::id>> told;
+  std::promise<std::pair<std::string, std::thread::id>> warning_promise;
   auto s = session::local({.placement = {.soft = true}, .on_warning = [&](const std::string& text) {
-                             told.set_value({text, std::this_thread::get_id()});
+                             warning_promise.set_value({text, std::this_thread::get_id()});
                            }});
   s.prepare({g.find("x")->output(0)}, {y});
-  auto warned = told.get_future();
+  auto warned = warning_promise.get_future();
   REQUIRE(warned.wait_for(std::chrono::seconds{10}) == std::future_status::ready);
   auto [text, thread] = warned.get();
   CHECK_THAT(text, Contains("'y'") && Contains("/gpu:0") && Contains("cpu:0"));
   CHECK(thread != std::this_thread::get_id());
 }
 
-TEST_CASE("what a device function says is checked, and so are its options") {
+TEST_CASE("the result of a device function is checked, and so are its options") {
   graph_builder g;
   {
-    auto on = g.on([](const node_spec&, const op_def&) { return "nonsense"; });
+    auto placement = g.on([](const node_spec&, const op_def&) { return "nonsense"; });
     CHECK_THROWS_WITH(g.placeholder(dtype::f32), Contains("a device function, for Placeholder ("));
   }
   CHECK_THROWS_WITH(replica_devices({.ps_tasks = 0}), Contains("ps_tasks must be at least 1"));
@@ -143,32 +145,32 @@ TEST_CASE("what a device function says is checked, and so are its options") {
   CHECK_THROWS_WITH(g.on(device_function{}), Contains("the function is none"));
 }
 
-TEST_CASE("optimizers keep what they remember beside the variable, whatever a function says") {
+TEST_CASE("optimizers place their slots beside the variable, whatever a device function returns") {
   graph_builder g;
-  auto on = g.on(replica_devices({.ps_tasks = 2, .worker = "/job:worker/task:0"}));
+  auto placement = g.on(replica_devices({.ps_tasks = 2, .worker = "/job:worker/task:0"}));
   auto x = g.placeholder(dtype::f32, {4}, "x");
   auto a = g.variable({1.0f, 2.0f, 3.0f, 4.0f}, "a"), b = g.variable(1.0f, "b");
   momentum{0.1f, 0.9f}.minimize(mean(square(a * x + b)));
-  for (const auto& one : g.nodes())
-    for (int i = 0; i < static_cast<int>(one->inputs().size()); ++i)
-      if (one->input_is_ref(i)) {
-        INFO(one->description());
-        CHECK(one->device() == one->inputs()[static_cast<size_t>(i)].node->device());
+  for (const auto& graph_node : g.nodes())
+    for (int i = 0; i < static_cast<int>(graph_node->inputs().size()); ++i)
+      if (graph_node->input_is_ref(i)) {
+        INFO(graph_node->description());
+        CHECK(graph_node->device() == graph_node->inputs()[static_cast<size_t>(i)].node->device());
       }
 }
 
-TEST_CASE("colocated nodes get the device of the other, and stay with it where it has none") {
+TEST_CASE("colocated nodes get the device of the other node, and stay with it where it has none") {
   graph_builder g;
   variable_handle v;
   {
-    auto on = g.on("/job:ps/task:1");
+    auto placement = g.on("/job:ps/task:1");
     v = g.variable(1.0f, "v");
   }
   auto w = g.variable(1.0f, "w");
   edge beside_v, beside_w;
   {
-    auto around = g.on("/job:worker");
-    auto with = g.colocate_with(v);
+    auto worker_scope = g.on("/job:worker");
+    auto colocation = g.colocate_with(v);
     beside_v = v + 1.0f;
     auto next = g.colocate_with(w);
     beside_w = w + 1.0f;
@@ -179,32 +181,32 @@ TEST_CASE("colocated nodes get the device of the other, and stay with it where i
   CHECK(device_of(beside_w) == "");
   CHECK(beside_w.node->attr<std::vector<std::string>>("_class") ==
         std::vector<std::string>{"loc:@w"});
-  graph_builder other;
-  CHECK_THROWS_WITH(other.colocate_with(v), Contains("needs a node of this graph"));
+  graph_builder other_graph;
+  CHECK_THROWS_WITH(other_graph.colocate_with(v), Contains("needs a node of this graph"));
 }
 
 namespace {
 
-// A chain of two heavy branches and their sum, over weights that a ps keeps.
+// Two long branches and their sum, over weights on a parameter server.
 struct branches {
   graph_builder g;
-  edge x, left, right, sum;
+  edge x, left_branch, right_branch, sum;
   node* init = nullptr;
 
   explicit branches(int64_t size = 256) {
     x = g.placeholder(dtype::f32, {size, size}, "x");
     variable_handle w;
     {
-      auto on = g.on("/job:ps/task:0");
+      auto placement = g.on("/job:ps/task:0");
       w = g.variable(fill(g, {size, size}, 0.01f), "w");
     }
     init = g.initializer();
-    left = right = x;
+    left_branch = right_branch = x;
     for (int i = 0; i < 4; ++i) {
-      left = matmul(left, w);
-      right = matmul(w, right);
+      left_branch = matmul(left_branch, w);
+      right_branch = matmul(w, right_branch);
     }
-    sum = troupe::sum(left + right);
+    sum = troupe::sum(left_branch + right_branch);
   }
 };
 
@@ -223,49 +225,49 @@ TEST_CASE_METHOD(cluster, "greedy placement spreads a step over tasks, and compu
   for (size_t i = 0; i < elements.size(); ++i)
     elements[i] = static_cast<float>(i % 7) / 7;
   auto value = tensor::vector(elements).reshaped({256, 256});
-  auto alone = session::connect(spec);
-  alone.run(model.init);
-  auto expected = to_scalar<float>(alone.fetch(model.sum, {{model.x, value}}));
-  auto report = alone.explain_placement({model.x}, {model.sum});
-  for (const auto& one : report.nodes)
-    CHECK(one.device.find("task:1") == std::string::npos);
+  auto lone_session = session::connect(spec);
+  lone_session.run(model.init);
+  auto expected = to_scalar<float>(lone_session.fetch(model.sum, {{model.x, value}}));
+  auto report = lone_session.explain_placement({model.x}, {model.sum});
+  for (const auto& placed : report.nodes)
+    CHECK(placed.device.find("task:1") == std::string::npos);
 
   auto s = session::connect(spec, {.insight = {.sample_every = 1},
                                    .placement = {.strategy = placement_strategy::greedy}});
   auto spread_out = s.explain_placement({model.x}, {model.sum});
   size_t on_second = 0, on_ps = 0;
-  for (const auto& one : spread_out.nodes) {
-    on_second += one.device == "/job:worker/task:1/device:cpu:0";
-    on_ps += one.device == "/job:ps/task:0/device:cpu:0";
-    if (one.op == "MatMul")
-      CHECK(one.why.starts_with("cheapest: done after "));
+  for (const auto& placed : spread_out.nodes) {
+    on_second += placed.device == "/job:worker/task:1/device:cpu:0";
+    on_ps += placed.device == "/job:ps/task:0/device:cpu:0";
+    if (placed.op == "MatMul")
+      CHECK(placed.why.starts_with("cheapest: done after "));
   }
   INFO(to_string(spread_out));
   CHECK(on_second + on_ps > 1);
   CHECK(spread_out.total_ns <= spread_out.first_worker_ns);
   CHECK(!spread_out.links.empty());
   CHECK(to_scalar<float>(s.fetch(model.sum, {{model.x, value}})) == Approx(expected));
-  // What was measured, and of links what came through them.
+  // Measured times, and the bytes of each link.
   CHECK(!s.link_times().empty());
-  for (const auto& one : s.link_times())
-    CHECK(one.from != one.to);
-  auto again = s.explain_placement({model.x}, {model.sum});
-  CHECK(again.nodes.size() == spread_out.nodes.size());
-  CHECK(to_scalar<float>(s.run({{model.x, value}}, {model.sum, model.left})[0]) ==
+  for (const auto& link : s.link_times())
+    CHECK(link.from != link.to);
+  auto second_report = s.explain_placement({model.x}, {model.sum});
+  CHECK(second_report.nodes.size() == spread_out.nodes.size());
+  CHECK(to_scalar<float>(s.run({{model.x, value}}, {model.sum, model.left_branch})[0]) ==
         Approx(expected));
 }
 
 TEST_CASE_METHOD(cluster,
-                 "softly, a step asks for tasks that are not there, with one warning each") {
+                 "with soft placement, missing tasks are replaced, with one warning each") {
   graph_builder g;
   edge sum;
   {
-    auto on = g.on("/job:worker/task:7");
+    auto placement = g.on("/job:worker/task:7");
     auto x = g.placeholder(dtype::f32, {2}, "x");
     sum = x + g.constant({1.0f, 2.0f});
   }
-  auto hard = session::connect(spec);
-  CHECK_THROWS_WITH(hard.fetch(sum, {{g.find("x")->output(0), {1.0f, 1.0f}}}),
+  auto hard_session = session::connect(spec);
+  CHECK_THROWS_WITH(hard_session.fetch(sum, {{g.find("x")->output(0), {1.0f, 1.0f}}}),
                     Contains("there is no device '/job:worker/task:7'"));
   std::mutex mutex;
   std::vector<std::string> warnings;
@@ -275,8 +277,8 @@ TEST_CASE_METHOD(cluster,
                warnings.push_back(text);
              }});
   for (int i = 0; i < 2; ++i) {
-    auto found = s.prepare({g.find("x")->output(0)}, {sum}).run({tensor::vector<float>({1, 1})});
-    CHECK(found[0].values<float>()[1] == 3);
+    auto sums = s.prepare({g.find("x")->output(0)}, {sum}).run({tensor::vector<float>({1, 1})});
+    CHECK(sums[0].values<float>()[1] == 3);
   }
   std::lock_guard guard{mutex};
   REQUIRE(warnings.size() == 1);
@@ -284,7 +286,8 @@ TEST_CASE_METHOD(cluster,
                               Contains("it runs on /job:worker/task:1/device:cpu:0"));
 }
 
-TEST_CASE_METHOD(cluster, "large tensors that are sent for late give the same, step after step") {
+TEST_CASE_METHOD(cluster,
+                 "large tensors that are fetched late give the same results, step after step") {
   constexpr int layers = 6;
   constexpr int64_t size = 200;
   graph_builder g;
@@ -293,7 +296,7 @@ TEST_CASE_METHOD(cluster, "large tensors that are sent for late give the same, s
   edge y = x;
   std::vector<target> updates;
   for (int i = 0; i < layers; ++i) {
-    auto on = g.on("/job:ps/task:0");
+    auto placement = g.on("/job:ps/task:0");
     weights.push_back(g.variable(fill(g, {size, size}, 1.0f / size), concat("w", i)));
   }
   auto* init = g.initializer();
@@ -307,8 +310,8 @@ TEST_CASE_METHOD(cluster, "large tensors that are sent for late give the same, s
     s.run(init);
     auto step = s.prepare({x}, {y}, updates);
     for (int i = 0; i < 20; ++i) {
-      auto found = step.run({value});
-      CHECK(found[0].values<float>()[0] == Approx(1 + layers * 0.5f));
+      auto results = step.run({value});
+      CHECK(results[0].values<float>()[0] == Approx(1 + layers * 0.5f));
     }
   }
 }

@@ -11,7 +11,7 @@ namespace troupe::test::random_seed_test {
 
 namespace {
 
-// Random ops of several kinds, in a graph that is built in the same way each time.
+// Random ops of several kinds, in a graph that is built the same way each time.
 struct drawing {
   graph_builder g;
   edge uniform, normal, seeded, shuffled;
@@ -29,9 +29,9 @@ struct drawing {
 
   std::vector<tensor> draw(session s = session::local()) {
     s.run(g.initializer());
-    auto drawn = s.run({}, {uniform, normal, seeded, w});
-    drawn.push_back(s.fetch(uniform));
-    return drawn;
+    auto values = s.run({}, {uniform, normal, seeded, w});
+    values.push_back(s.fetch(uniform));
+    return values;
   }
 };
 
@@ -46,22 +46,22 @@ void check_same(const std::vector<tensor>& a, const std::vector<tensor>& b) {
 } // namespace
 
 TEST_CASE("a graph's seed makes its random numbers repeat in another session") {
-  drawing one{7}, other{7};
-  auto drawn = one.draw();
-  check_same(one.draw(), drawn);
-  check_same(other.draw(), drawn);
+  drawing first{7}, second{7};
+  auto first_values = first.draw();
+  check_same(first.draw(), first_values);
+  check_same(second.draw(), first_values);
 }
 
 TEST_CASE("a graph's seed makes its random numbers repeat on another task") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto worker = start_task(cluster, {"worker", 0});
-  auto drawn = drawing{7}.draw();
-  check_same(drawing{7}.draw(session::connect(cluster)), drawn);
-  check_same(drawing{7}.draw(session::connect(cluster)), drawn); // the task is the same
+  auto first_values = drawing{7}.draw();
+  check_same(drawing{7}.draw(session::connect(cluster)), first_values);
+  check_same(drawing{7}.draw(session::connect(cluster)), first_values); // the task is the same
 }
 
-TEST_CASE("a session goes on with the random numbers of another, on tasks as well") {
+TEST_CASE("a session continues the random numbers of another, on tasks as well") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto worker = start_task(cluster, {"worker", 0});
@@ -69,51 +69,52 @@ TEST_CASE("a session goes on with the random numbers of another, on tasks as wel
   auto seed = GENERATE(std::optional<int64_t>{}, std::optional<int64_t>{7});
   INFO("on a task: " << on_task << ", seed: " << seed.value_or(0));
   auto begin = [&] { return on_task ? session::connect(cluster) : session::local(); };
-  auto numbers = [](session& s, drawing& of) {
-    return s.run({}, {of.uniform, of.normal, of.seeded, of.shuffled});
+  auto numbers = [](session& s, drawing& drawn) {
+    return s.run({}, {drawn.uniform, drawn.normal, drawn.seeded, drawn.shuffled});
   };
-  drawing one{seed}, other{seed};
+  drawing first_drawing{seed}, second_drawing{seed};
   auto first = begin();
   CHECK(first.positions().size() == (on_task ? 0 : 1)); // no task takes part yet
-  numbers(first, one);
-  auto all = first.positions();
-  REQUIRE(all.size() == 1);
-  CHECK(all[0].task == (on_task ? "/job:worker/task:0" : "/job:local/task:0"));
-  CHECK((all[0].incarnation != 0) == on_task);
-  REQUIRE(all[0].at.size() == 4);
-  CHECK(first.positions({all[0].task}).size() == 1);
+  numbers(first, first_drawing);
+  auto positions = first.positions();
+  REQUIRE(positions.size() == 1);
+  CHECK(positions[0].task == (on_task ? "/job:worker/task:0" : "/job:local/task:0"));
+  CHECK((positions[0].incarnation != 0) == on_task);
+  REQUIRE(positions[0].at.size() == 4);
+  CHECK(first.positions({positions[0].task}).size() == 1);
   CHECK(first.positions({"/job:ps/task:3"}).empty());
-  auto expected = numbers(first, one);
+  auto expected = numbers(first, first_drawing);
 
   SECTION("before its nodes have run") {
     auto second = begin();
-    second.go_on_from(all[0].at);
-    check_same(numbers(second, other), expected);
+    second.go_on_from(positions[0].at);
+    check_same(numbers(second, second_drawing), expected);
     CHECK(second.positions()[0].at == first.positions()[0].at);
   }
   SECTION("after they have run") {
     auto second = begin();
-    numbers(second, other);
-    numbers(second, other);
-    second.go_on_from(all[0].at);
-    check_same(numbers(second, other), expected);
+    numbers(second, second_drawing);
+    numbers(second, second_drawing);
+    second.go_on_from(positions[0].at);
+    check_same(numbers(second, second_drawing), expected);
   }
-  SECTION("what is no position is an error that names the node") {
+  SECTION("an invalid position is an error that names the node") {
     auto second = begin();
-    auto wrong = all[0].at;
-    wrong.begin()->second = "1 2";
-    numbers(second, other);
-    CHECK_THROWS_WITH(second.go_on_from(wrong), Catch::Contains(wrong.begin()->first) &&
-                                                    Catch::Contains("three numbers, got '1 2'"));
+    auto wrong_node = positions[0].at;
+    wrong_node.begin()->second = "1 2";
+    numbers(second, second_drawing);
+    CHECK_THROWS_WITH(second.go_on_from(wrong_node),
+                      Catch::Contains(wrong_node.begin()->first) &&
+                          Catch::Contains("three numbers, got '1 2'"));
     auto third = begin();
-    third.go_on_from(wrong);
-    CHECK_THROWS_WITH(numbers(third, one), Catch::Contains(wrong.begin()->first));
-    third.go_on_from(all[0].at);
-    check_same(numbers(third, one), expected);
+    third.go_on_from(wrong_node);
+    CHECK_THROWS_WITH(numbers(third, first_drawing), Catch::Contains(wrong_node.begin()->first));
+    third.go_on_from(positions[0].at);
+    check_same(numbers(third, first_drawing), expected);
   }
 }
 
-TEST_CASE("a task that does not say where its random numbers stand is waited for two seconds") {
+TEST_CASE("a task that does not answer with its random positions is waited for two seconds") {
   watchdog watch;
   auto cluster = make_cluster(2);
   auto first = start_task(cluster, {"worker", 0});
@@ -122,7 +123,7 @@ TEST_CASE("a task that does not say where its random numbers stand is waited for
   graph_builder g;
   std::vector<edge> numbers;
   for (int i = 0; i < 2; ++i) {
-    auto on = g.on(concat("/job:worker/task:", i));
+    auto placement = g.on(concat("/job:worker/task:", i));
     numbers.push_back(random_uniform(g, {3}, dtype::f32));
   }
   s.run({}, numbers);
@@ -134,21 +135,22 @@ TEST_CASE("a task that does not say where its random numbers stand is waited for
            WIFSTOPPED(state);
   }));
   auto begin = std::chrono::steady_clock::now();
-  auto found = s.positions();
+  auto task_positions = s.positions();
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds{8});
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].task == "/job:worker/task:0");
+  REQUIRE(task_positions.size() == 1);
+  CHECK(task_positions[0].task == "/job:worker/task:0");
   begin = std::chrono::steady_clock::now();
   CHECK(s.positions({"/job:worker/task:0"}).size() == 1);
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds{1900}); // not asked
+  // The task was not asked.
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds{1900});
   second.kill();
 }
 
 TEST_CASE("more positions than a task keeps are refused") {
-  kernel_positions many;
+  kernel_positions too_many;
   for (int i = 0; i < 70'000; ++i)
-    many[concat("node", i)] = "1 2 3";
-  CHECK_THROWS_WITH(session::local().go_on_from(many), Catch::Contains("70000 positions"));
+    too_many[concat("node", i)] = "1 2 3";
+  CHECK_THROWS_WITH(session::local().go_on_from(too_many), Catch::Contains("70000 positions"));
 }
 
 TEST_CASE("under a graph's seed, each op draws numbers of its own") {
@@ -156,13 +158,12 @@ TEST_CASE("under a graph's seed, each op draws numbers of its own") {
   g.set_random_seed(7);
   auto a = random_uniform(g, {50}, dtype::f32), b = random_uniform(g, {50}, dtype::f32);
   auto s = session::local();
-  auto drawn = s.run({}, {a, b});
-  CHECK_FALSE(identical(drawn[0], drawn[1]));
-  CHECK_FALSE(identical(drawn[0], s.fetch(a))); // and others in each run
+  auto values = s.run({}, {a, b});
+  CHECK_FALSE(identical(values[0], values[1]));
+  CHECK_FALSE(identical(values[0], s.fetch(a))); // each run draws other numbers
 }
 
-TEST_CASE(
-    "another seed of the graph gives other numbers, but not to ops with a seed of their own") {
+TEST_CASE("another seed of the graph gives other numbers, except to ops with a seed of their own") {
   auto a = drawing{7}.draw(), b = drawing{8}.draw(), without = drawing{std::nullopt}.draw();
   for (size_t i : {0, 1, 3}) {
     CHECK_FALSE(identical(a[i], b[i]));
@@ -172,45 +173,45 @@ TEST_CASE(
   CHECK(identical(a[2], without[2]));
 }
 
-TEST_CASE("a graph's seed stands in the attributes of ops that have none, and in no others") {
-  drawing one{0};
-  CHECK(one.uniform.node->attr<int64_t>("seed") == 0);
-  CHECK(one.uniform.node->attr<int64_t>("seed2") == 1); // after its shape
-  CHECK(one.seeded.node->attr<int64_t>("seed") == 5);
-  CHECK(one.seeded.node->attr<int64_t>("seed2") == 0);
-  CHECK(one.shuffled.node->attr<int64_t>("seed") == 0);
-  CHECK(one.shuffled.node->attr<int64_t>("seed2") == 3);
-  auto* added = *one.g.add({.op = "RandomUniform",
-                            .inputs = {one.uniform.node->inputs()[0]},
-                            .attrs = {{"dtype", dtype::f64}}});
+TEST_CASE("a graph's seed is stored in the attributes of ops without a seed, and in no others") {
+  drawing drawn{0};
+  CHECK(drawn.uniform.node->attr<int64_t>("seed") == 0);
+  CHECK(drawn.uniform.node->attr<int64_t>("seed2") == 1); // after its shape
+  CHECK(drawn.seeded.node->attr<int64_t>("seed") == 5);
+  CHECK(drawn.seeded.node->attr<int64_t>("seed2") == 0);
+  CHECK(drawn.shuffled.node->attr<int64_t>("seed") == 0);
+  CHECK(drawn.shuffled.node->attr<int64_t>("seed2") == 3);
+  auto* added = *drawn.g.add({.op = "RandomUniform",
+                              .inputs = {drawn.uniform.node->inputs()[0]},
+                              .attrs = {{"dtype", dtype::f64}}});
   CHECK(added->attr<int64_t>("seed2") == added->id());
 }
 
-TEST_CASE("without any seed the numbers are others in each session") {
-  drawing one{std::nullopt};
-  CHECK_FALSE(identical(one.draw()[0], one.draw()[0]));
+TEST_CASE("without any seed the numbers differ in each session") {
+  drawing drawn{std::nullopt};
+  CHECK_FALSE(identical(drawn.draw()[0], drawn.draw()[0]));
 }
 
-TEST_CASE("in one session, nodes with the same name share numbers if they are the same in all") {
+TEST_CASE("in one session, equal nodes with the same name share numbers") {
   graph_builder a, b, c;
-  auto of_a = random_uniform(a, {50}, dtype::f32, {.seed = 7}, "x");
-  auto of_b = random_uniform(b, {50}, dtype::f32, {.seed = 7}, "x");
-  auto of_c = truncated_normal(c, {50}, dtype::f32, {.seed = 7}, "x");
+  auto uniform_a = random_uniform(a, {50}, dtype::f32, {.seed = 7}, "x");
+  auto uniform_b = random_uniform(b, {50}, dtype::f32, {.seed = 7}, "x");
+  auto normal_c = truncated_normal(c, {50}, dtype::f32, {.seed = 7}, "x");
   auto s = session::local(), t = session::local();
-  auto first = t.fetch(of_a), second = t.fetch(of_a);
-  CHECK(identical(s.fetch(of_a), first));
-  CHECK(identical(s.fetch(of_b), second));
-  CHECK(identical(s.fetch(of_c), session::local().fetch(of_c)));
+  auto first = t.fetch(uniform_a), second = t.fetch(uniform_a);
+  CHECK(identical(s.fetch(uniform_a), first));
+  CHECK(identical(s.fetch(uniform_b), second));
+  CHECK(identical(s.fetch(normal_c), session::local().fetch(normal_c)));
 }
 
-TEST_CASE("all steps that run a random node take from one stream") {
+TEST_CASE("all steps that run a random node draw from one stream") {
   graph_builder g;
   auto x = random_uniform(g, {50}, dtype::f32, {.seed = 7});
   auto y = x * 2;
-  auto one = session::local();
+  auto fresh_session = session::local();
   std::vector<tensor> expected;
   for (int i = 0; i < 5; ++i)
-    expected.push_back(one.fetch(x));
+    expected.push_back(fresh_session.fetch(x));
 
   watchdog watch;
   auto cluster = make_cluster(1);
@@ -220,10 +221,11 @@ TEST_CASE("all steps that run a random node take from one stream") {
     auto s = local ? session::local() : session::connect(cluster);
     auto prepared = s.prepare({}, {x});
     CHECK(identical(prepared.run()[0], expected[0]));
-    auto both = s.run({}, {y, x}); // another step
-    CHECK(identical(both[1], expected[1]));
-    CHECK(to_scalar<float>(s.fetch(g.constant(0.0f))) == 0); // a step without it, of a larger graph
-    CHECK(identical(s.fetch(x), expected[2]));               // prepared again for it
+    auto results = s.run({}, {y, x}); // another step
+    CHECK(identical(results[1], expected[1]));
+    CHECK(to_scalar<float>(s.fetch(g.constant(0.0f))) ==
+          0);                                  // a step of a larger graph that does not use it
+    CHECK(identical(s.fetch(x), expected[2])); // prepared again for the larger graph
     CHECK(identical(prepared.run()[0], expected[3]));
     CHECK(identical(session::local().fetch(x), expected[0])); // another session
     CHECK(identical(s.prepare({}, {x}).run()[0], expected[4]));

@@ -1,4 +1,4 @@
-// Gradients that compute parts of the graph again, to need less memory.
+// Gradients that recompute parts of the graph to save memory.
 #include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
@@ -42,51 +42,54 @@ struct chain {
       values[i] = static_cast<float>(i % 1000) / 500 - 1;
     auto s = session::local(options);
     step_statistics statistics;
-    auto found = s.run({{x, tensor::of({elements}, values)}}, {gradient, loss}, {},
-                       {.statistics = &statistics});
-    return {found[0], statistics.tasks.at(0).peak_bytes};
+    auto results = s.run({{x, tensor::of({elements}, values)}}, {gradient, loss}, {},
+                         {.statistics = &statistics});
+    return {results[0], statistics.tasks.at(0).peak_bytes};
   }
 };
 
-bool same(const tensor& a, const tensor& b) {
+bool are_identical(const tensor& a, const tensor& b) {
   return std::ranges::equal(a.values<float>(), b.values<float>());
 }
 
-size_t count(const graph& in, std::string_view op) {
-  return static_cast<size_t>(
-      std::ranges::count_if(in.nodes(), [&](const auto& at) { return at->op().name == op; }));
+size_t count(const graph& source, std::string_view op) {
+  return static_cast<size_t>(std::ranges::count_if(
+      source.nodes(), [&](const auto& graph_node) { return graph_node->op().name == op; }));
 }
 
 } // namespace
 
-TEST_CASE("what is computed again gives the same gradients and needs less memory") {
-  chain kept{false}, again{true};
-  for (const auto& passes : {pass_options{}, pass_options::none(), pass_options{.fuse = false}}) {
-    auto [expected, all] = kept.run({.threads = {.inter_op = 1}, .passes = passes});
-    auto [actual, fewer] = again.run({.threads = {.inter_op = 1}, .passes = passes});
-    INFO(all / tensor_bytes << " tensors, then " << fewer / tensor_bytes);
-    CHECK(same(actual, expected));
-    CHECK(fewer < all / 2);
+TEST_CASE("recomputed values give the same gradients and need less memory") {
+  chain plain_chain{false}, recomputed_chain{true};
+  for (const auto& passes_used :
+       {pass_options{}, pass_options::none(), pass_options{.fuse = false}}) {
+    auto [expected, plain_peak] =
+        plain_chain.run({.threads = {.inter_op = 1}, .passes = passes_used});
+    auto [actual, fewer] =
+        recomputed_chain.run({.threads = {.inter_op = 1}, .passes = passes_used});
+    INFO(plain_peak / tensor_bytes << " tensors, then " << fewer / tensor_bytes);
+    CHECK(are_identical(actual, expected));
+    CHECK(fewer < plain_peak / 2);
   }
 }
 
 TEST_CASE("random numbers are not drawn again") {
   graph_builder g;
   auto x = g.variable(tensor::vector<float>(std::vector<float>(100, 1)), "x");
-  edge kept;
+  edge kept_edge;
   {
-    auto again = g.recompute();
-    kept = dropout(tanh(x), g.constant(0.5f));
+    auto recompute_scope = g.recompute();
+    kept_edge = dropout(tanh(x), g.constant(0.5f));
   }
-  auto loss = sum(square(kept), 0);
+  auto loss = sum(square(kept_edge), 0);
   auto before = count(g, "RandomUniform");
   auto gradient = g.gradients(loss, {x})[0];
   CHECK(count(g, "RandomUniform") == before);
   auto s = session::local();
   s.run(g.initializer());
-  auto found = s.run({}, {kept, gradient});
+  auto results = s.run({}, {kept_edge, gradient});
   for (size_t i = 0; i < 100; ++i)
-    CHECK((found[0].values<float>()[i] == 0) == (found[1].values<float>()[i] == 0));
+    CHECK((results[0].values<float>()[i] == 0) == (results[1].values<float>()[i] == 0));
 }
 
 TEST_CASE("a variable is not read again after an update that the first reader did not see") {
@@ -95,27 +98,27 @@ TEST_CASE("a variable is not read again after an update that the first reader di
   auto x = g.placeholder(dtype::f32, shape{}, "x");
   edge y;
   {
-    auto again = g.recompute();
+    auto recompute_scope = g.recompute();
     y = exp(mul(v, x));
   }
   edge loss;
   {
     auto* update = assign(v, add(v, mul(y, 0.0f)) + 1.0f).node;
-    auto later = g.after({update});
+    auto order = g.after({update});
     loss = square(identity(y));
   }
   auto gradient = g.gradients(loss, {x})[0];
   auto s = session::local();
   s.run(g.initializer());
-  // d(exp(v x)^2)/dx = 2 v exp(2 v x), where v is read as 2 by the product; the product's own
-  // gradient reads it after the update, with or without copies.
-  auto found = s.run({{x, 0.5f}}, {gradient, loss});
-  CHECK(to_scalar<float>(found[1]) == Approx(std::exp(2.0)));
-  CHECK(to_scalar<float>(found[0]) ==
-        Approx(3 * 2 * std::exp(2.0)).epsilon(1e-4)); // as without a scope
+  // d(exp(v x)^2)/dx = 2 v exp(2 v x), where the product reads v as 2; the product's own gradient
+  // reads v after the update, with or without copies.
+  auto results = s.run({{x, 0.5f}}, {gradient, loss});
+  CHECK(to_scalar<float>(results[1]) == Approx(std::exp(2.0)));
+  // As without a scope.
+  CHECK(to_scalar<float>(results[0]) == Approx(3 * 2 * std::exp(2.0)).epsilon(1e-4));
 }
 
-TEST_CASE("optimizers heed what is to be computed again, and models learn the same") {
+TEST_CASE("optimizers respect recomputation, and models train equally") {
   auto trained = [](bool recompute, const session_options& options) {
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
@@ -125,14 +128,14 @@ TEST_CASE("optimizers heed what is to be computed again, and models learn the sa
     for (int i = 0; i < 3; ++i) {
       auto block = [&] { h = relu(bias_add(matmul(tanh(h), w), b)); };
       if (recompute) {
-        auto again = g.recompute();
+        auto recompute_scope = g.recompute();
         block();
       } else {
         block();
       }
     }
-    momentum by{0.1};
-    auto* train = by.minimize(mean(square(h - 1.0f)));
+    momentum minimizer{0.1};
+    auto* train = minimizer.minimize(mean(square(h - 1.0f)));
     CHECK((count(g, "Tanh") > 3) == recompute);
     auto s = session::local(options);
     s.run(g.initializer());
@@ -140,8 +143,8 @@ TEST_CASE("optimizers heed what is to be computed again, and models learn the sa
       s.run(train, {{x, tensor::of<float>({2, 4}, {1, 2, 3, 4, -1, -2, 0.5f, 0})}});
     return s.fetch(w);
   };
-  CHECK(same(trained(true, {}), trained(false, {})));
-  // Rounded elsewhere: a copy has other readers than what it copies.
+  CHECK(are_identical(trained(true, {}), trained(false, {})));
+  // The rounding differs: a copy has other consumers than its original.
   for (auto type : {dtype::bf16, dtype::f16}) {
     auto expected = trained(false, {}),
          actual = trained(true, {.passes = {.mixed_precision = type}});
@@ -150,15 +153,15 @@ TEST_CASE("optimizers heed what is to be computed again, and models learn the sa
   }
 }
 
-TEST_CASE("copies are named after what they compute again, and where it was written") {
+TEST_CASE("copies are named after the recomputed node and its source line") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x");
   edge y;
   {
-    auto again = g.recompute();
+    auto recompute_scope = g.recompute();
     {
-      auto nested = g.recompute(); // part of the same
-      auto in = g.scope("block");
+      auto nested = g.recompute(); // part of the same scope
+      auto scope = g.scope("block");
       y = tanh(square(x), "act");
     }
     y = sin(y);
@@ -177,15 +180,15 @@ TEST_CASE("gradients of gradients go through copies") {
   auto x = g.placeholder(dtype::f32, shape{}, "x");
   edge y;
   {
-    auto again = g.recompute();
+    auto recompute_scope = g.recompute();
     y = sin(x) * x;
   }
   auto first = g.gradients(y, {x})[0];
   auto second = g.gradients(first, {x})[0];
   auto s = session::local();
-  auto found = s.run({{x, 0.7f}}, {first, second});
-  CHECK(to_scalar<float>(found[0]) == Approx(std::cos(0.7) * 0.7 + std::sin(0.7)));
-  CHECK(to_scalar<float>(found[1]) == Approx(2 * std::cos(0.7) - 0.7 * std::sin(0.7)));
+  auto results = s.run({{x, 0.7f}}, {first, second});
+  CHECK(to_scalar<float>(results[0]) == Approx(std::cos(0.7) * 0.7 + std::sin(0.7)));
+  CHECK(to_scalar<float>(results[1]) == Approx(2 * std::cos(0.7) - 0.7 * std::sin(0.7)));
 }
 
 } // namespace troupe::test::recompute_test

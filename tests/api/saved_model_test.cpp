@@ -17,7 +17,8 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// What TensorFlow has written, and what to feed and to expect: folders of a signature's name.
+// A model that TensorFlow has written, with feeds and expected results in folders named by
+// signature.
 struct golden {
   temporary_folder folder;
 
@@ -25,50 +26,51 @@ struct golden {
     auto path = data_folder("graphs/tensorflow") / concat("saved_", name, ".zip");
     auto from = zip_reader::open(real_files(), path.string());
     REQUIRE(from);
-    for (const auto& one : from->entries()) {
-      auto to = folder / one.name;
-      std::filesystem::create_directories(folder_of(to));
-      auto content = from->read(one);
+    for (const auto& entry : from->entries()) {
+      auto target_path = folder / entry.name;
+      std::filesystem::create_directories(folder_of(target_path));
+      auto content = from->read(entry);
       REQUIRE(content);
-      REQUIRE(write_file(to, *content));
+      REQUIRE(write_file(target_path, *content));
     }
   }
 
   std::string model() const { return folder.path() + "/model"; }
 
-  std::map<std::string, tensor> arrays(const std::string& signature, const char* what) const {
-    std::map<std::string, tensor> all;
-    auto in = folder.path() + '/' + signature + '/' + what;
-    for (const auto& one : std::filesystem::directory_iterator{in})
-      all[one.path().stem().string()] = load_npy(one.path().string());
-    return all;
+  std::map<std::string, tensor> arrays(const std::string& signature,
+                                       const char* folder_name) const {
+    std::map<std::string, tensor> arrays_found;
+    auto array_folder = folder.path() + '/' + signature + '/' + folder_name;
+    for (const auto& file : std::filesystem::directory_iterator{array_folder})
+      arrays_found[file.path().stem().string()] = load_npy(file.path().string());
+    return arrays_found;
   }
 };
 
 void runs_as_in_tensorflow(const std::string& name, const std::vector<std::string>& signatures) {
   golden from{name};
-  for (const auto& which : signatures) {
-    INFO(name << ", " << which);
+  for (const auto& signature_name : signatures) {
+    INFO(name << ", " << signature_name);
     graph_builder g;
     auto model = load_saved_model(g, from.model());
     auto s = session::local();
     model.initialize(s);
-    const auto& signature = model.signature(which);
+    const auto& signature = model.signature(signature_name);
     std::vector<feed> feeds;
-    for (const auto& [key, value] : from.arrays(which, "feed"))
+    for (const auto& [key, value] : from.arrays(signature_name, "feed"))
       feeds.emplace_back(signature.inputs.at(key), value);
     CHECK(feeds.size() == signature.inputs.size());
     std::vector<edge> edges;
-    auto expected = from.arrays(which, "fetch");
+    auto expected = from.arrays(signature_name, "fetch");
     for (const auto& [key, value] : expected)
       edges.push_back(signature.outputs.at(key));
     CHECK(edges.size() == signature.outputs.size());
     auto fetched = s.run(feeds, edges);
     size_t i = 0;
     for (const auto& [key, value] : expected) {
-      std::string why;
-      auto close = close_to(fetched[i++], value, default_tolerance(value.type()), &why);
-      INFO(key << ": " << why);
+      std::string problem;
+      auto close = close_to(fetched[i++], value, default_tolerance(value.type()), &problem);
+      INFO(key << ": " << problem);
       CHECK(close);
     }
   }
@@ -111,11 +113,11 @@ TEST_CASE("a SavedModel whose variables are a checkpoint of version 1 is restore
   runs_as_in_tensorflow("first_checkpoint", {"serving_default"});
 }
 
-TEST_CASE("types that a signature does not tell are those of its nodes") {
+TEST_CASE("types that a signature omits are those of its nodes") {
   golden from{"first_checkpoint"};
-  auto all = list_saved_model(real_files(), from.model());
-  REQUIRE(all);
-  const auto& signature = all->front().signatures.at("serving_default");
+  auto models = list_saved_model(real_files(), from.model());
+  REQUIRE(models);
+  const auto& signature = models->front().signatures.at("serving_default");
   CHECK((signature.inputs.at("x").has_type && signature.inputs.at("x").type == dtype::f32));
   CHECK(signature.outputs.at("y").type == dtype::f32);
 }
@@ -183,24 +185,24 @@ TEST_CASE("a model that names devices of another machine runs, with a warning") 
     auto y = s.fetch(model["y"], {{model["x"], 2.0f}, {model["v"], 3.0f}});
     CHECK(to_scalar<float>(y) == -6);
   }
-  REQUIRE(warnings.size() == 1); // said once for each device
+  REQUIRE(warnings.size() == 1); // reported once for each device
   CHECK_THAT(warnings[0], Contains("asks for '/device:GPU:0', which is not there"));
 }
 
-TEST_CASE("what a SavedModel holds is listed without its graph") {
+TEST_CASE("the content of a SavedModel is listed without its graph") {
   golden from{"module"};
-  auto all = list_saved_model(real_files(), from.model());
-  REQUIRE(all);
-  REQUIRE(all->size() == 1);
-  CHECK(all->front().tags == std::vector<std::string>{"serve"});
-  const auto& of = all->front().signatures;
-  REQUIRE(of.size() == 2); // and not what initializes it
-  CHECK(of.at("serving_default").inputs.at("x").dims ==
+  auto models = list_saved_model(real_files(), from.model());
+  REQUIRE(models);
+  REQUIRE(models->size() == 1);
+  CHECK(models->front().tags == std::vector<std::string>{"serve"});
+  const auto& signatures = models->front().signatures;
+  REQUIRE(signatures.size() == 2); // and not the signature of the initializer
+  CHECK(signatures.at("serving_default").inputs.at("x").dims ==
         *partial_shape::make(std::vector<int64_t>{-1, 2}));
-  CHECK(of.at("number_of").inputs.at("word").type == dtype::string);
+  CHECK(signatures.at("number_of").inputs.at("word").type == dtype::string);
 }
 
-TEST_CASE("a SavedModel keeps what training needs to itself, and its names can be looked up") {
+TEST_CASE("a SavedModel does not expose training nodes, and its names can be looked up") {
   golden from{"first_version"};
   graph_builder g;
   auto model = load_saved_model(g, from.model(), {.tags = {"serve"}});
@@ -211,9 +213,9 @@ TEST_CASE("a SavedModel keeps what training needs to itself, and its names can b
              Contains("did you mean 'serving_default'?"));
 }
 
-TEST_CASE("of a SavedModel, one signature can be read alone") {
+TEST_CASE("one signature of a SavedModel can be read alone") {
   golden from{"first_version"};
-  graph_builder g, other;
+  graph_builder g, other_graph;
   auto model = load_saved_model(g, from.model(), {.signature = "number_of"});
   CHECK(model.signatures().size() == 1);
   CHECK_FALSE(g.find("y"));
@@ -223,12 +225,12 @@ TEST_CASE("of a SavedModel, one signature can be read alone") {
   auto number = s.fetch(number_of.outputs.at("number"),
                         {{number_of.inputs.at("word"), tensor::vector<std::string>({"none"})}});
   CHECK(to_string(number) == "i64[1] {-1}");
-  auto all = load_saved_model(other, from.model(), {.signature = "servin_default"});
-  CHECK_THAT(failure_of([&] { all.signature("servin_default"); }),
+  auto outcome = load_saved_model(other_graph, from.model(), {.signature = "servin_default"});
+  CHECK_THAT(failure_of([&] { outcome.signature("servin_default"); }),
              Contains("did you mean 'serving_default'?"));
 }
 
-TEST_CASE("what is no SavedModel, or has no such graph, is told with the folder") {
+TEST_CASE("the error of an invalid SavedModel, or of a missing graph, names the folder") {
   temporary_folder folder;
   graph_builder g;
   auto load = [&](const std::string& path, std::vector<std::string> tags = {}) {
@@ -255,32 +257,32 @@ TEST_CASE("what is no SavedModel, or has no such graph, is told with the folder"
   CHECK_THAT(failure_of([&] { model.initialize(s); }), Contains("variables.data-00000-of-00001"));
 }
 
-TEST_CASE("a SavedModel that we write runs again, with the values of its session") {
+TEST_CASE("a SavedModel of this library runs again, with the values of its session") {
   temporary_folder folder;
   auto path = folder / "model";
   {
-    line of;
+    line model;
     auto s = session::local();
-    s.run(of.init);
-    s.run(assign_add_variable_op(of.w, tensor::vector<float>({1, 1})));
-    save_saved_model(s, of.g, path, of.options());
-    CHECK_THAT(failure_of([&] { save_saved_model(s, of.g, path, of.options()); }),
+    s.run(model.init);
+    s.run(assign_add_variable_op(model.w, tensor::vector<float>({1, 1})));
+    save_saved_model(s, model.g, path, model.options());
+    CHECK_THAT(failure_of([&] { save_saved_model(s, model.g, path, model.options()); }),
                Contains("already_exists"));
   }
   graph_builder g;
   auto model = load_saved_model(g, path);
   auto s = session::local();
   model.initialize(s);
-  const auto& of = model.signature();
-  CHECK(of.method == "tensorflow/serving/predict");
-  CHECK(to_string(
-            s.fetch(of.outputs.at("y"), {{of.inputs.at("x"), tensor::vector<float>({1, 2})}})) ==
+  const auto& signature = model.signature();
+  CHECK(signature.method == "tensorflow/serving/predict");
+  CHECK(to_string(s.fetch(signature.outputs.at("y"),
+                          {{signature.inputs.at("x"), tensor::vector<float>({1, 2})}})) ==
         "f32[2] {3.5, 8.5}");
   CHECK(to_string(s.fetch(model.signature("weights").outputs.at("w"))) == "f32[2] {3, 4}");
-  CHECK_FALSE(g.find("init")); // nothing else comes along
+  CHECK_FALSE(g.find("init")); // no other node is imported
 }
 
-TEST_CASE("assets and what fills tables go with a SavedModel") {
+TEST_CASE("assets and table initializers are stored in a SavedModel") {
   temporary_folder folder;
   REQUIRE(write_file(folder / "words.txt", "zero\none\ntwo\n"));
   auto path = folder / "model";
@@ -289,12 +291,13 @@ TEST_CASE("assets and what fills tables go with a SavedModel") {
     auto file = g.constant(tensor::scalar(folder / "words.txt"), "file");
     auto table = hash_table(g, dtype::string, dtype::i64);
     auto* fill = initialize_table_from_text_file(table, file, -2, -1);
-    auto word = g.placeholder(dtype::string, {}, "word");
-    auto number = lookup_table_find(table, word, tensor::scalar<int64_t>(-1));
+    auto word_input = g.placeholder(dtype::string, {}, "word");
+    auto number = lookup_table_find(table, word_input, tensor::scalar<int64_t>(-1));
     auto s = session::local();
     save_saved_model(
         s, g, path,
-        {.signatures = {{"number_of", {.inputs = {{"word", word}}, .outputs = {{"n", number}}}}},
+        {.signatures = {{"number_of",
+                         {.inputs = {{"word", word_input}}, .outputs = {{"n", number}}}}},
          .assets = {{file, folder / "words.txt"}},
          .initializer = fill});
   }
@@ -303,13 +306,13 @@ TEST_CASE("assets and what fills tables go with a SavedModel") {
   auto model = load_saved_model(g, path);
   auto s = session::local();
   model.initialize(s);
-  const auto& of = model.signature("number_of");
-  CHECK(to_string(s.fetch(of.outputs.at("n"),
-                          {{of.inputs.at("word"), tensor::vector<std::string>({"two", "x"})}})) ==
-        "i64[2] {2, -1}");
+  const auto& signature = model.signature("number_of");
+  CHECK(to_string(s.fetch(signature.outputs.at("n"),
+                          {{signature.inputs.at("word"),
+                            tensor::vector<std::string>({"two", "x"})}})) == "i64[2] {2, -1}");
 }
 
-TEST_CASE("slices of a partitioned variable go into a SavedModel as one") {
+TEST_CASE("slices of a partitioned variable are stored in a SavedModel as one") {
   temporary_folder folder;
   auto path = folder / "model";
   {

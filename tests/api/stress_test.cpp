@@ -1,4 +1,4 @@
-// Many threads and many steps, in whatever order they come.
+// Many threads and many steps in random order.
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
@@ -17,8 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Two towers over one input, and what joins them. The times say that each product is worth a
-// thread.
+// Two branches over one input, and their sum. By the given times, each product is worth a thread.
 struct branches {
   graph_builder g;
   edge x = g.placeholder(dtype::f32, {16, 16}, "x");
@@ -26,68 +25,68 @@ struct branches {
   std::vector<node_time> times;
 
   branches() {
-    auto left = x, right = x;
+    auto left_branch = x, right_branch = x;
     for (int i = 0; i < 4; ++i) {
-      left = matmul(left, x, {}, concat("left", i));
-      right = matmul(x, right, {}, concat("right", i)) + 1;
+      left_branch = matmul(left_branch, x, {}, concat("left", i));
+      right_branch = matmul(x, right_branch, {}, concat("right", i)) + 1;
       for (auto side : {"left", "right"})
         times.push_back({.node = concat(side, i), .runs = 1, .mean_ns = 1e6});
     }
-    sums = sum(left) + sum(right);
+    sums = sum(left_branch) + sum(right_branch);
   }
 };
 
-tensor filled(float with) { return tensor::of<float>({16, 16}, std::vector<float>(256, with)); }
+tensor filled(float value) { return tensor::of<float>({16, 16}, std::vector<float>(256, value)); }
 
 } // namespace
 
-TEST_CASE(
-    "eight threads run steps of parallel branches, some of them too late, and none is wrong") {
+TEST_CASE("eight threads run steps of parallel branches, some of them late, and none is wrong") {
   watchdog watch;
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   branches b;
-  auto alone = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
+  auto serial_session = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
   std::vector<float> expected;
   for (int i = 0; i < 4; ++i)
-    expected.push_back(
-        to_scalar<float>(alone.fetch(b.sums, {{b.x, filled(0.1f * static_cast<float>(i))}})));
+    expected.push_back(to_scalar<float>(
+        serial_session.fetch(b.sums, {{b.x, filled(0.1f * static_cast<float>(i))}})));
 
   auto s = session::local(
       {.threads = {.intra_op = 1, .inter_op = 8}, .insight = {.node_times = b.times}});
   auto step = s.prepare({b.x}, {b.sums});
-  step_statistics found;
-  step.run({filled(0)}, {.statistics = &found});
-  CHECK(std::ranges::count_if(found.tasks.at(0).spans, [&](const step_span& one) {
-          return found.tasks[0].subject_of(one).kind == span_kind::region;
-        }) >= 4); // before the fork, two branches, and what joins them
-  std::atomic<int> right = 0, late = 0, wrong = 0;
+  step_statistics statistics;
+  step.run({filled(0)}, {.statistics = &statistics});
+  CHECK(std::ranges::count_if(statistics.tasks.at(0).spans, [&](const step_span& span) {
+          return statistics.tasks[0].subject_of(span).kind == span_kind::region;
+        }) >= 4); // before the fork, two branches, and the sum
+  std::atomic<int> right_runs = 0, late_runs = 0, wrong_runs = 0;
   {
     std::vector<std::jthread> threads;
     for (unsigned t = 0; t < 8; ++t)
       threads.emplace_back([&, t] {
-        std::mt19937 dice{seed + t};
+        std::mt19937 generator{seed + t};
         for (int i = 0; i < 300; ++i) {
-          auto which = dice() % 4;
+          auto choice = generator() % 4;
           run_options options;
-          if (dice() % 3 == 0)
+          if (generator() % 3 == 0)
             options.deadline =
-                std::chrono::steady_clock::now() + std::chrono::microseconds{dice() % 300};
+                std::chrono::steady_clock::now() + std::chrono::microseconds{generator() % 300};
           try {
-            auto sums = step.run({filled(0.1f * static_cast<float>(which))}, options);
-            ++(to_scalar<float>(sums[0]) == expected[which] ? right : wrong);
+            auto sums = step.run({filled(0.1f * static_cast<float>(choice))}, options);
+            ++(to_scalar<float>(sums[0]) == expected[choice] ? right_runs : wrong_runs);
           } catch (const error& e) {
-            ++(e.kind() == error_kind::deadline_exceeded && options.deadline ? late : wrong);
+            ++(e.kind() == error_kind::deadline_exceeded && options.deadline ? late_runs
+                                                                             : wrong_runs);
           }
         }
       });
   }
-  CHECK(wrong == 0);
-  CHECK(right + late == 8 * 300);
-  CHECK(right >= 8 * 100);
+  CHECK(wrong_runs == 0);
+  CHECK(right_runs + late_runs == 8 * 300);
+  CHECK(right_runs >= 8 * 100);
 }
 
-TEST_CASE("ten million steps leave nothing behind", "[slow]") {
+TEST_CASE("ten million steps leave no memory behind", "[slow]") {
   watchdog watch{100s};
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {});

@@ -1,4 +1,4 @@
-// Random programs of TensorArray and stack ops against a model of a few lines.
+// Random programs of TensorArray and stack ops, compared with a model of a few lines.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "tests/support/watchdog.hpp"
@@ -14,64 +14,64 @@ namespace {
 using row = std::vector<double>; // an element
 using outcome = std::optional<row>;
 constexpr auto f64 = dtype::f64;
-constexpr auto wrong = std::nullopt;
+constexpr auto invalid_operation = std::nullopt;
 
-// What an array does, as its documentation says it; nothing for an error.
+// A tensor array as its documentation describes it; nullopt for an error.
 struct model {
   struct element {
     row value = {};
     bool written = false, read = false, cleared = false;
   };
   std::vector<element> elements = {};
-  bool grows = false, clears = false, same = false;
+  bool grows = false, clears = false, equal_shapes = false;
   int64_t extent = -1; // of elements, where it is known
-  std::vector<row> pile = {};
-  size_t most = 0;
+  std::vector<row> stack = {};
+  size_t max_stack = 0;
 
-  outcome write(int at, row value) {
-    if (at < 0 || (!grows && at >= int(elements.size())) ||
+  outcome write(int position, row value) {
+    if (position < 0 || (!grows && position >= int(elements.size())) ||
         (extent >= 0 && extent != std::ssize(value)))
-      return wrong;
-    if (at >= int(elements.size()))
-      elements.resize(size_t(at) + 1);
-    if (same)
+      return invalid_operation;
+    if (position >= int(elements.size()))
+      elements.resize(size_t(position) + 1);
+    if (equal_shapes)
       extent = std::ssize(value);
-    auto& to = elements[size_t(at)];
-    if (to.written || to.read)
-      return wrong;
-    to = {std::move(value), true};
+    auto& slot = elements[size_t(position)];
+    if (slot.written || slot.read)
+      return invalid_operation;
+    slot = {std::move(value), true};
     return row{};
   }
-  outcome read(int at) {
-    if (at < 0 || at >= int(elements.size()))
-      return wrong;
-    auto& from = elements[size_t(at)];
+  outcome read(int position) {
+    if (position < 0 || position >= int(elements.size()))
+      return invalid_operation;
+    auto& from = elements[size_t(position)];
     if (!from.written && extent < 0)
-      return wrong;
+      return invalid_operation;
     if (!from.written)
       from = {row(size_t(extent)), true};
     if (from.cleared)
-      return wrong;
+      return invalid_operation;
     from.read = true;
     from.cleared = clears;
     return from.value;
   }
-  std::vector<int> all() const {
-    std::vector<int> made(elements.size());
-    std::iota(made.begin(), made.end(), 0);
-    return made;
+  std::vector<int> all_positions() const {
+    std::vector<int> result(elements.size());
+    std::iota(result.begin(), result.end(), 0);
+    return result;
   }
-  outcome join(const std::vector<int>& which, bool alike) {
-    auto first = which.empty() ? extent : -1;
-    row all;
-    for (auto at : which) {
-      auto one = read(at);
-      if (!one || (alike && first >= 0 && first != std::ssize(*one)))
-        return wrong;
-      first = std::ssize(*one);
-      all.insert(all.end(), one->begin(), one->end());
+  outcome join(const std::vector<int>& positions, bool same_shape) {
+    auto first = positions.empty() ? extent : -1;
+    row joined;
+    for (auto position : positions) {
+      auto read_row = read(position);
+      if (!read_row || (same_shape && first >= 0 && first != std::ssize(*read_row)))
+        return invalid_operation;
+      first = std::ssize(*read_row);
+      joined.insert(joined.end(), read_row->begin(), read_row->end());
     }
-    return first >= 0 ? outcome{all} : wrong;
+    return first >= 0 ? outcome{joined} : invalid_operation;
   }
 };
 
@@ -81,35 +81,36 @@ struct operation {
   std::vector<row> rows = {};
 };
 
-outcome apply(model& to, const operation& one) {
+outcome apply(model& target, const operation& step_done) {
   using kind = operation::kind;
-  switch (one.what) {
-    case kind::write: return to.write(one.places[0], one.rows[0]);
-    case kind::read: return to.read(one.places[0]);
-    case kind::gather: return to.join(one.places, true);
-    case kind::concat: return to.join(to.all(), false);
-    case kind::size: return row{double(to.elements.size())};
+  switch (step_done.what) {
+    case kind::write: return target.write(step_done.places[0], step_done.rows[0]);
+    case kind::read: return target.read(step_done.places[0]);
+    case kind::gather: return target.join(step_done.places, true);
+    case kind::concat: return target.join(target.all_positions(), false);
+    case kind::size: return row{double(target.elements.size())};
     case kind::push:
-      if (to.pile.size() == to.most)
-        return wrong;
-      to.pile.push_back(one.rows[0]);
-      return one.rows[0];
+      if (target.stack.size() == target.max_stack)
+        return invalid_operation;
+      target.stack.push_back(step_done.rows[0]);
+      return step_done.rows[0];
     case kind::pop: {
-      if (to.pile.empty())
-        return wrong;
-      auto last = to.pile.back();
-      to.pile.pop_back();
+      if (target.stack.empty())
+        return invalid_operation;
+      auto last = target.stack.back();
+      target.stack.pop_back();
       return last;
     }
     case kind::split:
-      if (to.grows ? one.rows.size() < to.elements.size() : one.rows.size() != to.elements.size())
-        return wrong;
+      if (target.grows ? step_done.rows.size() < target.elements.size()
+                       : step_done.rows.size() != target.elements.size())
+        return invalid_operation;
       break;
     case kind::scatter: break;
   }
-  for (size_t i = 0; i < one.rows.size(); ++i) // of scatter and split
-    if (!to.write(one.places[i], one.rows[i]))
-      return wrong;
+  for (size_t i = 0; i < step_done.rows.size(); ++i) // of scatter and split
+    if (!target.write(step_done.places[i], step_done.rows[i]))
+      return invalid_operation;
   return row{};
 }
 
@@ -117,7 +118,7 @@ class drawer {
 public:
   explicit drawer(uint32_t seed) : random_(seed) {}
 
-  // Says whether the program ran to its end.
+  // Returns whether the program ran to its end.
   bool run() {
     make();
     int failed = -1;
@@ -129,16 +130,16 @@ public:
         failed = k;
     }
     auto s = session::local();
-    std::vector<tensor> found;
-    auto why = failure_of([&] { found = s.run({}, fetches_, {last_}); });
-    INFO(told_);
+    std::vector<tensor> result;
+    auto error_text = failure_of([&] { result = s.run({}, fetches_, {last_}); });
+    INFO(log_);
     if (failed >= 0) {
-      CHECK_THAT(why, Catch::Matchers::Contains(concat("'op_", failed, "'")));
+      CHECK_THAT(error_text, Catch::Matchers::Contains(concat("'op_", failed, "'")));
       return false;
     }
-    REQUIRE(why == "no error");
+    REQUIRE(error_text == "no error");
     for (size_t i = 0; i < fetches_.size(); ++i) {
-      auto got = found[i].values<double>();
+      auto got = result[i].values<double>();
       CHECK(row(got.begin(), got.end()) == expected_[i]);
     }
     return true;
@@ -154,48 +155,48 @@ private:
     model_.elements.resize(size_t(size));
     model_.grows = below(2);
     model_.clears = below(2);
-    model_.same = below(4) == 0;
+    model_.equal_shapes = below(4) == 0;
     model_.extent = below(3) == 0 ? 2 : -1;
-    model_.most = size_t(1 + below(4));
-    told_ = concat("size ", size, " grows ", model_.grows, " clears ", model_.clears, " same ",
-                   model_.same, " extent ", model_.extent);
-    auto made = tensor_array_v3(
+    model_.max_stack = size_t(1 + below(4));
+    log_ = concat("size ", size, " grows ", model_.grows, " clears ", model_.clears, " same ",
+                  model_.equal_shapes, " extent ", model_.extent);
+    auto created = tensor_array_v3(
         g_, size, f64,
         {.element_shape = model_.extent == 2 ? partial_shape{2} : partial_shape::unknown(),
          .dynamic_size = model_.grows,
          .clear_after_read = model_.clears,
-         .identical_element_shapes = model_.same});
-    handle_ = made.handle;
-    flow_ = made.flow;
+         .identical_element_shapes = model_.equal_shapes});
+    handle_ = created.handle;
+    flow_ = created.flow;
     last_ = flow_.node;
-    stack_ = new_stack_v2(g_, int(model_.most), f64);
+    stack_ = new_stack_v2(g_, int(model_.max_stack), f64);
   }
 
-  int place() { return below(12) == 0 ? -1 : below(int(model_.elements.size()) + 2); }
+  int draw_position() { return below(12) == 0 ? -1 : below(int(model_.elements.size()) + 2); }
   row numbers(int count) {
-    row made(static_cast<size_t>(count));
-    for (auto& one : made)
-      one = ++next_;
-    return made;
+    row new_row(static_cast<size_t>(count));
+    for (auto& number : new_row)
+      number = ++next_value_;
+    return new_row;
   }
   int length() { return below(4) == 0 ? below(4) : 2; }
 
   operation draw_any() {
-    operation made{kind(below(9))};
-    auto several = made.what == kind::gather || made.what == kind::scatter;
-    auto count = several ? below(4) : 1;
-    if (made.what == kind::split)
+    operation drawn{kind(below(9))};
+    auto has_several_places = drawn.what == kind::gather || drawn.what == kind::scatter;
+    auto count = has_several_places ? below(4) : 1;
+    if (drawn.what == kind::split)
       count = below(3) == 0 ? below(5) : int(model_.elements.size());
-    auto each = length();
+    auto row_length = length();
     for (int i = 0; i < count; ++i) {
-      made.places.push_back(made.what == kind::split ? i : place());
-      made.rows.push_back(
-          numbers(made.what == kind::scatter || made.what == kind::push ? each : length()));
+      drawn.places.push_back(drawn.what == kind::split ? i : draw_position());
+      drawn.rows.push_back(
+          numbers(drawn.what == kind::scatter || drawn.what == kind::push ? row_length : length()));
     }
-    return made;
+    return drawn;
   }
 
-  // One that will do, mostly.
+  // A valid operation, mostly.
   operation draw() {
     auto chosen = draw_any();
     for (int i = 0; i < 8 && below(20); ++i) {
@@ -208,44 +209,44 @@ private:
   }
 
   static tensor joined(const std::vector<row>& rows, const shape& dims) {
-    row all;
-    for (const auto& one : rows)
-      all.insert(all.end(), one.begin(), one.end());
-    return tensor::of(dims.rank() ? dims : shape{std::ssize(all)}, all);
+    row flat;
+    for (const auto& row_values : rows)
+      flat.insert(flat.end(), row_values.begin(), row_values.end());
+    return tensor::of(dims.rank() ? dims : shape{std::ssize(flat)}, flat);
   }
 
-  void add(const operation& one, const std::string& name, const outcome& expected) {
-    auto in = g_.after({last_});
-    auto index = one.places.empty() ? 0 : one.places[0];
-    auto places = tensor::vector(std::vector<int32_t>(one.places.begin(), one.places.end()));
+  void add(const operation& drawn, const std::string& name, const outcome& expected) {
+    auto order = g_.after({last_});
+    auto index = drawn.places.empty() ? 0 : drawn.places[0];
+    auto places = tensor::vector(std::vector<int32_t>(drawn.places.begin(), drawn.places.end()));
     std::vector<int64_t> lengths;
-    for (const auto& each : one.rows)
-      lengths.push_back(std::ssize(each));
-    edge got;
-    switch (one.what) {
+    for (const auto& row_values : drawn.rows)
+      lengths.push_back(std::ssize(row_values));
+    edge result;
+    switch (drawn.what) {
       case kind::write:
-        flow_ = tensor_array_write_v3(handle_, index, joined(one.rows, {}), flow_, name);
+        flow_ = tensor_array_write_v3(handle_, index, joined(drawn.rows, {}), flow_, name);
         break;
-      case kind::read: got = tensor_array_read_v3(handle_, index, flow_, f64, name); break;
-      case kind::gather: got = tensor_array_gather_v3(handle_, places, flow_, f64, name); break;
+      case kind::read: result = tensor_array_read_v3(handle_, index, flow_, f64, name); break;
+      case kind::gather: result = tensor_array_gather_v3(handle_, places, flow_, f64, name); break;
       case kind::scatter: {
-        shape dims{std::ssize(one.rows), lengths.empty() ? 1 : lengths[0]};
-        flow_ = tensor_array_scatter_v3(handle_, places, joined(one.rows, dims), flow_, name);
+        shape dims{std::ssize(drawn.rows), lengths.empty() ? 1 : lengths[0]};
+        flow_ = tensor_array_scatter_v3(handle_, places, joined(drawn.rows, dims), flow_, name);
         break;
       }
-      case kind::concat: got = tensor_array_concat_v3(handle_, flow_, f64, name).value; break;
+      case kind::concat: result = tensor_array_concat_v3(handle_, flow_, f64, name).value; break;
       case kind::split:
-        flow_ = tensor_array_split_v3(handle_, joined(one.rows, {}), tensor::vector(lengths), flow_,
-                                      name);
+        flow_ = tensor_array_split_v3(handle_, joined(drawn.rows, {}), tensor::vector(lengths),
+                                      flow_, name);
         break;
-      case kind::size: got = cast(tensor_array_size_v3(handle_, flow_, name), f64); break;
-      case kind::push: got = stack_push_v2(stack_, joined(one.rows, {}), name); break;
-      case kind::pop: got = stack_pop_v2(stack_, f64, name); break;
+      case kind::size: result = cast(tensor_array_size_v3(handle_, flow_, name), f64); break;
+      case kind::push: result = stack_push_v2(stack_, joined(drawn.rows, {}), name); break;
+      case kind::pop: result = stack_pop_v2(stack_, f64, name); break;
     }
-    told_ += concat("; ", name, ' ', int(one.what), " at ", index);
-    last_ = got ? got.node : flow_.node;
-    if (got.node && expected) {
-      fetches_.push_back(got);
+    log_ += concat("; ", name, ' ', int(drawn.what), " at ", index);
+    last_ = result ? result.node : flow_.node;
+    if (result.node && expected) {
+      fetches_.push_back(result);
       expected_.push_back(*expected);
     }
   }
@@ -257,21 +258,20 @@ private:
   node* last_ = nullptr;
   std::vector<edge> fetches_;
   std::vector<row> expected_;
-  std::string told_;
-  double next_ = 0;
+  std::string log_;
+  double next_value_ = 0;
 };
 
 } // namespace
 
-TEST_CASE(
-    "random programs of TensorArrays and stacks do what a model does, and fail where it does") {
+TEST_CASE("random programs of TensorArrays and stacks agree with a model, and fail where it does") {
   watchdog watch;
-  int ended = 0, failed = 0;
+  int ended_count = 0, failed = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
     INFO("seed " << seed);
-    ++(drawer{seed}.run() ? ended : failed);
+    ++(drawer{seed}.run() ? ended_count : failed);
   }
-  CHECK(ended > 60);
+  CHECK(ended_count > 60);
   CHECK(failed > 60);
 }
 

@@ -1,5 +1,5 @@
-// Arguments of public functions are checked in every build: wrong ones are errors that say what was
-// expected and what was given, and never a crash or a value out of nowhere.
+// Arguments of public functions are checked in every build: a wrong argument is an error that names
+// the expected and the given value, never a crash or an undefined value.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -11,10 +11,10 @@ namespace troupe::test::wrong_arguments_test {
 
 namespace {
 
-/// `function` is the one under test.
-void refuses(std::string_view function, const std::string& expected, auto&& act) {
+/// `function` is the tested function.
+void refuses(std::string_view function, const std::string& expected, auto&& body) {
   CAPTURE(function);
-  auto failure = failure_of(act);
+  auto failure = failure_of(body);
   CHECK(failure != "no error");
   CHECK_THAT(failure, Catch::Contains(expected));
 }
@@ -24,12 +24,12 @@ tensor three_floats() { return tensor::of<float>({3}, {1, 2, 3}); }
 } // namespace
 
 TEST_CASE("a tensor is made of as many values as its shape has elements") {
-  const std::vector<float> few(3), many(100'000);
+  const std::vector<float> three_numbers(3), many_numbers(100'000);
   refuses("tensor::of(span)", "[2,3] has 6 elements, got 3 values", [&] {
-    (void)tensor::of(shape{2, 3}, std::span{few});
+    (void)tensor::of(shape{2, 3}, std::span{three_numbers});
   });
   refuses("tensor::of(vector)", "[2,3] has 6 elements, got 100000 values", [&] {
-    (void)tensor::of({2, 3}, many);
+    (void)tensor::of({2, 3}, many_numbers);
   });
   refuses("tensor::of(list)", "[2] has 2 elements, got 1 value",
           [] { (void)tensor::of<int32_t>({2}, {1}); });
@@ -52,7 +52,7 @@ TEST_CASE("a tensor is made of as many values as its shape has elements") {
   CHECK(tensor::over(&memory, dtype::f32, {4}).elements() == 4);
 }
 
-TEST_CASE("elements are read as what they are") {
+TEST_CASE("elements are read with their own type") {
   auto doubles = tensor::of<double>({2}, {3, 4});
   refuses("tensor::data", "f64[2] were requested as f32", [&] { (void)doubles.data<float>(); });
   refuses("tensor::values", "f64[2] were requested as i64",
@@ -105,10 +105,10 @@ TEST_CASE("axes and extents of shapes are checked") {
           [] { (void)value_or_throw(broadcast(shape{2}, shape{3})); });
 }
 
-TEST_CASE("a result without a value says why when it is read") {
-  result<int> none{invalid("there is no number")};
-  refuses("result::operator*", "there is no number", [&] { (void)*none; });
-  refuses("result::operator* &&", "there is no number", [&] { (void)*std::move(none); });
+TEST_CASE("a result without a value throws its error when it is read") {
+  result<int> failed_result{invalid("there is no number")};
+  refuses("result::operator*", "there is no number", [&] { (void)*failed_result; });
+  refuses("result::operator* &&", "there is no number", [&] { (void)*std::move(failed_result); });
   result<std::string> text{failure(error_kind::not_found, "there is no text")};
   refuses("result::operator->", "not_found: there is no text", [&] { (void)text->size(); });
   refuses("value_or_throw", "there is no text", [&] { (void)value_or_throw(text); });
@@ -116,7 +116,7 @@ TEST_CASE("a result without a value says why when it is read") {
   CHECK(invalid(static_cast<const char*>(nullptr), "text").message() == "text");
 }
 
-TEST_CASE("attributes are read as what they are, and hold what they are given") {
+TEST_CASE("attributes are read with their own type, and keep the given values") {
   const attr_map attrs{{"n", 3}, {"name", "x"}};
   refuses("attr, other kind", "'n' is a int, not a string",
           [&] { (void)attr<std::string>(attrs, "n"); });
@@ -131,7 +131,7 @@ TEST_CASE("attributes are read as what they are, and hold what they are given") 
   static_assert(std::is_constructible_v<attr_value, const char*>);
 }
 
-TEST_CASE("nodes and edges refuse outputs and inputs that are not there") {
+TEST_CASE("nodes and edges refuse outputs and inputs that do not exist") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2}, "x");
   auto y = x + 1.0f;
@@ -167,9 +167,10 @@ TEST_CASE("nodes and edges refuse outputs and inputs that are not there") {
           [&] { (void)value_or_throw(g.add({.op = "Neg", .inputs = {x.node->output(4)}})); });
   refuses("graph::add, control", "control",
           [&] { (void)value_or_throw(g.add({.op = "NoOp", .controls = {nullptr}})); });
-  graph_builder other;
-  refuses("graph::add_control", "one graph",
-          [&] { throw_if_failed(g.add_control(*x.node, *other.placeholder(dtype::f32).node)); });
+  graph_builder other_graph;
+  refuses("graph::add_control", "one graph", [&] {
+    throw_if_failed(g.add_control(*x.node, *other_graph.placeholder(dtype::f32).node));
+  });
   CHECK(constant_value({}) == nullptr);
   CHECK(resource_behind({}) == nullptr);
   refuses("gradients", "all ys and xs must be edges of one graph",
@@ -179,15 +180,15 @@ TEST_CASE("nodes and edges refuse outputs and inputs that are not there") {
   refuses("gradients, stop", "", [&] { (void)g.gradients(y, {x}, {.stop = {edge{}}}); });
   refuses("gradients, weights", "", [&] { (void)g.gradients(y, {x}, {.weights = {y, y}}); });
   refuses("gradient_context", "there is no", [&] {
-    (void)g.gradients(y, {x}, {.of_ops = {{"Add", [](gradient_context& at) {
-                                             (void)at.input(5);
+    (void)g.gradients(y, {x}, {.of_ops = {{"Add", [](gradient_context& context) {
+                                             (void)context.input(5);
                                              return edges{};
                                            }}}});
   });
 }
 
-TEST_CASE("builders refuse edges to nothing, of other graphs, and names that are none") {
-  graph_builder g, other;
+TEST_CASE("builders refuse empty edges, edges of other graphs, and invalid names") {
+  graph_builder g, other_graph;
   auto x = g.placeholder(dtype::f32, {2}, "x");
   auto v = g.variable(three_floats(), "v");
   refuses("placeholder", "none", [&] { (void)g.placeholder(dtype::none); });
@@ -208,7 +209,7 @@ TEST_CASE("builders refuse edges to nothing, of other graphs, and names that are
   refuses("operator+", "edge to nothing", [&] { (void)(x + edge{}); });
   refuses("operator-", "edge to nothing", [&] { (void)-edge{}; });
   refuses("operator+, graphs", "another graph",
-          [&] { (void)(x + other.placeholder(dtype::f32, {2})); });
+          [&] { (void)(x + other_graph.placeholder(dtype::f32, {2})); });
   refuses("operator+, no edge", "no input is an edge", [] { (void)(operand{1} + operand{2}); });
   refuses("operator%", "edge to nothing", [&] { (void)(edge{} % x); });
   refuses("operator==", "edge to nothing", [&] { (void)(x == edge{}); });
@@ -223,33 +224,34 @@ TEST_CASE("builders refuse edges to nothing, of other graphs, and names that are
   CHECK(v.initializer != nullptr);
 }
 
-TEST_CASE("branches and loops refuse what is empty or does not fit") {
+TEST_CASE("branches and loops refuse empty and mismatched functions") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");
-  auto holds = x > 0;
+  auto is_positive = x > 0;
   const std::function<edge()> no_branch;
   auto branch = [&] { return x; };
   refuses("cond, predicate", "needs an edge that chooses",
           [&] { (void)cond(edge{}, branch, branch); });
   refuses("cond, branch", "a branch is an empty function",
-          [&] { (void)cond(holds, no_branch, branch); });
+          [&] { (void)cond(is_positive, no_branch, branch); });
   refuses("cond, other branch", "a branch is an empty function",
-          [&] { (void)cond(holds, branch, no_branch); });
+          [&] { (void)cond(is_positive, branch, no_branch); });
   refuses("case_of", "needs an edge that chooses", [&] { (void)case_of(cast(x, dtype::i32), {}); });
   refuses("case_of, branch", "a branch is an empty function", [&] {
     (void)case_of(cast(x, dtype::i32), {[&] { return edges{x}; }, {}});
   });
-  auto less_than_ten = [](const std::vector<edge>& v) -> edge { return v[0] < 10; };
+  auto is_less_than_ten = [](const std::vector<edge>& v) -> edge { return v[0] < 10; };
   auto next = [](const std::vector<edge>& v) { return std::vector<edge>{v[0] + 1}; };
-  refuses("while_loop", "needs loop variables", [&] { (void)while_loop({}, less_than_ten, next); });
+  refuses("while_loop", "needs loop variables",
+          [&] { (void)while_loop({}, is_less_than_ten, next); });
   refuses("while_loop, nothing", "needs loop variables",
-          [&] { (void)while_loop({edge{}}, less_than_ten, next); });
+          [&] { (void)while_loop({edge{}}, is_less_than_ten, next); });
   refuses("while_loop, condition", "the condition is an empty function",
           [&] { (void)while_loop({x}, {}, next); });
   refuses("while_loop, body", "the body is an empty function",
-          [&] { (void)while_loop({x}, less_than_ten, {}); });
+          [&] { (void)while_loop({x}, is_less_than_ten, {}); });
   refuses("while_loop, shapes", "got 2 shapes for 1 loop variables", [&] {
-    (void)while_loop({x}, less_than_ten, next, {.shapes = {partial_shape{}, partial_shape{}}});
+    (void)while_loop({x}, is_less_than_ten, next, {.shapes = {partial_shape{}, partial_shape{}}});
   });
   refuses("while_loop, condition's edge", "to nothing", [&] {
     (void)while_loop(
@@ -284,19 +286,20 @@ TEST_CASE("branches and loops refuse what is empty or does not fit") {
   refuses("function::handed_on", "there is no result 1", [&] { (void)f.value.body->handed_on(1); });
 
   auto rows = g.placeholder(dtype::f32, {3, 2});
-  auto turn = [](const std::vector<edge>& carry, const std::vector<edge>& slices) -> scan_turn {
+  auto iteration = [](const std::vector<edge>& carry,
+                      const std::vector<edge>& slices) -> scan_turn {
     return {carry, slices};
   };
   refuses("scan", "is an empty function", [&] { (void)scan({x}, {rows}, {}); });
-  refuses("scan, xs", "needs at least one tensor", [&] { (void)scan({x}, {}, turn); });
+  refuses("scan, xs", "needs at least one tensor", [&] { (void)scan({x}, {}, iteration); });
   refuses("scan, initial", "needs at least one tensor",
-          [&] { (void)scan({edge{}}, {rows}, turn); });
-  refuses("scan, scalar", "has no slices", [&] { (void)scan({x}, {g.constant(1.0f)}, turn); });
+          [&] { (void)scan({edge{}}, {rows}, iteration); });
+  refuses("scan, scalar", "has no slices", [&] { (void)scan({x}, {g.constant(1.0f)}, iteration); });
   refuses("map", "is an empty function", [&] { (void)map({rows}, {}); });
   refuses("fold", "is an empty function", [&] { (void)fold({x}, {rows}, {}); });
   auto time = g.placeholder(dtype::f32, {4, 3, 2});
-  const recurrent_cell cell = [](edge in, const std::vector<edge>& state) -> scan_turn {
-    return {state, {in}};
+  const recurrent_cell cell = [](edge input, const std::vector<edge>& state) -> scan_turn {
+    return {state, {input}};
   };
   refuses("dynamic_rnn", "x is an edge to nothing", [&] { (void)dynamic_rnn({}, {rows}, cell); });
   refuses("dynamic_rnn, cell", "the cell is an empty function",
@@ -305,7 +308,7 @@ TEST_CASE("branches and loops refuse what is empty or does not fit") {
           [&] { (void)bidirectional_rnn(time, {rows}, cell, {rows}, {}); });
 }
 
-TEST_CASE("collectives and device functions refuse what is none") {
+TEST_CASE("collectives and device functions refuse invalid arguments") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2});
   refuses("all_reduce", "at least one edge", [] { (void)all_reduce({}); });
@@ -322,7 +325,7 @@ TEST_CASE("collectives and device functions refuse what is none") {
   refuses("device_name::parse", "", [] { (void)value_or_throw(device_name::parse("/task:x")); });
 }
 
-TEST_CASE("layers refuse sizes, inputs and initializers that are none") {
+TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 3}), images = g.placeholder(dtype::f32, {-1, 4, 4, 1});
   auto sequence = g.placeholder(dtype::f32, {4, 2, 3});
@@ -420,74 +423,78 @@ TEST_CASE("layers refuse sizes, inputs and initializers that are none") {
   CHECK_FALSE(lstm(sequence).outputs.is_nothing());
 }
 
-TEST_CASE("losses and metrics refuse edges to nothing and counts that are none") {
+TEST_CASE("losses and metrics refuse empty edges and invalid counts") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2, 3}), row = g.placeholder(dtype::f32, {2});
-  edge none;
-  refuses("weighted_mean", "edge to nothing", [&] { (void)weighted_mean(none); });
+  edge empty_edge;
+  refuses("weighted_mean", "edge to nothing", [&] { (void)weighted_mean(empty_edge); });
   refuses("weighted_mean, weights", "to nothing",
-          [&] { (void)weighted_mean(x, {.weights = operand{none}}); });
-  refuses("softmax_loss", "edge to nothing", [&] { (void)softmax_loss(none, {0, 1}); });
-  refuses("softmax_loss, labels", "edge to nothing", [&] { (void)softmax_loss(x, none); });
+          [&] { (void)weighted_mean(x, {.weights = operand{empty_edge}}); });
+  refuses("softmax_loss", "edge to nothing", [&] { (void)softmax_loss(empty_edge, {0, 1}); });
+  refuses("softmax_loss, labels", "edge to nothing", [&] { (void)softmax_loss(x, empty_edge); });
   refuses("softmax_loss, floating labels", "f32", [&] { (void)softmax_loss(x, row); });
-  refuses("sigmoid_cross_entropy", "to nothing", [&] { (void)sigmoid_cross_entropy(none, x); });
-  refuses("sigmoid_loss", "to nothing", [&] { (void)sigmoid_loss(x, none); });
-  refuses("mean_squared_error", "to nothing", [&] { (void)mean_squared_error(none, x); });
-  refuses("mean_absolute_error", "to nothing", [&] { (void)mean_absolute_error(x, none); });
-  refuses("huber_loss", "to nothing", [&] { (void)huber_loss(none, x); });
-  refuses("hinge_loss", "to nothing", [&] { (void)hinge_loss(none, x); });
-  refuses("kl_divergence_loss", "to nothing", [&] { (void)kl_divergence_loss(none, x); });
+  refuses("sigmoid_cross_entropy", "to nothing",
+          [&] { (void)sigmoid_cross_entropy(empty_edge, x); });
+  refuses("sigmoid_loss", "to nothing", [&] { (void)sigmoid_loss(x, empty_edge); });
+  refuses("mean_squared_error", "to nothing", [&] { (void)mean_squared_error(empty_edge, x); });
+  refuses("mean_absolute_error", "to nothing", [&] { (void)mean_absolute_error(x, empty_edge); });
+  refuses("huber_loss", "to nothing", [&] { (void)huber_loss(empty_edge, x); });
+  refuses("hinge_loss", "to nothing", [&] { (void)hinge_loss(empty_edge, x); });
+  refuses("kl_divergence_loss", "to nothing", [&] { (void)kl_divergence_loss(empty_edge, x); });
   refuses("l2_penalty", "there are no variables", [] { (void)l2_penalty({}, 1); });
-  refuses("l2_penalty, nothing", "to nothing", [&] { (void)l2_penalty({none}, 1); });
+  refuses("l2_penalty, nothing", "to nothing", [&] { (void)l2_penalty({empty_edge}, 1); });
   embedding_table table{g, 20, 3};
   auto biases = g.variable(tensor::of({20}, std::vector<float>(20)));
   refuses("nce_loss", "biases is an edge to nothing", [&] {
-    (void)nce_loss(table, none, x, {0, 1});
+    (void)nce_loss(table, empty_edge, x, {0, 1});
   });
   refuses("nce_loss, inputs", "inputs is an edge to nothing", [&] {
-    (void)nce_loss(table, biases, none, {0, 1});
+    (void)nce_loss(table, biases, empty_edge, {0, 1});
   });
-  refuses("sampled_softmax_loss", "", [&] { (void)sampled_softmax_loss(table, biases, x, none); });
-  refuses("metrics::mean", "to nothing", [&] { (void)metrics::mean(g, none); });
-  refuses("metrics::accuracy", "to nothing", [&] { (void)metrics::accuracy(g, none, {0}); });
-  refuses("metrics::accuracy, labels", "to nothing", [&] { (void)metrics::accuracy(g, x, none); });
+  refuses("sampled_softmax_loss", "",
+          [&] { (void)sampled_softmax_loss(table, biases, x, empty_edge); });
+  refuses("metrics::mean", "to nothing", [&] { (void)metrics::mean(g, empty_edge); });
+  refuses("metrics::accuracy", "to nothing", [&] { (void)metrics::accuracy(g, empty_edge, {0}); });
+  refuses("metrics::accuracy, labels", "to nothing",
+          [&] { (void)metrics::accuracy(g, x, empty_edge); });
   refuses("metrics::top_k_accuracy", "k must be 1 or more, got 0", [&] {
     (void)metrics::top_k_accuracy(g, x, {0, 1}, 0);
   });
   refuses("metrics::top_k_accuracy, predictions", "to nothing", [&] {
-    (void)metrics::top_k_accuracy(g, none, {0, 1}, 1);
+    (void)metrics::top_k_accuracy(g, empty_edge, {0, 1}, 1);
   });
-  refuses("metrics::precision", "to nothing", [&] { (void)metrics::precision(g, none, {true}); });
-  refuses("metrics::recall", "to nothing", [&] { (void)metrics::recall(g, none, {true}); });
+  refuses("metrics::precision", "to nothing",
+          [&] { (void)metrics::precision(g, empty_edge, {true}); });
+  refuses("metrics::recall", "to nothing", [&] { (void)metrics::recall(g, empty_edge, {true}); });
   refuses("metrics::mean_squared_error", "to nothing",
-          [&] { (void)metrics::mean_squared_error(g, none, x); });
+          [&] { (void)metrics::mean_squared_error(g, empty_edge, x); });
   refuses("metrics::auc", "needs 2 thresholds or more, got 1", [&] {
     (void)metrics::auc(g, row, {true, false}, 1);
   });
   refuses("metrics::auc, scores", "to nothing", [&] {
-    (void)metrics::auc(g, none, {true, false});
+    (void)metrics::auc(g, empty_edge, {true, false});
   });
   refuses("metrics::confusion_matrix", "needs a class at least, got 0",
           [&] { (void)metrics::confusion_matrix(g, row, row, 0); });
   refuses("metrics::confusion_matrix, labels", "to nothing",
-          [&] { (void)metrics::confusion_matrix(g, row, none, 3); });
+          [&] { (void)metrics::confusion_matrix(g, row, empty_edge, 3); });
 }
 
-TEST_CASE("what trains refuses losses, variables and gradients that are none") {
+TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradients") {
   graph_builder g;
   auto v = g.variable(three_floats(), "v");
   auto loss = sum(v * v);
   gradient_descent descent{0.1f};
-  const edge none;
+  const edge empty_edge;
   refuses("optimizer::minimize", "the loss is an edge to nothing",
           [&] { (void)descent.minimize({}); });
   refuses("optimizer::minimize, variable", "a variable is an edge to nothing",
-          [&] { (void)descent.minimize(loss, {none}); });
+          [&] { (void)descent.minimize(loss, {empty_edge}); });
   refuses("optimizer::compute_gradients", "the loss is an edge to nothing",
-          [&] { (void)optimizer::compute_gradients(none); });
+          [&] { (void)optimizer::compute_gradients(empty_edge); });
   refuses("optimizer::apply_gradients", "no gradients", [&] { (void)descent.apply_gradients({}); });
   refuses("optimizer::apply_gradients, nothing", "edge to nothing", [&] {
-    (void)descent.apply_gradients({{none, none}});
+    (void)descent.apply_gradients({{empty_edge, empty_edge}});
   });
   refuses("optimizer::apply_gradients_if", "the condition must be a scalar of type bool", [&] {
     (void)descent.apply_gradients_if({}, {{v, loss}});
@@ -497,13 +504,15 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
   refuses("optimizer::slot, name", "there is no slot 'momentum'",
           [&] { (void)descent.slot(v, "momentum"); });
   refuses("global_norm", "", [] { (void)global_norm({}); });
-  refuses("global_norm, nothing", "to nothing", [&] { (void)global_norm({none}); });
-  refuses("clip_by_norm", "to nothing", [&] { (void)clip_by_norm(none, 1.0f); });
+  refuses("global_norm, nothing", "to nothing", [&] { (void)global_norm({empty_edge}); });
+  refuses("clip_by_norm", "to nothing", [&] { (void)clip_by_norm(empty_edge, 1.0f); });
   refuses("clip_by_global_norm", "to nothing",
-          [&] { (void)clip_by_global_norm(std::vector<edge>{none}, 1.0f); });
-  refuses("clip_by_value", "to nothing", [&] { (void)clip_by_value({{v, none}}, -1.0f, 1.0f); });
+          [&] { (void)clip_by_global_norm(std::vector<edge>{empty_edge}, 1.0f); });
+  refuses("clip_by_value", "to nothing", [&] {
+    (void)clip_by_value({{v, empty_edge}}, -1.0f, 1.0f);
+  });
   refuses("clip_by_norm, gradients", "to nothing", [&] {
-    (void)clip_by_norm(gradient_list{{v, none}}, 1.0f);
+    (void)clip_by_norm(gradient_list{{v, empty_edge}}, 1.0f);
   });
   refuses("count_steps", "no node that trains",
           [&] { (void)count_steps(nullptr, step_counter(g)); });
@@ -512,7 +521,7 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
   refuses("exponential_decay", "`every` must be above 0",
           [&] { (void)exponential_decay(v, 1, 0, 0.5); });
   refuses("exponential_decay, step", "to nothing",
-          [&] { (void)exponential_decay(none, 1, 10, 0.5); });
+          [&] { (void)exponential_decay(empty_edge, 1, 10, 0.5); });
   refuses("inverse_time_decay", "`every` must be above 0",
           [&] { (void)inverse_time_decay(v, 1, -1, 0.5); });
   refuses("polynomial_decay", "`over` must be above 0", [&] { (void)polynomial_decay(v, 1, 0); });
@@ -521,7 +530,7 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
     (void)piecewise_constant(v, {1, 2}, {1});
   });
   refuses("warm_up", "`over` must be above 0", [&] { (void)warm_up(v, loss, 0); });
-  refuses("warm_up, rate", "to nothing", [&] { (void)warm_up(v, none, 3); });
+  refuses("warm_up, rate", "to nothing", [&] { (void)warm_up(v, empty_edge, 3); });
   exponential_moving_average average{0.9f};
   refuses("exponential_moving_average::follow", "a node of another graph, or none",
           [&] { (void)average.follow(g, nullptr); });
@@ -536,13 +545,15 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
   refuses("loss_scale::dynamic", "the factor must be above 1",
           [&] { (void)loss_scale::dynamic(g, {.factor = 1}); });
   auto scale = loss_scale::constant(g, 8);
-  refuses("loss_scale::minimize", "edge to nothing", [&] { (void)scale.minimize(descent, none); });
+  refuses("loss_scale::minimize", "edge to nothing",
+          [&] { (void)scale.minimize(descent, empty_edge); });
   refuses("loss_scale::compute_gradients", "edge to nothing",
-          [&] { (void)scale.compute_gradients(none); });
+          [&] { (void)scale.compute_gradients(empty_edge); });
   refuses("loss_scale::apply_gradients", "no gradients",
           [&] { (void)scale.apply_gradients(descent, {}); });
-  refuses("all_finite", "there are no gradients", [] { (void)all_finite(std::vector<variable_gradient>{}); });
-  refuses("lbfgs", "the loss is an edge to nothing", [&] { (void)lbfgs{none}; });
+  refuses("all_finite", "there are no gradients",
+          [] { (void)all_finite(std::vector<variable_gradient>{}); });
+  refuses("lbfgs", "the loss is an edge to nothing", [&] { (void)lbfgs{empty_edge}; });
   refuses("lbfgs, memory", "memory and max_trials must be at least 1", [&] {
     (void)lbfgs{loss, {}, {.memory = 0}};
   });
@@ -579,56 +590,56 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
           [&] { tasks.also({"/job:worker/task:1"}); });
 }
 
-TEST_CASE("input pipelines, savers and writers refuse what is none") {
+TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
   temporary_folder folder;
   graph_builder g;
   auto v = g.variable(three_floats(), "v");
-  auto x = g.placeholder(dtype::f32, {3}), one = g.constant(1.0f);
+  auto x = g.placeholder(dtype::f32, {3}), element = g.constant(1.0f);
   auto queue = fifo_queue(g, {dtype::f32});
-  auto* put = queue_enqueue(queue, {one});
-  const edge none;
-  refuses("queue_runner", "needs a queue", [&] { (void)queue_runner{none, {put}}; });
+  auto* enqueue = queue_enqueue(queue, {element});
+  const edge empty_edge;
+  refuses("queue_runner", "needs a queue", [&] { (void)queue_runner{empty_edge, {enqueue}}; });
   refuses("queue_runner, nodes", "needs nodes that fill queue", [&] {
     (void)queue_runner{queue, {nullptr}};
   });
   refuses("queue_runner::closes", "can close queues only", [&] {
-    queue_runner{queue, {put}}.closes({v});
+    queue_runner{queue, {enqueue}}.closes({v});
   });
-  coordinator all;
+  coordinator coord;
   refuses("coordinator::while_suspended", "what to call is an empty function",
-          [&] { all.while_suspended({}); });
+          [&] { coord.while_suspended({}); });
   input_pipeline input{g};
-  refuses("input_pipeline::producer", "", [&] { (void)input.producer(none); });
+  refuses("input_pipeline::producer", "", [&] { (void)input.producer(empty_edge); });
   refuses("input_pipeline::producer, scalar", "rows must have a first axis, got a scalar",
-          [&] { (void)input.producer(one); });
-  refuses("input_pipeline::records", "", [&] { (void)input.records(none, text_lines{}); });
+          [&] { (void)input.producer(element); });
+  refuses("input_pipeline::records", "", [&] { (void)input.records(empty_edge, text_lines{}); });
   refuses("input_pipeline::records, type", "files must be names, strings, got f32",
           [&] { (void)input.records(x, text_lines{}); });
   refuses("input_pipeline::batch", "needs a count and at_once of at least 1, got 0",
           [&] { (void)input.batch({x}, 0); });
   refuses("input_pipeline::batch, nothing", "none that is nothing",
-          [&] { (void)input.batch({none}, 2); });
+          [&] { (void)input.batch({empty_edge}, 2); });
   refuses("input_pipeline::shuffle_batch", "none that is nothing",
           [&] { (void)input.shuffle_batch({}, 2); });
   refuses("input_pipeline::bucket_by_length", "boundaries must rise", [&] {
     (void)input.bucket_by_length(1, {x}, {3, 2}, {4});
   });
   refuses("input_pipeline::bucket_by_length, length", "",
-          [&] { (void)input.bucket_by_length(none, {x}, {3}, {4}); });
+          [&] { (void)input.bucket_by_length(empty_edge, {x}, {3}, {4}); });
   refuses("input_pipeline::prefetch", "capacity must be positive, got 0",
           [&] { (void)input.prefetch({x}, {.capacity = 0}); });
   saver saves{g, folder.path()};
   refuses("saver", "an edge to nothing is no variable", [&] {
-    (void)saver{g, {none}, folder.path()};
+    (void)saver{g, {empty_edge}, folder.path()};
   });
   refuses("saver, none", "there are no variables to save", [&] {
     (void)saver{g, std::vector<edge>{}, folder.path()};
   });
   refuses("saver::also_keep", "needs a value, a placeholder and a node to run",
-          [&] { saves.also_keep("k", none, x, put); });
+          [&] { saves.also_keep("k", empty_edge, x, enqueue); });
   saves.also_note({});
   auto s = session::local();
-  auto taken = std::move(saves);
+  auto moved_saver = std::move(saves);
   refuses("saver::save, moved away", "", [&] { (void)saves.save(s, 1); });
   refuses("saver::save_async, moved away", "moved away", [&] { saves.save_async(s, 1); });
   refuses("saver::wait, moved away", "moved away", [&] { saves.wait(); });
@@ -641,17 +652,21 @@ TEST_CASE("input pipelines, savers and writers refuse what is none") {
   refuses("saver::also_note, moved away", "moved away", [&] { saves.also_note({}); });
   refuses("saver::limit_steps, moved away", "moved away",
           [&] { saves.limit_steps(std::chrono::seconds{1}); });
-  refuses("saver::also_keep, moved away", "moved away", [&] { saves.also_keep("k", x, x, put); });
+  refuses("saver::also_keep, moved away", "moved away",
+          [&] { saves.also_keep("k", x, x, enqueue); });
   CHECK_FALSE(saves.is_writing());
-  refuses("saver::restore_from", "", [&] { (void)taken.restore_from(s, folder.path() + "/none"); });
-  summaries shown;
-  refuses("summaries::merged", "there are no summaries yet", [&] { (void)shown.merged(); });
-  refuses("summaries::scalar", "to nothing", [&] { (void)shown.scalar("loss", none); });
-  refuses("summaries::histogram", "to nothing", [&] { (void)shown.histogram("w", none); });
-  refuses("summaries::images", "to nothing", [&] { (void)shown.images("i", none); });
-  refuses("summaries::sounds", "to nothing", [&] { (void)shown.sounds("s", none, 44100); });
-  shown.add(none);
-  refuses("summaries::add", "to nothing", [&] { (void)shown.merged(); });
+  refuses("saver::restore_from", "",
+          [&] { (void)moved_saver.restore_from(s, folder.path() + "/none"); });
+  summaries summary_set;
+  refuses("summaries::merged", "there are no summaries yet", [&] { (void)summary_set.merged(); });
+  refuses("summaries::scalar", "to nothing", [&] { (void)summary_set.scalar("loss", empty_edge); });
+  refuses("summaries::histogram", "to nothing",
+          [&] { (void)summary_set.histogram("w", empty_edge); });
+  refuses("summaries::images", "to nothing", [&] { (void)summary_set.images("i", empty_edge); });
+  refuses("summaries::sounds", "to nothing",
+          [&] { (void)summary_set.sounds("s", empty_edge, 44100); });
+  summary_set.add(empty_edge);
+  refuses("summaries::add", "to nothing", [&] { (void)summary_set.merged(); });
   summary_writer writer{folder.path()};
   refuses("summary_writer::add", "a summary is a string, got f32[3]",
           [&] { writer.add(three_floats(), 1); });
@@ -679,20 +694,21 @@ TEST_CASE("input pipelines, savers and writers refuse what is none") {
           [&] { save_saved_model(s, g, folder.path() + "/m", {}); });
   refuses("save_saved_model, output", "is an edge to nothing", [&] {
     save_saved_model(s, g, folder.path() + "/m",
-                     {.signatures = {{"f", {.outputs = {{"y", none}}}}}});
+                     {.signatures = {{"f", {.outputs = {{"y", empty_edge}}}}}});
   });
   refuses("save_saved_model, input", "is an edge to nothing", [&] {
-    save_saved_model(s, g, folder.path() + "/m",
-                     {.signatures = {{"f", {.inputs = {{"x", none}}, .outputs = {{"y", x}}}}}});
+    save_saved_model(
+        s, g, folder.path() + "/m",
+        {.signatures = {{"f", {.inputs = {{"x", empty_edge}}, .outputs = {{"y", x}}}}}});
   });
   refuses("save_saved_model, asset", "is an edge to nothing", [&] {
     save_saved_model(
         s, g, folder.path() + "/m",
-        {.signatures = {{"f", {.outputs = {{"y", one}}}}}, .assets = {{none, "file"}}});
+        {.signatures = {{"f", {.outputs = {{"y", element}}}}}, .assets = {{empty_edge, "file"}}});
   });
 }
 
-TEST_CASE("sessions and steps refuse feeds, fetches and targets that are none") {
+TEST_CASE("sessions and steps refuse invalid feeds, fetches and targets") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3}, "x"), y = x * 2;
   auto s = session::local();
@@ -723,70 +739,72 @@ TEST_CASE("sessions and steps refuse feeds, fetches and targets that are none") 
   refuses("session::fill", "what to call is an empty function", [&] { s.fill({}); });
   refuses("session::state_of", "", [&] { (void)s.state_of("/job:none/task:0"); });
   refuses("session::connect", "", [] { (void)session::connect("{"); });
-  auto twice = s.prepare({x}, {y});
-  refuses("step::run, count", "the step has 1 feeds, got 0", [&] { (void)twice.run(); });
+  auto same_step = s.prepare({x}, {y});
+  refuses("step::run, count", "the step has 1 feeds, got 0", [&] { (void)same_step.run(); });
   refuses("step::run, type", "must be fed with f32[3], got f64",
-          [&] { (void)twice.run({tensor::scalar(1.0)}); });
+          [&] { (void)same_step.run({tensor::scalar(1.0)}); });
   refuses("step::run, name", "the step is fed no 'z'", [&] {
-    (void)twice.run({{"z", three_floats()}});
+    (void)same_step.run({{"z", three_floats()}});
   });
   std::array<tensor, 2> places;
-  refuses("step::run_into", "", [&] { twice.run_into(std::array{three_floats()}, places); });
+  refuses("step::run_into", "", [&] { same_step.run_into(std::array{three_floats()}, places); });
   refuses("step::run_async, callback", "the callback is an empty function",
-          [&] { twice.run_async({three_floats()}, step::on_done{}); });
-  refuses("step::run_async, future", "", [&] { (void)twice.run_async({}).get(); });
+          [&] { same_step.run_async({three_floats()}, step::on_done{}); });
+  refuses("step::run_async, future", "", [&] { (void)same_step.run_async({}).get(); });
 }
 
-TEST_CASE("a session or step that was moved away says so") {
+TEST_CASE("the error of a moved-from session or step says so") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3}, "x"), y = x * 2;
   auto s = session::local();
   auto prepared = s.prepare({x}, {y});
-  auto other = std::move(s);
+  auto moved_session = std::move(s);
   auto other_step = std::move(prepared);
-  const std::string away = "failed_precondition: ";
-  refuses("session::run, moved away", away, [&] { (void)s.run({}, {y}); });
+  const std::string moved_prefix = "failed_precondition: ";
+  refuses("session::run, moved away", moved_prefix, [&] { (void)s.run({}, {y}); });
   refuses("session::fetch, moved away", "the session was moved away", [&] { (void)s.fetch(y); });
-  refuses("session::prepare, moved away", away, [&] { (void)s.prepare({x}, {y}); });
-  refuses("session::node_times, moved away", away, [&] { (void)s.node_times(); });
-  refuses("session::link_times, moved away", away, [&] { (void)s.link_times(); });
-  refuses("session::explain_placement, moved away", away,
+  refuses("session::prepare, moved away", moved_prefix, [&] { (void)s.prepare({x}, {y}); });
+  refuses("session::node_times, moved away", moved_prefix, [&] { (void)s.node_times(); });
+  refuses("session::link_times, moved away", moved_prefix, [&] { (void)s.link_times(); });
+  refuses("session::explain_placement, moved away", moved_prefix,
           [&] { (void)s.explain_placement({x}, {y}); });
-  refuses("session::devices, moved away", away, [&] { (void)s.devices(); });
-  refuses("session::tasks, moved away", away, [&] { (void)s.tasks(); });
-  refuses("session::state_of, moved away", away, [&] { (void)s.state_of(); });
-  refuses("session::positions, moved away", away, [&] { (void)s.positions(); });
-  refuses("session::go_on_from, moved away", away, [&] { s.go_on_from({}); });
-  refuses("session::fill, moved away", away, [&] { s.fill([](session&) {}); });
-  refuses("session::reset, moved away", away, [&] { s.reset(); });
-  refuses("session::reset(container), moved away", away, [&] { s.reset("c"); });
+  refuses("session::devices, moved away", moved_prefix, [&] { (void)s.devices(); });
+  refuses("session::tasks, moved away", moved_prefix, [&] { (void)s.tasks(); });
+  refuses("session::state_of, moved away", moved_prefix, [&] { (void)s.state_of(); });
+  refuses("session::positions, moved away", moved_prefix, [&] { (void)s.positions(); });
+  refuses("session::go_on_from, moved away", moved_prefix, [&] { s.go_on_from({}); });
+  refuses("session::fill, moved away", moved_prefix, [&] { s.fill([](session&) {}); });
+  refuses("session::reset, moved away", moved_prefix, [&] { s.reset(); });
+  refuses("session::reset(container), moved away", moved_prefix, [&] { s.reset("c"); });
   CHECK_FALSE(s.is_filling());
   refuses("step::run, moved away", "the step was moved away",
           [&] { (void)prepared.run({three_floats()}); });
-  refuses("step::run(names), moved away", away, [&] {
+  refuses("step::run(names), moved away", moved_prefix, [&] {
     (void)prepared.run({{"x", three_floats()}});
   });
-  refuses("step::run_async, moved away", away, [&] { (void)prepared.run_async({three_floats()}); });
-  std::array<tensor, 1> place;
-  refuses("step::run_into, moved away", away,
-          [&] { prepared.run_into(std::array{three_floats()}, place); });
-  auto& same = other;
-  other = std::move(same);
+  refuses("step::run_async, moved away", moved_prefix,
+          [&] { (void)prepared.run_async({three_floats()}); });
+  std::array<tensor, 1> results;
+  refuses("step::run_into, moved away", moved_prefix,
+          [&] { prepared.run_into(std::array{three_floats()}, results); });
+  auto& alias = moved_session;
+  moved_session = std::move(alias);
   CHECK(to_scalar<float>(
             tensor::of<float>({1}, {other_step.run({three_floats()})[0].values<float>()[2]})) == 6);
 
-  auto serves = server::start(R"({"worker": ["127.0.0.1:9"]})", {.listen = "127.0.0.1:0"});
-  auto still = std::move(serves);
-  refuses("server::self, moved away", "the server was moved away", [&] { (void)serves.self(); });
+  auto running_server = server::start(R"({"worker": ["127.0.0.1:9"]})", {.listen = "127.0.0.1:0"});
+  auto moved_server = std::move(running_server);
+  refuses("server::self, moved away", "the server was moved away",
+          [&] { (void)running_server.self(); });
   refuses("server::drain, moved away", "the server was moved away",
-          [&] { (void)serves.drain(std::chrono::seconds{1}); });
-  CHECK(serves.port() == 0);
-  CHECK(serves.http_port() == 0);
-  CHECK(serves.incarnation() == 0);
+          [&] { (void)running_server.drain(std::chrono::seconds{1}); });
+  CHECK(running_server.port() == 0);
+  CHECK(running_server.http_port() == 0);
+  CHECK(running_server.incarnation() == 0);
   refuses("server::start", "", [] { (void)server::start("{"); });
 }
 
-TEST_CASE("reports and clusters are read with care") {
+TEST_CASE("invalid reports and clusters are refused") {
   task_statistics statistics{.task = "/job:worker/task:0"};
   refuses("task_statistics::subject_of", "there is no subject 3",
           [&] { (void)statistics.subject_of({.subject = 3}); });
@@ -795,7 +813,9 @@ TEST_CASE("reports and clusters are read with care") {
     (void)trace_json(std::array{step_statistics{.tasks = {statistics}}});
   });
   refuses("parse_cluster", "", [] { (void)value_or_throw(parse_cluster("[]")); });
-  refuses("address_of", "", [] { (void)value_or_throw(address_of(cluster_spec{}, {"worker", 0})); });
+  refuses("address_of", "", [] {
+    (void)value_or_throw(address_of(cluster_spec{}, {"worker", 0}));
+  });
   refuses("read_cluster_file", "",
           [] { (void)value_or_throw(read_cluster_file("/nowhere/at/all")); });
   refuses("parse_node_times", "", [] { (void)value_or_throw(parse_node_times("{")); });

@@ -18,12 +18,13 @@
 
 namespace troupe::test {
 
-/// Test -> fake actor: do this. (A promise must be answered by its actor, not from outside.)
+/// Test -> fake actor: run this function. (An actor must answer its promise itself, not another
+/// thread.)
 struct deed {
   std::function<void()> act;
 };
 
-/// An answer that may not have come yet.
+/// An answer that may not have arrived yet.
 template <class Answer>
 using answer_box = std::shared_ptr<std::optional<result<Answer>>>;
 
@@ -33,7 +34,7 @@ public:
       : system_(config_),
         scheduler_(static_cast<caf::scheduler::test_coordinator&>(system_.scheduler())) {}
 
-  /// Whatever still waits for a time is told that it has come, so that no actor is kept by a timer.
+  /// Triggers all pending timeouts, so that no timer keeps an actor alive.
   ~actor_world() {
     run();
     while (scheduler_.has_pending_timeout()) {
@@ -45,45 +46,45 @@ public:
   caf::actor_system& system() { return system_; }
   std::chrono::steady_clock::time_point now() { return scheduler_.clock().now(); }
 
-  /// Runs until nothing is left to do now.
+  /// Runs until no message is left to handle now.
   void run() {
     while (scheduler_.try_run_once())
       ;
   }
-  /// The same in a random order; calls `between` before each.
+  /// Runs the messages in a random order; calls `before_each` before each of them.
   template <class Between>
-  void run_shuffled(std::mt19937& dice, Between between) {
+  void run_shuffled(std::mt19937& generator, Between before_each) {
     auto& jobs = scheduler_.jobs;
     for (;;) {
-      between();
+      before_each();
       if (jobs.empty())
         return;
-      std::swap(jobs.front(), jobs[dice() % jobs.size()]);
+      std::swap(jobs.front(), jobs[generator() % jobs.size()]);
       scheduler_.run_once();
     }
   }
   size_t ready() const { return scheduler_.jobs.size(); }
-  /// Messages and time-outs that wait for their time.
+  /// Messages and timeouts that are scheduled for later.
   size_t timers() const { return scheduler_.clock().schedule().size(); }
 
-  /// Lets time pass, while nothing runs.
+  /// Lets time pass without running any actor.
   void advance(std::chrono::milliseconds time) { scheduler_.advance_time(time); }
-  /// Lets time pass, and runs what becomes due.
+  /// Lets time pass, and runs the messages that become due.
   void pass(std::chrono::milliseconds time) {
     advance(time);
     run();
   }
 
-  /// Sends a request; the answer comes while the world runs.
+  /// Sends a request; the answer arrives while the world runs.
   template <class Answer, class... Question>
-  answer_box<Answer> ask(const caf::actor& whom, Question... question) {
-    auto box = std::make_shared<std::optional<result<Answer>>>();
+  answer_box<Answer> ask(const caf::actor& target, Question... question) {
+    auto pending = std::make_shared<std::optional<result<Answer>>>();
     system_.spawn([=](caf::event_based_actor* self) {
-      self->request(whom, caf::infinite, question...)
-          .then([=](Answer& answer) { *box = std::move(answer); },
-                [=](const caf::error& why) { *box = from_caf(why); });
+      self->request(target, caf::infinite, question...)
+          .then([=](Answer& answer) { *pending = std::move(answer); },
+                [=](const caf::error& reason) { *pending = from_caf(reason); });
     });
-    return box;
+    return pending;
   }
 
 private:

@@ -1,4 +1,4 @@
-// The one way to include Catch2: version 2 and version 3 name their headers differently.
+// Includes Catch2 for all tests: version 2 and version 3 name their headers differently.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -10,8 +10,8 @@
 
 namespace Catch::Matchers {
 
-/// In version 2, a text contains another; in version 3, a range contains an element. A text that is
-/// looked for means the former here.
+/// In version 2, `Contains` matches a part of a text; in version 3, an element of a range. For a
+/// text, this overload keeps the former.
 template <class Text>
 requires std::convertible_to<Text, std::string>
 auto Contains(Text&& text) { return ContainsSubstring(std::string{std::forward<Text>(text)}); }
@@ -22,7 +22,7 @@ namespace Catch {
 using Matchers::Contains;
 } // namespace Catch
 
-// As version 2 has it.
+// The name that version 2 has.
 using Catch::Approx;
 
 #else

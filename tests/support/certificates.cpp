@@ -8,17 +8,17 @@ namespace troupe::test {
 namespace {
 
 template <class T>
-T value_of(result<T> made) {
-  if (!made)
-    throw std::runtime_error{made.status().message()};
-  return *std::move(made);
+T value_of(result<T> outcome) {
+  if (!outcome)
+    throw std::runtime_error{outcome.status().message()};
+  return *std::move(outcome);
 }
 
-// In one piece, as those do who replace files that others read.
+// Writes the file atomically, as a program does that replaces files which others read.
 void write_whole(const std::string& path, const std::string& text) {
-  auto beside = path + ".new";
-  std::ofstream{beside} << text;
-  std::filesystem::rename(beside, path);
+  auto temporary_path = path + ".new";
+  std::ofstream{temporary_path} << text;
+  std::filesystem::rename(temporary_path, path);
 }
 
 } // namespace
@@ -38,11 +38,11 @@ tls_files test_authority::client(const std::string& name, const std::string& clu
 
 tls_files test_authority::issue(const std::vector<certificate_name>& names, const validity& when) {
   auto number = issued_++;
-  tls_files made{folder_ / concat(number, ".pem"), folder_ / concat(number, ".key"), file()};
+  tls_files files{folder_ / concat(number, ".pem"), folder_ / concat(number, ".key"), file()};
   auto pair = value_of(authority_.issue(names, when));
-  write_whole(made.certificate, pair.certificate);
-  write_whole(made.key, pair.key);
-  return made;
+  write_whole(files.certificate, pair.certificate);
+  write_whole(files.key, pair.key);
+  return files;
 }
 
 tls_files test_authority::token(const std::string& text) {

@@ -1,4 +1,4 @@
-// Authorities and certificates for tests, as files in a folder that goes with them.
+// Authorities and certificates for tests, as files in a temporary folder.
 #pragma once
 #include "tests/support/temporary_folder.hpp"
 #include "troupe/serialization/tls/certificate_authority.hpp"
@@ -14,11 +14,11 @@ public:
   tls_files client(const std::string& name, const std::string& cluster = {});
   tls_files issue(const std::vector<certificate_name>& names,
                   const validity& when = validity::of_days(2));
-  /// Of a client without a certificate.
+  /// For a client without a certificate.
   tls_files token(const std::string& text);
   /// A file beside the others.
   std::string write(const std::string& name, const std::string& text);
-  /// Writes other files in the place of these.
+  /// Replaces these files by new ones.
   void replace(const tls_files& files, const std::vector<certificate_name>& names);
 
   std::string file() const { return folder_ / "authority.pem"; }

@@ -1,4 +1,4 @@
-// What damage to a file must lead to: an error, or what was read before.
+// Reads of damaged files: each must be an error, or give the undamaged content.
 #pragma once
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_disk.hpp"
@@ -7,8 +7,9 @@
 
 namespace troupe::test {
 
-/// Reads a file with each byte changed, and cut off at each length. `read` prints all that the file
-/// says, or fails. Every change must be an error that names the file, or change nothing.
+/// Reads a file with each byte changed, and truncated at each length. `read` prints the whole
+/// content of the file, or fails. Every change must be an error that names the file, or change
+/// nothing.
 inline void check_damage(const std::string& path, const std::string& content,
                          const std::function<result<std::string>(file_system&)>& read,
                          const std::function<void(simulated_disk&)>& prepare = {}) {
@@ -33,11 +34,11 @@ inline void check_damage(const std::string& path, const std::string& content,
         CHECK(after.status().message() == "names the file");
     }
   };
-  for (size_t at = 0; at < content.size(); ++at)
+  for (size_t position = 0; position < content.size(); ++position)
     for (int change : {0x01, 0x80, 0xff}) {
-      INFO("byte " << at << " of " << content.size());
+      INFO("byte " << position << " of " << content.size());
       auto damaged = content;
-      damaged[at] = static_cast<char>(damaged[at] ^ change);
+      damaged[position] = static_cast<char>(damaged[position] ^ change);
       check(damaged);
     }
   for (size_t size = 0; size < content.size(); ++size) {

@@ -9,8 +9,8 @@
 
 namespace troupe::test {
 
-/// Lets drafts have names that a test knows. To be made before anything that draws numbers, and to
-/// be destroyed after it.
+/// Gives drafts fixed names. Must be created before any random id is drawn, and destroyed after the
+/// last one.
 struct known_drafts {
   known_drafts() {
     draw_random_ids_from([] { return uint64_t{7}; });
@@ -22,7 +22,7 @@ struct known_drafts {
   static std::string name(int64_t step) { return concat("writing-step-", step, "-7"); }
 };
 
-/// How many drafts a folder of checkpoints has.
+/// The number of drafts in a folder of checkpoints.
 inline int64_t drafts_in(const std::filesystem::path& folder) {
   return std::ranges::count_if(std::filesystem::directory_iterator{folder}, [](const auto& entry) {
     return entry.path().filename().string().starts_with("writing-");

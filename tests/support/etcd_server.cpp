@@ -50,8 +50,8 @@ void etcd_server::start() {
                                  "--initial-cluster=test=" + peer_url_,
                                  "--unsafe-no-fsync"};
   std::vector<char*> arguments;
-  for (auto& each : words)
-    arguments.push_back(each.data());
+  for (auto& word : words)
+    arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -61,11 +61,11 @@ void etcd_server::start() {
   posix_spawn_file_actions_destroy(&files);
   if (problem != 0)
     throw std::runtime_error{"cannot start etcd"};
-  auto at = *address::parse(url_.substr(std::string{"http://"}.size()));
+  auto server_address = *address::parse(url_.substr(std::string{"http://"}.size()));
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20 * patience_factor()};
   while (std::chrono::steady_clock::now() < end)
-    if (auto answer =
-            http_post(at, "/v3/kv/range", etcd_range("x", false), std::chrono::seconds{2});
+    if (auto answer = http_post(server_address, "/v3/kv/range", etcd_range("x", false),
+                                std::chrono::seconds{2});
         answer && parse_etcd_range(*answer))
       return;
   throw std::runtime_error{"etcd does not answer"};

@@ -10,10 +10,10 @@ namespace troupe::test {
 
 class etcd_server {
 public:
-  /// Whether there is an `etcd` in PATH.
+  /// Whether PATH has an `etcd`.
   static bool is_installed();
 
-  etcd_server(); ///< returns when it answers
+  etcd_server(); ///< returns when the server answers
   ~etcd_server();
   etcd_server(const etcd_server&) = delete;
   etcd_server& operator=(const etcd_server&) = delete;
@@ -22,8 +22,8 @@ public:
   const std::string& url() const noexcept { return url_; }
   void freeze();
   void go_on();
-  void stop();  ///< ends it, and keeps what it has
-  void start(); ///< again
+  void stop();  ///< ends the server, and keeps its data
+  void start(); ///< starts it again
 
 private:
   temporary_folder folder_;

@@ -14,88 +14,92 @@ struct evaluator::step {
   std::vector<int> uses_left; // per slot
   std::set<std::pair<const node*, int>> fed;
 
-  uint32_t slot_of(edge of) const {
-    return first_slots.at(of.node) + static_cast<uint32_t>(of.index);
+  uint32_t slot_of(edge produced) const {
+    return first_slots.at(produced.node) + static_cast<uint32_t>(produced.index);
   }
 };
 
 named_state& evaluator::state_of(const node& stands_for_it) {
-  auto& found = states_[&stands_for_it];
-  if (!found)
-    found = stands_for_it.op().make(stands_for_it, stands_for_it.name());
-  return *found;
+  auto& result = states_[&stands_for_it];
+  if (!result)
+    result = stands_for_it.op().make(stands_for_it, stands_for_it.name());
+  return *result;
 }
 
 evaluator::elements evaluator::queue_of(const node& stands_for_it) {
-  auto& found = queues_[&stands_for_it];
-  if (!found)
-    found = std::make_shared<std::deque<element>>();
-  return found;
+  auto& result = queues_[&stands_for_it];
+  if (!result)
+    result = std::make_shared<std::deque<element>>();
+  return result;
 }
 
-status evaluator::run_queue(const node& n, step& in) {
+status evaluator::run_queue(const node& n, step& current) {
   if (n.op().makes == resource::queue)
     return {};
-  auto* behind = resource_behind(n.inputs()[0]);
-  if (!behind)
+  auto* resource_node = resource_behind(n.inputs()[0]);
+  if (!resource_node)
     return failure(error_kind::unimplemented, n.description(), ": takes no queue");
-  auto& held = *queue_of(*behind);
+  auto& elements_held = *queue_of(*resource_node);
   if (n.op().name == "QueueEnqueue") {
-    element put;
+    element new_element;
     for (size_t i = 1; i < n.inputs().size(); ++i) {
-      TROUPE_ASSIGN(auto value, read(n.inputs()[i], in));
-      --in.uses_left[in.slot_of(n.inputs()[i])];
-      put.push_back(std::move(value));
+      TROUPE_ASSIGN(auto value, read(n.inputs()[i], current));
+      --current.uses_left[current.slot_of(n.inputs()[i])];
+      new_element.push_back(std::move(value));
     }
-    held.push_back(std::move(put));
+    elements_held.push_back(std::move(new_element));
     return {};
   }
   if (n.op().name != "QueueDequeue")
     return failure(error_kind::unimplemented, n.description(), ": is beyond the interpreter");
-  if (held.empty())
+  if (elements_held.empty())
     return failure(error_kind::out_of_range, n.description(), ": the queue is empty");
   for (int i = 0; i < n.outputs(); ++i)
-    in.slots[in.slot_of({const_cast<node*>(&n), i})] = held.front()[static_cast<size_t>(i)];
-  held.pop_front();
+    current.slots[current.slot_of({const_cast<node*>(&n), i})] =
+        elements_held.front()[static_cast<size_t>(i)];
+  elements_held.pop_front();
   return {};
 }
 
-result<evaluator::compiled*> evaluator::compile(const node& of) {
-  if (auto it = compiled_.find(&of); it != compiled_.end())
-    return &it->second;
-  auto* kernel = graph_.ops().find_kernel(of.op().name, device_kind::cpu);
-  compiled made{kernel ? kernel->find(of) : nullptr, {}};
-  if (!made.run)
-    return failure(error_kind::unimplemented, of.description(), ": no kernel for the CPU");
+result<evaluator::compiled*> evaluator::compile(const node& compiled_node) {
+  if (auto compiled_entry = compiled_.find(&compiled_node); compiled_entry != compiled_.end())
+    return &compiled_entry->second;
+  auto* kernel = graph_.ops().find_kernel(compiled_node.op().name, device_kind::cpu);
+  compiled prepared{kernel ? kernel->find(compiled_node) : nullptr, {}};
+  if (!prepared.run)
+    return failure(error_kind::unimplemented, compiled_node.description(),
+                   ": no kernel for the CPU");
   if (kernel->prepare) {
-    auto state = kernel->prepare({of, device_});
+    auto state = kernel->prepare({compiled_node, device_});
     if (!state)
-      return state.status().within(of.description());
-    made.state = *std::move(state);
+      return state.status().within(compiled_node.description());
+    prepared.state = *std::move(state);
   }
-  return &compiled_.emplace(&of, std::move(made)).first->second;
+  return &compiled_.emplace(&compiled_node, std::move(prepared)).first->second;
 }
 
-result<tensor> evaluator::read(edge of, step& in) {
-  if (of.node->output_is_ref(of.index) && !in.fed.contains({of.node, of.index})) {
-    auto* behind = resource_behind(of);
-    if (!behind || behind->op().makes != resource::variable)
-      return failure(error_kind::unimplemented, "'", of, "' cannot be read");
-    return state_of(*behind).read();
+result<tensor> evaluator::read(edge read_edge, step& current) {
+  if (read_edge.node->output_is_ref(read_edge.index) &&
+      !current.fed.contains({read_edge.node, read_edge.index})) {
+    auto* resource_node = resource_behind(read_edge);
+    if (!resource_node || resource_node->op().makes != resource::variable)
+      return failure(error_kind::unimplemented, "'", read_edge, "' cannot be read");
+    return state_of(*resource_node).read();
   }
-  return in.slots[in.slot_of(of)];
+  return current.slots[current.slot_of(read_edge)];
 }
 
-// A function is a graph whose arguments are fed and whose results are fetched; all that has an
-// effect runs.
-result<std::vector<tensor>> evaluator::call(const function_value& what, const node& by,
+// A function is a graph whose arguments are fed and whose results are fetched; all nodes with an
+// effect run.
+result<std::vector<tensor>> evaluator::call(const function_value& function, const node& caller,
                                             const std::vector<tensor>& arguments) {
-  auto called = what;
-  for (auto it = around_.rbegin(); !called.body && it != around_.rend(); ++it)
-    if (it->name == what.name)
-      called = *it;
+  auto called = function;
+  for (auto outer_function = around_.rbegin(); !called.body && outer_function != around_.rend();
+       ++outer_function)
+    if (outer_function->name == function.name)
+      called = *outer_function;
   if (!called.body)
-    return failure(error_kind::not_found, "no function '", what.name, "'");
+    return failure(error_kind::not_found, "no function '", function.name, "'");
   const auto& body = called.body->body();
   evaluator inner{body, device_};
   inner.around_ = around_;
@@ -103,24 +107,24 @@ result<std::vector<tensor>> evaluator::call(const function_value& what, const no
   std::vector<feed> feeds;
   std::vector<edge> fetches;
   std::vector<node*> targets;
-  auto first = static_cast<size_t>(first_argument(by.op()));
+  auto first = static_cast<size_t>(first_argument(caller.op()));
   for (size_t i = 0; i < called.body->arguments(); ++i) {
-    auto& at = const_cast<node&>(called.body->argument(i));
-    if (called.body->argument_is_ref(i) && at.op().makes == resource::queue)
-      inner.queues_[&at] = queue_of(*resource_behind(by.inputs()[first + i]));
+    auto& argument_node = const_cast<node&>(called.body->argument(i));
+    if (called.body->argument_is_ref(i) && argument_node.op().makes == resource::queue)
+      inner.queues_[&argument_node] = queue_of(*resource_behind(caller.inputs()[first + i]));
     else if (called.body->argument_is_ref(i))
-      inner.states_[&at] = std::shared_ptr<named_state>{
-          std::shared_ptr<void>{}, &state_of(*resource_behind(by.inputs()[first + i]))};
+      inner.states_[&argument_node] = std::shared_ptr<named_state>{
+          std::shared_ptr<void>{}, &state_of(*resource_behind(caller.inputs()[first + i]))};
     else
-      feeds.push_back({at.output(0), arguments[i]});
+      feeds.push_back({argument_node.output(0), arguments[i]});
   }
   std::vector<size_t> computed;
-  for (const auto& one : body.nodes())
-    if (&one->op() == &internal_ops::fetch) {
-      computed.push_back(static_cast<size_t>(one->attr<int64_t>("index")));
-      fetches.push_back(one->inputs()[0]);
-    } else if (has(one->op().effects, effect::stateful)) {
-      targets.push_back(one.get());
+  for (const auto& body_node : body.nodes())
+    if (&body_node->op() == &internal_ops::fetch) {
+      computed.push_back(static_cast<size_t>(body_node->attr<int64_t>("index")));
+      fetches.push_back(body_node->inputs()[0]);
+    } else if (has(body_node->op().effects, effect::stateful)) {
+      targets.push_back(body_node.get());
     }
   TROUPE_ASSIGN(auto fetched, inner.run(feeds, fetches, targets));
   std::vector<tensor> results(called.body->results());
@@ -132,79 +136,80 @@ result<std::vector<tensor>> evaluator::call(const function_value& what, const no
   return results;
 }
 
-status evaluator::run_call(const node& n, step& in) {
+status evaluator::run_call(const node& n, step& current) {
   auto first = static_cast<size_t>(first_argument(n.op()));
   std::vector<tensor> inputs(n.inputs().size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!n.input_is_ref(static_cast<int>(i))) {
-      TROUPE_ASSIGN(inputs[i], read(n.inputs()[i], in));
-      --in.uses_left[in.slot_of(n.inputs()[i])];
+      TROUPE_ASSIGN(inputs[i], read(n.inputs()[i], current));
+      --current.uses_left[current.slot_of(n.inputs()[i])];
     }
-  auto holds = [](const tensor& one) {
-    return one.type() == dtype::boolean && one.rank() == 0 ? *one.data<bool>() : false;
+  auto is_true = [](const tensor& value) {
+    return value.type() == dtype::boolean && value.rank() == 0 ? *value.data<bool>() : false;
   };
   std::vector<tensor> arguments(inputs.begin() + static_cast<std::ptrdiff_t>(first), inputs.end());
-  auto all = functions_of(n);
+  auto functions = functions_of(n);
   if (n.op().calls == calling::while_true) {
     for (;;) {
-      TROUPE_ASSIGN(auto verdict, call(*all[0], n, arguments));
-      if (!holds(verdict[0]))
+      TROUPE_ASSIGN(auto verdict, call(*functions[0], n, arguments));
+      if (!is_true(verdict[0]))
         break;
-      TROUPE_ASSIGN(arguments, call(*all[1], n, arguments));
+      TROUPE_ASSIGN(arguments, call(*functions[1], n, arguments));
     }
   } else {
-    size_t which = 0;
+    size_t branch = 0;
     if (n.op().calls == calling::if_true)
-      which = holds(inputs[0]) ? 0 : 1;
+      branch = is_true(inputs[0]) ? 0 : 1;
     if (n.op().calls == calling::by_number) {
-      auto at = *inputs[0].data<int32_t>();
-      auto last = static_cast<int32_t>(all.size()) - 1;
-      which = static_cast<size_t>(at < 0 || at > last ? last : at);
+      auto branch_number = *inputs[0].data<int32_t>();
+      auto last = static_cast<int32_t>(functions.size()) - 1;
+      branch =
+          static_cast<size_t>(branch_number < 0 || branch_number > last ? last : branch_number);
     }
-    TROUPE_ASSIGN(arguments, call(*all[which], n, arguments));
+    TROUPE_ASSIGN(arguments, call(*functions[branch], n, arguments));
   }
   for (int i = 0; i < n.outputs(); ++i)
-    in.slots[in.slot_of({const_cast<node*>(&n), i})] = arguments[static_cast<size_t>(i)];
+    current.slots[current.slot_of({const_cast<node*>(&n), i})] = arguments[static_cast<size_t>(i)];
   return {};
 }
 
-status evaluator::run_node(const node& n, step& in) {
+status evaluator::run_node(const node& n, step& current) {
   if (n.op().calls != calling::never)
-    return run_call(n, in);
+    return run_call(n, current);
   if (&n.op() == &internal_ops::fetch || (is_argument(n) && n.op().makes != resource::none))
     return {};
   if (n.op().makes == resource::queue || (n.op().ask && n.op().inputs[0].to == resource::queue))
-    return run_queue(n, in);
+    return run_queue(n, current);
   TROUPE_ASSIGN(auto* code, compile(n));
   auto count = n.inputs().size();
   // The node's inputs, then its outputs: a program would use the slots of the graph's edges.
   std::vector<tensor> slots(count + static_cast<size_t>(n.outputs()));
   std::vector<uint32_t> inputs;
   std::vector<named_state*> states(count);
-  std::vector<tensor> seen;
+  std::vector<tensor> input_values;
   uint64_t last_uses = 0;
   for (size_t i = 0; i < count; ++i) {
-    auto of = n.inputs()[i];
+    auto input_edge = n.inputs()[i];
     inputs.push_back(static_cast<uint32_t>(i));
     if (n.input_is_ref(static_cast<int>(i))) {
-      auto* behind = resource_behind(of);
-      if (!behind || !(behind->op().make || states_.contains(behind)))
+      auto* resource_node = resource_behind(input_edge);
+      if (!resource_node || !(resource_node->op().make || states_.contains(resource_node)))
         return failure(error_kind::unimplemented, n.description(), ": input ", i,
                        " is nothing that kernels use");
-      states[i] = &state_of(*behind);
-      seen.push_back(states[i]->read() ? *states[i]->read() : tensor{});
+      states[i] = &state_of(*resource_node);
+      input_values.push_back(states[i]->read() ? *states[i]->read() : tensor{});
       continue;
     }
-    TROUPE_ASSIGN(slots[i], read(of, in));
-    seen.push_back(slots[i]);
-    auto& left = in.uses_left[in.slot_of(of)];
-    if (--left == 0 && !observer_) {
-      in.slots[in.slot_of(of)].reset();
+    TROUPE_ASSIGN(slots[i], read(input_edge, current));
+    input_values.push_back(slots[i]);
+    auto& uses = current.uses_left[current.slot_of(input_edge)];
+    if (--uses == 0 && !observer_) {
+      current.slots[current.slot_of(input_edge)].reset();
       last_uses |= i < 64 ? uint64_t{1} << i : 0;
     }
   }
   if (!observer_)
-    seen.clear();
+    input_values.clear();
   std::vector<dtype> types;
   for (int i = 0; i < n.outputs(); ++i)
     types.push_back(n.output_type(i));
@@ -224,67 +229,67 @@ status evaluator::run_node(const node& n, step& in) {
     return std::move(outcome).within(n.description());
   std::vector<tensor> outputs;
   for (int i = 0; i < n.outputs(); ++i) {
-    edge out{const_cast<node*>(&n), i};
+    edge output_edge{const_cast<node*>(&n), i};
     if (!n.output_is_ref(i)) {
-      auto& made = slots[count + static_cast<size_t>(i)];
-      if (made.type() != n.output_type(i))
-        return failure(error_kind::internal, n.description(), ": output ", i, " is ", made.type(),
+      auto& value = slots[count + static_cast<size_t>(i)];
+      if (value.type() != n.output_type(i))
+        return failure(error_kind::internal, n.description(), ": output ", i, " is ", value.type(),
                        ", must be ", n.output_type(i));
-      if (!n.output_shape(i).compatible(made.dims()))
+      if (!n.output_shape(i).compatible(value.dims()))
         return failure(error_kind::internal, n.description(), ": output ", i, " has shape ",
-                       made.dims(), ", inferred was ", n.output_shape(i));
-      if (!in.fed.contains({&n, i}))
-        in.slots[in.slot_of(out)] = made;
-      outputs.push_back(std::move(made));
+                       value.dims(), ", inferred was ", n.output_shape(i));
+      if (!current.fed.contains({&n, i}))
+        current.slots[current.slot_of(output_edge)] = value;
+      outputs.push_back(std::move(value));
     } else if (observer_) {
-      auto value = read(out, in);
+      auto value = read(output_edge, current);
       outputs.push_back(value ? *value : tensor{});
     }
   }
   if (observer_)
-    observer_(n, seen, outputs);
+    observer_(n, input_values, outputs);
   return {};
 }
 
 result<std::vector<tensor>> evaluator::run(const std::vector<feed>& feeds,
                                            const std::vector<edge>& fetches,
                                            const std::vector<node*>& targets) {
-  step in;
+  step current;
   uint32_t slots = 0;
-  for (const auto& one : graph_.nodes()) {
-    in.first_slots[one.get()] = slots;
-    slots += static_cast<uint32_t>(one->outputs());
+  for (const auto& graph_node : graph_.nodes()) {
+    current.first_slots[graph_node.get()] = slots;
+    slots += static_cast<uint32_t>(graph_node->outputs());
   }
-  in.slots.resize(slots);
-  in.uses_left.resize(slots);
-  for (const auto& [to, value] : feeds) {
-    if (value.type() != to.type() || !to.dims().compatible(value.dims()))
-      return invalid("'", to, "' is ", to.type(), to.dims(), ", and is fed ", value.type(),
-                     value.dims());
-    in.fed.emplace(to.node, to.index);
-    in.slots[in.slot_of(to)] = value;
+  current.slots.resize(slots);
+  current.uses_left.resize(slots);
+  for (const auto& [target, value] : feeds) {
+    if (value.type() != target.type() || !target.dims().compatible(value.dims()))
+      return invalid("'", target, "' is ", target.type(), target.dims(), ", and is fed ",
+                     value.type(), value.dims());
+    current.fed.emplace(target.node, target.index);
+    current.slots[current.slot_of(target)] = value;
   }
   TROUPE_ASSIGN(auto order, topological_order(graph_));
   std::set<const node*> needed{targets.begin(), targets.end()};
-  auto need = [&](edge of) {
-    ++in.uses_left[in.slot_of(of)];
-    if (!in.fed.contains({of.node, of.index}))
-      needed.insert(of.node);
+  auto need = [&](edge needed_edge) {
+    ++current.uses_left[current.slot_of(needed_edge)];
+    if (!current.fed.contains({needed_edge.node, needed_edge.index}))
+      needed.insert(needed_edge.node);
   };
-  for (const auto& of : fetches)
-    need(of);
-  for (auto it = order.rbegin(); it != order.rend(); ++it)
-    if (needed.contains(*it)) {
-      for (const auto& of : (*it)->inputs())
-        need(of);
-      needed.insert((*it)->controls().begin(), (*it)->controls().end());
+  for (const auto& fetched : fetches)
+    need(fetched);
+  for (auto position = order.rbegin(); position != order.rend(); ++position)
+    if (needed.contains(*position)) {
+      for (const auto& input_edge : (*position)->inputs())
+        need(input_edge);
+      needed.insert((*position)->controls().begin(), (*position)->controls().end());
     }
   for (auto* node : order)
     if (needed.contains(node))
-      TROUPE_TRY(run_node(*node, in));
+      TROUPE_TRY(run_node(*node, current));
   std::vector<tensor> fetched;
-  for (const auto& of : fetches) {
-    TROUPE_ASSIGN(auto value, read(of, in));
+  for (const auto& fetched_edge : fetches) {
+    TROUPE_ASSIGN(auto value, read(fetched_edge, current));
     fetched.push_back(std::move(value));
   }
   return fetched;

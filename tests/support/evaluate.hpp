@@ -1,5 +1,5 @@
 // Runs a graph's kernels one after the other, without programs, regions or actors: the reference
-// that tests of single ops use, and that the real executor is compared with.
+// for tests of single ops, and for the real executor.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -16,17 +16,18 @@
 namespace troupe::test {
 
 /// Keeps the graph's variables and tables from run to run. Inputs that no later node needs may be
-/// overwritten, as in a program. Functions run node by node, too. Of queues it knows FIFOQueue,
-/// QueueEnqueue and QueueDequeue; a queue that is empty is an error.
+/// overwritten, as in a program. Functions run node by node as well. Supports the queue ops
+/// FIFOQueue, QueueEnqueue and QueueDequeue; a dequeue from an empty queue is an error.
 class evaluator {
 public:
   using feed = std::pair<edge, tensor>;
-  /// Sees each node that has run, its inputs from before (for refs the variable's value, empty when
-  /// uninitialised) and its outputs (likewise).
+  /// Called with each node that has run, its inputs before the run (for refs the variable's value,
+  /// empty while uninitialised) and its outputs (likewise).
   using observer = std::function<void(const node&, const std::vector<tensor>& inputs,
                                       const std::vector<tensor>& outputs)>;
 
-  evaluator(const graph& of, device& on) : graph_(of), device_(on) {}
+  evaluator(const graph& graph_run, device& target_device)
+      : graph_(graph_run), device_(target_device) {}
 
   result<std::vector<tensor>> run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
                                   const std::vector<node*>& targets = {});
@@ -35,8 +36,8 @@ public:
   variable& variable_of(const node& stands_for_it) {
     return static_cast<variable&>(state_of(stands_for_it));
   }
-  /// Given an observer, no memory is reused: what it keeps stays as it is.
-  void observe(observer by) { observer_ = std::move(by); }
+  /// With an observer, no memory is reused, so that the observer may keep tensors.
+  void observe(observer observe_node) { observer_ = std::move(observe_node); }
 
 private:
   struct compiled {
@@ -45,13 +46,13 @@ private:
   };
   struct step;
 
-  result<compiled*> compile(const node& of);
-  status run_call(const node& node, step& in);
-  result<std::vector<tensor>> call(const function_value& what, const node& by,
+  result<compiled*> compile(const node& compiled_node);
+  status run_call(const node& node, step& current);
+  result<std::vector<tensor>> call(const function_value& function, const node& caller,
                                    const std::vector<tensor>& arguments);
-  status run_node(const node& node, step& in);
-  status run_queue(const node& node, step& in);
-  result<tensor> read(edge of, step& in);
+  status run_node(const node& node, step& current);
+  status run_queue(const node& node, step& current);
+  result<tensor> read(edge read_edge, step& current);
 
   using element = std::vector<tensor>;
   using elements = std::shared_ptr<std::deque<element>>;
@@ -60,7 +61,8 @@ private:
   const graph& graph_;
   device& device_;
   observer observer_;
-  std::vector<function_value> around_; // whose body the graph is, the outermost first
+  // The functions whose bodies enclose the graph, the outermost first.
+  std::vector<function_value> around_;
   std::map<const node*, std::shared_ptr<named_state>> states_;
   std::map<const node*, elements> queues_;
   std::map<const node*, compiled> compiled_;

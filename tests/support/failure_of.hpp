@@ -1,4 +1,4 @@
-// What an error says that a test wants.
+// The error of a failing expression, for tests.
 #pragma once
 #include "troupe/api/error.hpp"
 
@@ -6,22 +6,23 @@
 
 namespace troupe::test {
 
-/// The error that act throws; ok if it throws none.
-inline status thrown_by(auto&& act) {
+/// The error that `body` throws; ok if it throws none.
+inline status thrown_by(auto&& body) {
   try {
-    act();
-  } catch (const error& why) {
-    return status{why.kind(), why.what()};
+    body();
+  } catch (const error& thrown) {
+    return status{thrown.kind(), thrown.what()};
   }
   return {};
 }
 
-/// The kind and message of the error that act throws: "INVALID_ARGUMENT: ..."; "no error" if none.
-inline std::string failure_of(auto&& act) {
+/// The kind and message of the error that `body` throws: "INVALID_ARGUMENT: ..."; "no error" if
+/// none.
+inline std::string failure_of(auto&& body) {
   try {
-    act();
-  } catch (const error& why) {
-    return concat(to_string(why.kind()), ": ", why.what());
+    body();
+  } catch (const error& thrown) {
+    return concat(to_string(thrown.kind()), ": ", thrown.what());
   }
   return "no error";
 }

@@ -1,4 +1,4 @@
-// A worker that a test answers for, and the outcome of a master's steps.
+// A worker that the test answers for, and the outcome of a master's steps.
 #pragma once
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-// What a worker was told, and the answers that it owes.
+// The requests that a worker has received, and the answers that it owes.
 struct fake_worker {
   std::vector<caf::typed_response_promise<registered>> registering;
   std::vector<std::pair<run_request, caf::typed_response_promise<step_result>>> runs;
@@ -32,9 +32,9 @@ inline caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* lo
       [=](const wire_registration&) {
         return registered{++log->handles, nullptr};
       },
-      [=](run_request& what) -> caf::result<step_result> {
+      [=](run_request& request) -> caf::result<step_result> {
         auto promise = self->make_response_promise<step_result>();
-        log->runs.emplace_back(std::move(what), promise);
+        log->runs.emplace_back(std::move(request), promise);
         return promise;
       },
       [=](const settle_request&) -> caf::result<status> {
@@ -42,23 +42,23 @@ inline caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* lo
         log->settling.push_back(promise);
         return promise;
       },
-      [](const deed& what) { what.act(); },
+      [](const deed& action) { action.act(); },
       [=](list_devices_atom) -> caf::result<std::vector<device_info>> {
         auto promise = self->make_response_promise<std::vector<device_info>>();
         log->listing.push_back(promise);
         return promise;
       },
-      [=](const outgoing& what) {
-        if (auto* cancel = std::get_if<cancel_step>(&what.content))
+      [=](const outgoing& outgoing_message) {
+        if (auto* cancel = std::get_if<cancel_step>(&outgoing_message.content))
           log->cancels.push_back(*cancel);
       },
-      [=](const forget_program& what) { log->dropped.push_back(what.handle); },
+      [=](const forget_program& request) { log->dropped.push_back(request.handle); },
   };
 }
 
-inline status outcome_of(const answer_box<step_outcome>& box) {
-  REQUIRE(*box);
-  return **box ? (**box)->outcome : (**box).status();
+inline status outcome_of(const answer_box<step_outcome>& answer) {
+  REQUIRE(*answer);
+  return **answer ? (**answer)->outcome : (**answer).status();
 }
 
 } // namespace troupe::test

@@ -27,19 +27,19 @@ gpu_world gpu_world::real() {
           }};
 }
 
-gpu_world_session::gpu_world_session(const gpu_world& on, client_options options,
+gpu_world_session::gpu_world_session(const gpu_world& world, client_options options,
                                      const gpu::memory_options& memory) {
-  devices = value_or_throw(on.make(memory));
-  options.ops = on.ops;
+  devices = value_or_throw(world.make(memory));
+  options.ops = world.ops;
   options.make_devices = [this] { return devices; };
   options.inter_op_threads = 2;
   client = value_or_throw(client::local(std::move(options)));
 }
 
 void gpu_world_session::settle() const {
-  std::promise<void> done;
-  devices.back()->as_accelerator()->when_done([&](const status&) { done.set_value(); });
-  done.get_future().wait();
+  std::promise<void> is_done;
+  devices.back()->as_accelerator()->when_done([&](const status&) { is_done.set_value(); });
+  is_done.get_future().wait();
 }
 
 } // namespace troupe::test

@@ -1,4 +1,4 @@
-// Where a test runs that is written once for simulated GPUs and for real ones.
+// A fixture for tests that run on simulated GPUs as well as on real ones.
 #pragma once
 #include "troupe/actors/session/client.hpp"
 #include "troupe/devices/gpu/core/memory_options.hpp"
@@ -20,10 +20,10 @@ struct gpu_world {
 
 /// A local session on the GPU of a world.
 struct gpu_world_session {
-  explicit gpu_world_session(const gpu_world& on, client_options options = {},
+  explicit gpu_world_session(const gpu_world& world, client_options options = {},
                              const gpu::memory_options& memory = {});
 
-  /// Returns when the GPU has done what it was given.
+  /// Returns when the GPU has finished all enqueued work.
   void settle() const;
 
   std::vector<std::shared_ptr<device>> devices; ///< the GPU is the last one

@@ -1,4 +1,4 @@
-// A socket that speaks to an HTTP server, well or badly.
+// A socket that sends valid or invalid requests to an HTTP server.
 #pragma once
 #include "tests/support/watchdog.hpp"
 
@@ -24,11 +24,12 @@ struct http_answer {
 class http_client {
 public:
   explicit http_client(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(port);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (::connect(socket_, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0)
+    sockaddr_in socket_address{};
+    socket_address.sin_family = AF_INET;
+    socket_address.sin_port = htons(port);
+    socket_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(socket_, reinterpret_cast<sockaddr*>(&socket_address), sizeof socket_address) !=
+        0)
       throw std::runtime_error{"cannot connect"};
   }
   http_client(http_client&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
@@ -38,38 +39,38 @@ public:
       ::close(socket_);
   }
 
-  /// Says whether all was taken.
+  /// Returns whether all bytes were sent.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0)
+      auto sent_bytes = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent_bytes <= 0)
         return false;
-      bytes.remove_prefix(static_cast<size_t>(sent));
+      bytes.remove_prefix(static_cast<size_t>(sent_bytes));
     }
     return true;
   }
 
-  /// The next answer; nothing where the connection ends before.
+  /// The next answer; nothing if the connection ends before.
   std::optional<http_answer> receive(bool with_body = true) {
     size_t end;
     while ((end = buffer_.find("\r\n\r\n")) == buffer_.npos)
-      if (!more())
+      if (!receive_more())
         return std::nullopt;
-    http_answer found;
-    found.headers = buffer_.substr(0, end + 2);
+    http_answer result;
+    result.headers = buffer_.substr(0, end + 2);
     buffer_.erase(0, end + 4);
-    if (found.headers.size() > 12)
-      found.status = std::stoi(found.headers.substr(9, 3));
-    auto length = found.headers.find("Content-Length: ");
-    if (with_body && length != found.headers.npos) {
-      auto size = std::stoul(found.headers.substr(length + 16));
+    if (result.headers.size() > 12)
+      result.status = std::stoi(result.headers.substr(9, 3));
+    auto length = result.headers.find("Content-Length: ");
+    if (with_body && length != result.headers.npos) {
+      auto size = std::stoul(result.headers.substr(length + 16));
       while (buffer_.size() < size)
-        if (!more())
+        if (!receive_more())
           return std::nullopt;
-      found.body = buffer_.substr(0, size);
+      result.body = buffer_.substr(0, size);
       buffer_.erase(0, size);
     }
-    return found;
+    return result;
   }
 
   std::optional<http_answer> get(std::string_view target) {
@@ -81,26 +82,26 @@ public:
     return receive();
   }
 
-  /// Waits for the end of the connection, at most so long; what comes before is dropped.
-  bool ends_within(std::chrono::milliseconds patience) {
-    auto end = std::chrono::steady_clock::now() + patience * patience_factor();
+  /// Waits until the connection ends, for at most that long; received bytes are dropped.
+  bool ends_within(std::chrono::milliseconds timeout) {
+    auto end = std::chrono::steady_clock::now() + timeout * patience_factor();
     while (std::chrono::steady_clock::now() < end)
-      if (!more(std::chrono::duration_cast<std::chrono::milliseconds>(
+      if (!receive_more(std::chrono::duration_cast<std::chrono::milliseconds>(
               end - std::chrono::steady_clock::now())))
         return std::chrono::steady_clock::now() < end;
     return false;
   }
 
 private:
-  bool more(std::chrono::milliseconds patience = std::chrono::seconds{30}) {
+  bool receive_more(std::chrono::milliseconds timeout = std::chrono::seconds{30}) {
     pollfd wait{socket_, POLLIN, 0};
-    if (::poll(&wait, 1, static_cast<int>(patience.count())) != 1)
+    if (::poll(&wait, 1, static_cast<int>(timeout.count())) != 1)
       return false;
     char bytes[4096];
-    auto came = ::recv(socket_, bytes, sizeof bytes, 0);
-    if (came <= 0)
+    auto received = ::recv(socket_, bytes, sizeof bytes, 0);
+    if (received <= 0)
       return false;
-    buffer_.append(bytes, static_cast<size_t>(came));
+    buffer_.append(bytes, static_cast<size_t>(received));
     return true;
   }
 

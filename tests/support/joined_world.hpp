@@ -1,4 +1,4 @@
-// One process of a cluster that tasks join, among others that the test stands in for.
+// One process of a cluster that tasks join. The test stands in for the other processes.
 #pragma once
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 inline const task_name first{"ps", 0}, zero{"worker", 0}, one{"worker", 1}, two{"worker", 2};
 
-// Another process, as the one that is looked at sees it.
+// Another process, as the tested process sees it.
 struct stand_in {
   std::vector<message> heard;
   caf::actor exchange;
@@ -20,11 +20,11 @@ struct stand_in {
 
   template <class What>
   std::vector<What> all() const {
-    std::vector<What> found;
-    for (const auto& each : heard)
-      if (const auto* what = std::get_if<What>(&each))
-        found.push_back(*what);
-    return found;
+    std::vector<What> result;
+    for (const auto& heard_message : heard)
+      if (const auto* content = std::get_if<What>(&heard_message))
+        result.push_back(*content);
+    return result;
   }
 };
 
@@ -41,59 +41,63 @@ struct joined_world : actor_world {
     joined = std::make_unique<joined_cluster>(
         join_options{.seeds = {"h:10", "h:9"}, .address = address, .times = {}}, self, incarnation,
         join_host{.learn = [this](task_addresses now) { learned.push_back(std::move(now)); },
-                  .fail = [this](status why) { failed.push_back(std::move(why)); },
+                  .fail = [this](status reason) { failed.push_back(std::move(reason)); },
                   .reach =
-                      [this](const task_name& task, std::function<void(uint64_t)> then) {
-                        probed.emplace_back(task, std::move(then));
+                      [this](const task_name& task, std::function<void(uint64_t)> answer) {
+                        probed.emplace_back(task, std::move(answer));
                       },
                   .now = [this] { return now(); },
                   .keep =
-                      [this](const std::string& to) {
-                        if (kept.empty() || kept.back() != to)
-                          kept.push_back(to);
+                      [this](const std::string& peer_address) {
+                        if (kept.empty() || kept.back() != peer_address)
+                          kept.push_back(peer_address);
                       },
                   .show = [this](const member_list& now) { shown.push_back(now); },
                   .tell = [this](std::string_view event,
                                  const std::string&) { told.emplace_back(event); }});
   }
   ~joined_world() {
-    for (auto& each : others)
-      caf::anon_send_exit(each.exchange, caf::exit_reason::user_shutdown);
+    for (auto& other_process : others)
+      caf::anon_send_exit(other_process.exchange, caf::exit_reason::user_shutdown);
     others.clear();
     run();
   }
 
   stand_in& meet(std::optional<task_name> task, uint64_t incarnation, bool is_first = false) {
-    auto& made = others.emplace_back();
-    made.exchange = system().spawn([&made](caf::event_based_actor*) -> caf::behavior {
-      return {[&made](const outgoing& what) { made.heard.push_back(what.content); }};
-    });
-    made.via->exchange = made.exchange.address();
-    hello who;
-    who.role = task ? "task" : "client";
+    auto& joined_process = others.emplace_back();
+    joined_process.exchange =
+        system().spawn([&joined_process](caf::event_based_actor*) -> caf::behavior {
+          return {[&joined_process](const outgoing& outgoing_message) {
+            joined_process.heard.push_back(outgoing_message.content);
+          }};
+        });
+    joined_process.via->exchange = joined_process.exchange.address();
+    hello peer_hello;
+    peer_hello.role = task ? "task" : "client";
     if (task) {
-      who.job = task->job;
-      who.task = task->task;
+      peer_hello.job = task->job;
+      peer_hello.task = task->task;
     }
-    who.incarnation = incarnation;
-    joined->connected({who, made.via});
+    peer_hello.incarnation = incarnation;
+    joined->connected({peer_hello, joined_process.via});
     if (is_first)
-      joined->reached_first(made.via);
+      joined->reached_first(joined_process.via);
     run();
-    return made;
+    return joined_process;
   }
-  void say(stand_in& by, message what) {
-    CHECK(joined->take({std::move(what), by.exchange, by.via}));
+  void say(stand_in& sender, message content) {
+    CHECK(joined->take({std::move(content), sender.exchange, sender.via}));
     run();
   }
-  // What a task that wants any number is answered.
+  // The grant for a task that accepts any number.
   number_grant claim_any(uint64_t incarnation, const std::string& address) {
     auto& joiner = meet({}, incarnation);
     say(joiner, number_claim{"worker", -1, incarnation, address});
     return joiner.all<number_grant>().back();
   }
-  void lose(stand_in& which, error_kind kind = error_kind::unavailable, bool orderly = false) {
-    joined->disconnected({"", failure(kind, "gone"), which.via, false, orderly});
+  void lose(stand_in& lost_process, error_kind kind = error_kind::unavailable,
+            bool orderly = false) {
+    joined->disconnected({"", failure(kind, "gone"), lost_process.via, false, orderly});
     run();
   }
   void pass_and_tick(std::chrono::milliseconds time) {
@@ -105,14 +109,14 @@ struct joined_world : actor_world {
   }
 };
 
-// What a coordinator of another life has said.
+// The member list of a coordinator with another term.
 inline member_changes list_of(uint64_t term, std::vector<cluster_member> members,
                               const task_name& coordinator = {}) {
-  member_list made;
-  made.begin_term(term, coordinator);
-  for (auto& each : members)
-    made.put(std::move(each));
-  return made.changes_since({});
+  member_list list;
+  list.begin_term(term, coordinator);
+  for (auto& member : members)
+    list.put(std::move(member));
+  return list.changes_since({});
 }
 
 } // namespace troupe::test

@@ -16,10 +16,10 @@ public:
     client_options options;
     options.ops = &library();
     options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-    auto made = spawn_local_session(system(), options);
-    if (!made)
-      throw std::runtime_error{made.status().message()};
-    session_ = *made;
+    auto result = spawn_local_session(system(), options);
+    if (!result)
+      throw std::runtime_error{result.status().message()};
+    session_ = *result;
   }
   ~local_world() { close(); }
 
@@ -31,13 +31,14 @@ public:
     run();
   }
 
-  result<std::shared_ptr<prepared_step>> prepare(const text_case& of, size_t which = 0) {
+  result<std::shared_ptr<prepared_step>> prepare(const text_case& test_case, size_t run_index = 0) {
     TROUPE_ASSIGN(auto request,
-                  prepare_request::make(*of.nodes, signature_of(of.text.runs.at(which)),
+                  prepare_request::make(*test_case.nodes,
+                                        signature_of(test_case.text.runs.at(run_index)),
                                         now() + std::chrono::seconds{10}));
-    auto box = ask<std::shared_ptr<prepared_step>>(session_, std::move(request));
+    auto answer = ask<std::shared_ptr<prepared_step>>(session_, std::move(request));
     run();
-    return box->value();
+    return answer->value();
   }
 
   /// Begins a step through the session actor.
@@ -48,17 +49,17 @@ public:
   }
 
   /// Runs one run of a text to its end.
-  result<std::vector<tensor>> play(const text_case& of, size_t which = 0) {
-    auto step = prepare(of, which);
+  result<std::vector<tensor>> play(const text_case& test_case, size_t run_index = 0) {
+    auto step = prepare(test_case, run_index);
     if (!step)
       return step.status();
-    auto box = start(*step, feeds_of(of.text.runs.at(which)));
+    auto answer = start(*step, feeds_of(test_case.text.runs.at(run_index)));
     run();
-    if (!*box)
+    if (!*answer)
       return failure(error_kind::internal, "no answer yet");
-    if (!**box)
-      return (*box)->status();
-    auto outcome = ***box;
+    if (!**answer)
+      return (*answer)->status();
+    auto outcome = ***answer;
     if (!outcome.outcome)
       return outcome.outcome;
     return outcome.fetches;

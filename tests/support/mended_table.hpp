@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-/// Reads a table whose checksums are made right whenever the reader says that one is wrong.
+/// Reads a table, and corrects each checksum that the reader reports as wrong.
 inline result<std::vector<table_row>> read_mended_table(std::string_view content) {
   std::string file{content};
   for (int i = 0; i < 100; ++i) {
@@ -16,13 +16,14 @@ inline result<std::vector<table_row>> read_mended_table(std::string_view content
     if (rows)
       return rows;
     // "the block at byte 123 of 45 bytes has another checksum"
-    auto said = rows.status().message();
-    auto at = said.find("byte "), of = said.find(" of "), bytes = said.find(" bytes has another");
+    auto message = rows.status().message();
+    auto byte_position = message.find("byte "), of_position = message.find(" of "),
+         bytes = message.find(" bytes has another");
     size_t offset = 0, size = 0;
-    if (bytes == said.npos || of > bytes)
+    if (bytes == message.npos || of_position > bytes)
       return rows;
-    std::from_chars(said.data() + at + 5, said.data() + of, offset);
-    std::from_chars(said.data() + of + 4, said.data() + bytes, size);
+    std::from_chars(message.data() + byte_position + 5, message.data() + of_position, offset);
+    std::from_chars(message.data() + of_position + 4, message.data() + bytes, size);
     auto crc = masked_crc32c(std::as_bytes(std::span{file}.subspan(offset, size + 1)));
     std::memcpy(file.data() + offset + size + 1, &crc, sizeof crc);
   }

@@ -12,15 +12,16 @@
 namespace troupe::test {
 namespace {
 
-bool is_list(const op_def& op, const port& at) {
-  auto* type = op.find_attr(at.type);
-  return !at.count.empty() || (type && type->kind == attr_kind::types);
+bool is_list(const op_def& op, const port& op_port) {
+  auto* type = op.find_attr(op_port.type);
+  return !op_port.count.empty() || (type && type->kind == attr_kind::types);
 }
 
-// Attributes that name the type or number of an input follow from the inputs; but of several lists,
-// the length of only one.
+// Attributes that name the type or number of an input are inferred from the inputs; with several
+// lists, only the length of one.
 attr_map without_deduced(const op_def& op, attr_map attrs) {
-  auto lists = std::ranges::count_if(op.inputs, [&](auto& at) { return is_list(op, at); });
+  auto lists =
+      std::ranges::count_if(op.inputs, [&](auto& op_port) { return is_list(op, op_port); });
   for (const auto& port : op.inputs)
     if (lists <= 1 || !is_list(op, port)) {
       attrs.erase(std::string{port.type});
@@ -42,15 +43,16 @@ std::string with_shapes(std::string text, const text_graph& parsed, placeholders
   return text;
 }
 
-void run_all(const text_graph& text, evaluator& by, std::vector<std::string>& device_errors) {
+void run_all(const text_graph& text, evaluator& reference,
+             std::vector<std::string>& device_errors) {
   for (const auto& run : text.runs) {
     std::vector<evaluator::feed> feeds;
     std::vector<edge> fetches;
-    for (const auto& one : run.feeds)
-      feeds.emplace_back(one.to, one.value);
-    for (const auto& one : run.fetches)
-      fetches.push_back(one.from);
-    auto outcome = by.run(feeds, fetches, run.targets);
+    for (const auto& fed : run.feeds)
+      feeds.emplace_back(fed.to, fed.value);
+    for (const auto& fetched : run.fetches)
+      fetches.push_back(fetched.from);
+    auto outcome = reference.run(feeds, fetches, run.targets);
     if (run.error) {
       if (auto expected = check_error(*run.error, outcome.status()); !expected)
         device_errors.push_back(expected.message());
@@ -60,11 +62,11 @@ void run_all(const text_graph& text, evaluator& by, std::vector<std::string>& de
       device_errors.push_back(outcome.status().message());
       continue;
     }
-    std::string why;
+    std::string problem;
     for (size_t i = 0; i < run.fetches.size(); ++i)
       if (const auto& fetch = run.fetches[i];
-          fetch.expected && !close_to((*outcome)[i], *fetch.expected, fetch.tolerance, &why))
-        device_errors.push_back(concat("line ", fetch.line, ": ", why));
+          fetch.expected && !close_to((*outcome)[i], *fetch.expected, fetch.tolerance, &problem))
+        device_errors.push_back(concat("line ", fetch.line, ": ", problem));
   }
 }
 
@@ -120,161 +122,169 @@ void with_cpp_type(dtype type, Body&& body) {
   }
 }
 
-// The tables that the node uses. What gives a table its pairs shall find none.
-std::map<size_t, table_sample> tables_of(const node& node, evaluator& by) {
-  std::map<size_t, table_sample> found;
+// The tables that the node uses. For a node that fills a table, the table is empty.
+std::map<size_t, table_sample> tables_of(const node& node, evaluator& reference) {
+  std::map<size_t, table_sample> tables;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
-    const auto* behind = resource_behind(node.inputs()[i]);
-    if (!node.input_is_ref(static_cast<int>(i)) || behind->op().makes != resource::table)
+    const auto* resource_node = resource_behind(node.inputs()[i]);
+    if (!node.input_is_ref(static_cast<int>(i)) || resource_node->op().makes != resource::table)
       continue;
-    auto& sample = found[i];
-    sample = {std::string{behind->op().name}, behind->attrs(), {}};
-    auto pairs = static_cast<ops::lookup_table&>(by.state_of(*behind)).content(heap_allocator());
+    auto& sample = tables[i];
+    sample = {std::string{resource_node->op().name}, resource_node->attrs(), {}};
+    auto pairs = static_cast<ops::lookup_table&>(reference.state_of(*resource_node))
+                     .content(heap_allocator());
     if (pairs && !node.op().name.starts_with("Initialize"))
       sample.pairs = *std::move(pairs);
   }
-  return found;
+  return tables;
 }
 
 } // namespace
 
-std::vector<std::string> complaints_about(const registry& ops, std::string_view text, device& on) {
-  graph in{ops};
-  auto parsed = parse_text_graph(text, "text", in);
+std::vector<std::string> complaints_about(const registry& ops, std::string_view text,
+                                          device& target_device) {
+  graph parsed_graph{ops};
+  auto parsed = parse_text_graph(text, "text", parsed_graph);
   if (!parsed)
     return {parsed.status().message()};
   std::vector<std::string> device_errors;
-  evaluator by{in, on};
-  run_all(*parsed, by, device_errors);
+  evaluator reference{parsed_graph, target_device};
+  run_all(*parsed, reference, device_errors);
   return device_errors;
 }
 
 bool needs_runtime(const registry& ops, const op_def& op) {
-  graph in{ops};
-  auto parsed = parse_text_graph(op.example, op.name, in);
-  return parsed && std::ranges::any_of(in.nodes(), [](const auto& at) {
-           return has(at->op().effects, effect::blocking) || at->op().make_responder;
+  graph parsed_graph{ops};
+  auto parsed = parse_text_graph(op.example, op.name, parsed_graph);
+  return parsed && std::ranges::any_of(parsed_graph.nodes(), [](const auto& graph_node) {
+           return has(graph_node->op().effects, effect::blocking) ||
+                  graph_node->op().make_responder;
          });
 }
 
-example_run run_example(const registry& ops, const op_def& op, device& on, placeholders shapes) {
-  example_run shown;
-  graph written{ops}, in{ops};
+example_run run_example(const registry& ops, const op_def& op, device& target_device,
+                        placeholders shapes) {
+  example_run run_shown;
+  graph written{ops}, stripped{ops};
   auto parsed = parse_text_graph(op.example, op.name, written);
   if (parsed && shapes != placeholders::as_written)
-    parsed = parse_text_graph(with_shapes(std::string{op.example}, *parsed, shapes), op.name, in);
+    parsed =
+        parse_text_graph(with_shapes(std::string{op.example}, *parsed, shapes), op.name, stripped);
   if (!parsed) {
-    shown.device_errors.push_back(parsed.status().message());
-    return shown;
+    run_shown.device_errors.push_back(parsed.status().message());
+    return run_shown;
   }
-  auto& of = shapes == placeholders::as_written ? written : in;
-  if (std::ranges::none_of(of.nodes(), [&](const auto& at) { return &at->op() == &op; }))
-    shown.device_errors.push_back("does not show the op");
+  auto& used_graph = shapes == placeholders::as_written ? written : stripped;
+  if (std::ranges::none_of(used_graph.nodes(),
+                           [&](const auto& graph_node) { return &graph_node->op() == &op; }))
+    run_shown.device_errors.push_back("does not show the op");
   if (shapes == placeholders::as_fed)
-    for (const auto& node : of.nodes())
+    for (const auto& node : used_graph.nodes())
       for (int i = 0; &node->op() == &op && i < node->outputs(); ++i)
         if (!node->output_shape(i).fully_known())
-          shown.device_errors.push_back(concat(node->name(), ": the shape of output ", i,
-                                               " is inferred only as ", node->output_shape(i)));
-  evaluator by{of, on};
-  by.observe([&](const node& node, const auto& inputs, const auto&) {
+          run_shown.device_errors.push_back(concat(node->name(), ": the shape of output ", i,
+                                                   " is inferred only as ", node->output_shape(i)));
+  evaluator reference{used_graph, target_device};
+  reference.observe([&](const node& node, const auto& inputs, const auto&) {
     if (&node.op() == &op)
-      shown.samples.push_back(
-          {&op, without_deduced(op, node.attrs()), inputs, tables_of(node, by)});
+      run_shown.samples.push_back(
+          {&op, without_deduced(op, node.attrs()), inputs, tables_of(node, reference)});
   });
-  run_all(*parsed, by, shown.device_errors);
+  run_all(*parsed, reference, run_shown.device_errors);
   if (shapes == placeholders::as_written) { // once more, with memory reused as in a program
-    evaluator reusing{of, on};
-    run_all(*parsed, reusing, shown.device_errors);
+    evaluator reusing{used_graph, target_device};
+    run_all(*parsed, reusing, run_shown.device_errors);
   }
-  return shown;
+  return run_shown;
 }
 
-result<rebuilt> rebuild(const registry& ops, const op_sample& of, bool shapes_known,
+result<rebuilt> rebuild(const registry& ops, const op_sample& sample, bool shapes_known,
                         const std::vector<bool>& constant) {
-  rebuilt made;
-  made.in = std::make_unique<graph>(ops);
+  rebuilt result;
+  result.in = std::make_unique<graph>(ops);
   std::vector<edge> inputs;
-  auto names = type_attrs_of_inputs(of);
-  for (size_t i = 0; i < of.inputs.size(); ++i) {
-    const auto& value = of.inputs[i];
+  auto names = type_attrs_of_inputs(sample);
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    const auto& value = sample.inputs[i];
     auto dims =
         shapes_known && !value.empty() ? partial_shape{value.dims()} : partial_shape::unknown();
-    if (auto table = of.tables.find(i); table != of.tables.end()) {
+    if (auto table = sample.tables.find(i); table != sample.tables.end()) {
       TROUPE_ASSIGN(auto* maker,
-                    made.in->add({.op = table->second.op, .attrs = table->second.attrs}));
-      made.tables.emplace_back(maker, table->second.pairs);
+                    result.in->add({.op = table->second.op, .attrs = table->second.attrs}));
+      result.tables.emplace_back(maker, table->second.pairs);
       inputs.push_back({maker, 0});
-    } else if (names.size() == of.op->inputs.size() &&
-               (of.op->inputs[i].ref || of.op->inputs[i].handle)) {
+    } else if (names.size() == sample.op->inputs.size() &&
+               (sample.op->inputs[i].ref || sample.op->inputs[i].handle)) {
       auto type = value.type();
       for (size_t k = 0; type == dtype::none && k < names.size(); ++k)
         if (names[k] == names[i])
-          type = of.inputs[k].type();
+          type = sample.inputs[k].type();
       if (type == dtype::none)
         type = dtype::f32;
       TROUPE_ASSIGN(
           auto* made_variable,
-          made.in->add({.op = "VariableV2", .attrs = {{"dtype", type}, {"shape", dims}}}));
-      made.variables.emplace_back(made_variable, value);
+          result.in->add({.op = "VariableV2", .attrs = {{"dtype", type}, {"shape", dims}}}));
+      result.variables.emplace_back(made_variable, value);
       inputs.push_back({made_variable, 0});
     } else if (i < constant.size() && constant[i] && value.type() != dtype::variant) {
       TROUPE_ASSIGN(
           auto* known,
-          made.in->add({.op = "Const", .attrs = {{"value", value}, {"dtype", value.type()}}}));
+          result.in->add({.op = "Const", .attrs = {{"value", value}, {"dtype", value.type()}}}));
       inputs.push_back({known, 0});
     } else {
-      TROUPE_ASSIGN(auto* fed, made.in->add({.op = "Placeholder",
-                                             .attrs = {{"dtype", value.type()}, {"shape", dims}}}));
+      TROUPE_ASSIGN(auto* fed,
+                    result.in->add({.op = "Placeholder",
+                                    .attrs = {{"dtype", value.type()}, {"shape", dims}}}));
       inputs.push_back({fed, 0});
-      made.feeds.emplace_back(inputs.back(), value);
+      result.feeds.emplace_back(inputs.back(), value);
     }
   }
-  TROUPE_ASSIGN(
-      made.at, made.in->add({.op = std::string{of.op->name}, .inputs = inputs, .attrs = of.attrs}));
-  return made;
+  TROUPE_ASSIGN(result.at,
+                result.in->add(
+                    {.op = std::string{sample.op->name}, .inputs = inputs, .attrs = sample.attrs}));
+  return result;
 }
 
-result<std::vector<tensor>> run(rebuilt& what, device& on) {
-  evaluator by{*what.in, on};
-  for (const auto& [variable, value] : what.variables)
+result<std::vector<tensor>> run(rebuilt& built, device& target_device) {
+  evaluator reference{*built.in, target_device};
+  for (const auto& [variable, value] : built.variables)
     if (!value.empty())
-      TROUPE_TRY(by.variable_of(*variable).assign(value));
-  for (const auto& [table, pairs] : what.tables)
+      TROUPE_TRY(reference.variable_of(*variable).assign(value));
+  for (const auto& [table, pairs] : built.tables)
     if (!pairs.keys.empty())
-      TROUPE_TRY(
-          static_cast<ops::lookup_table&>(by.state_of(*table)).replace(pairs, heap_allocator()));
+      TROUPE_TRY(static_cast<ops::lookup_table&>(reference.state_of(*table))
+                     .replace(pairs, heap_allocator()));
   std::vector<edge> fetches;
-  for (int i = 0; i < what.at->outputs(); ++i)
-    if (!what.at->output_is_ref(i) || !what.variables.empty()) // nobody has assigned a new variable
-      fetches.push_back(what.at->output(i));
-  return by.run(what.feeds, fetches, {what.at});
+  for (int i = 0; i < built.at->outputs(); ++i)
+    if (!built.at->output_is_ref(i) || !built.variables.empty()) // a new variable has no value yet
+      fetches.push_back(built.at->output(i));
+  return reference.run(built.feeds, fetches, {built.at});
 }
 
-std::vector<std::string> type_attrs_of_inputs(const op_sample& of) {
+std::vector<std::string> type_attrs_of_inputs(const op_sample& sample) {
   std::vector<std::string> names;
-  auto list = [&](const port& one) { return is_list(*of.op, one); };
-  // Where several ports are lists, they have one length.
-  auto lists = static_cast<size_t>(std::ranges::count_if(of.op->inputs, list));
-  auto others = of.op->inputs.size() - lists;
-  for (const auto& port : of.op->inputs) {
-    auto* type = of.op->find_attr(port.type);
-    auto count = list(port) ? (of.inputs.size() - others) / lists : 1;
+  auto list = [&](const port& op_port) { return is_list(*sample.op, op_port); };
+  // Where several ports are lists, they have the same length.
+  auto lists = static_cast<size_t>(std::ranges::count_if(sample.op->inputs, list));
+  auto other_ports = sample.op->inputs.size() - lists;
+  for (const auto& port : sample.op->inputs) {
+    auto* type = sample.op->find_attr(port.type);
+    auto count = list(port) ? (sample.inputs.size() - other_ports) / lists : 1;
     auto typed = type && type->kind == attr_kind::type;
     names.insert(names.end(), count, typed ? std::string{port.type} : std::string{});
   }
   return names;
 }
 
-op_sample with_type(const op_sample& of, std::string_view type_attr, dtype type) {
-  auto changed = of;
-  if (auto it = changed.attrs.find(type_attr); it != changed.attrs.end())
-    it->second = type;
-  auto names = type_attrs_of_inputs(of);
+op_sample with_type(const op_sample& sample, std::string_view type_attr, dtype type) {
+  auto changed = sample;
+  if (auto entry = changed.attrs.find(type_attr); entry != changed.attrs.end())
+    entry->second = type;
+  auto names = type_attrs_of_inputs(sample);
   for (size_t i = 0; i < changed.inputs.size(); ++i)
     if (names[i] == type_attr && !changed.inputs[i].empty())
       changed.inputs[i] = converted(changed.inputs[i], type);
-  auto is_one_of = [&](auto... all) { return ((type_attr == all) || ...); };
+  auto is_one_of = [&](auto... values) { return ((type_attr == values) || ...); };
   for (auto& [input, table] : changed.tables) {
     auto keys = is_one_of("Tin", "Tkey", "Tkeys"), values = is_one_of("Tout", "Tval", "Tvalues");
     if (keys || values)
@@ -297,10 +307,11 @@ tensor converted(const tensor& from, dtype type) {
     for (const auto& value : from.values<From>())
       values.push_back(to_double(value));
   });
-  auto to = *tensor::make(type, from.dims());
-  with_cpp_type(
-      type, [&]<class To>(To) { std::ranges::transform(values, to.data<To>(), from_double<To>); });
-  return to;
+  auto target = *tensor::make(type, from.dims());
+  with_cpp_type(type, [&]<class To>(To) {
+    std::ranges::transform(values, target.data<To>(), from_double<To>);
+  });
+  return target;
 }
 
 } // namespace troupe::test

@@ -9,49 +9,50 @@
 namespace troupe::test {
 
 pass_case::pass_case(std::string_view source) : text(source) {
-  auto made = extract(*text.nodes, signature_of(text.text.runs.at(0)));
-  if (!made)
-    throw std::runtime_error{made.status().message()};
-  closed = *std::move(made);
+  auto result = extract(*text.nodes, signature_of(text.text.runs.at(0)));
+  if (!result)
+    throw std::runtime_error{result.status().message()};
+  closed = *std::move(result);
 }
 
 std::string pass_case::written() const { return test::written(*closed.nodes); }
 
 node& pass_case::operator[](std::string_view name) const {
-  auto* found = closed.nodes->find(name);
-  if (!found)
+  auto* named_node = closed.nodes->find(name);
+  if (!named_node)
     throw std::runtime_error{concat("there is no node ", name, " in ", written())};
-  return *found;
+  return *named_node;
 }
 
 namespace {
 
-std::string name_of(edge what) {
-  return what.node->op().name == "_Feed" ? concat("_feed_", what.node->attr<int64_t>("index"))
-                                         : what.name();
+std::string name_of(edge named_edge) {
+  return named_edge.node->op().name == "_Feed"
+             ? concat("_feed_", named_edge.node->attr<int64_t>("index"))
+             : named_edge.name();
 }
 
 } // namespace
 
-std::string written(const graph& of) {
-  std::string all;
-  for (const auto& node : of.nodes()) {
+std::string written(const graph& printed_graph) {
+  std::string text;
+  for (const auto& node : printed_graph.nodes()) {
     if (node->op().name == "_Feed")
       continue;
-    all += all.empty() ? "" : " ";
+    text += text.empty() ? "" : " ";
     if (node->op().name == "_Fetch") {
-      all += concat("->", name_of(node->inputs()[0]));
+      text += concat("->", name_of(node->inputs()[0]));
       continue;
     }
-    all += concat(node->name(), '=', node->op().name, '(');
-    const char* between = "";
+    text += concat(node->name(), '=', node->op().name, '(');
+    const char* separator = "";
     for (const auto& input : node->inputs())
-      all += concat(std::exchange(between, ","), name_of(input));
+      text += concat(std::exchange(separator, ","), name_of(input));
     for (auto* before : node->controls())
-      all += concat(std::exchange(between, ","), '^', before->name());
-    all += ')';
+      text += concat(std::exchange(separator, ","), '^', before->name());
+    text += ')';
   }
-  return all;
+  return text;
 }
 
 namespace {
@@ -72,21 +73,21 @@ public:
 
 } // namespace
 
-result<std::vector<tensor>> run_closed(step_graph of, const std::vector<tensor>& feeds) {
+result<std::vector<tensor>> run_closed(step_graph closed_graph, const std::vector<tensor>& feeds) {
   auto no_state = [](const node& node) -> result<std::shared_ptr<named_state>> {
     return invalid(node.description(), ": state is not for this test");
   };
-  TROUPE_ASSIGN(auto program, program::compile(std::move(of.nodes), host(), no_state));
-  instance one{program};
+  TROUPE_ASSIGN(auto program, program::compile(std::move(closed_graph.nodes), host(), no_state));
+  instance run_instance{program};
   for (size_t i = 0; i < program->feeds().size(); ++i)
-    one.set_feed(i, feeds.at(program->feeds()[i].index));
-  fetch_keeper kept;
+    run_instance.set_feed(i, feeds.at(program->feeds()[i].index));
+  fetch_keeper keeper;
   stop_signal stop;
-  TROUPE_TRY(one.run(0, kept, stop));
-  std::vector<tensor> all;
-  for (auto& [index, value] : kept.fetched)
-    all.push_back(std::move(value));
-  return all;
+  TROUPE_TRY(run_instance.run(0, keeper, stop));
+  std::vector<tensor> fetched;
+  for (auto& [index, value] : keeper.fetched)
+    fetched.push_back(std::move(value));
+  return fetched;
 }
 
 device& host() {

@@ -9,8 +9,8 @@ namespace troupe::test {
 struct pass_case {
   explicit pass_case(std::string_view source);
 
-  /// What the step runs: `sum=Add(x,two,^init) ->sum`, feeds and literals by their values' names,
-  /// and each fetch as an arrow.
+  /// The nodes that the step runs: `sum=Add(x,two,^init) ->sum`, feeds and literals by their
+  /// values' names, and each fetch as an arrow.
   std::string written() const;
   node& operator[](std::string_view name) const; ///< must exist
 
@@ -18,12 +18,12 @@ struct pass_case {
   step_graph closed;
 };
 
-std::string written(const graph& of);
+std::string written(const graph& printed_graph);
 
 /// Runs a step without waits and state on one device, and returns its fetches.
-result<std::vector<tensor>> run_closed(step_graph of, const std::vector<tensor>& feeds);
+result<std::vector<tensor>> run_closed(step_graph closed_graph, const std::vector<tensor>& feeds);
 
-/// A device of the library, as folding uses it.
+/// A device of the library, as constant folding uses it.
 device& host();
 
 } // namespace troupe::test

@@ -1,4 +1,4 @@
-// Where this build has what tests need; written by CMake.
+// Paths of this build that tests need; written by CMake.
 #pragma once
 
 namespace troupe::test {

@@ -15,19 +15,20 @@ namespace {
 constexpr int patience_ms = 2000;
 
 sockaddr_in loopback(uint16_t port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(port);
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return at;
+  sockaddr_in socket_address{};
+  socket_address.sin_family = AF_INET;
+  socket_address.sin_port = htons(port);
+  socket_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return socket_address;
 }
 
 } // namespace
 
 plain_connection::plain_connection(uint16_t port)
     : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  auto at = loopback(port);
-  if (::connect(descriptor_, reinterpret_cast<sockaddr*>(&at), sizeof(at)) != 0)
+  auto socket_address = loopback(port);
+  if (::connect(descriptor_, reinterpret_cast<sockaddr*>(&socket_address),
+                sizeof(socket_address)) != 0)
     throw std::runtime_error{"cannot connect"};
 }
 
@@ -45,42 +46,43 @@ bool plain_connection::write(std::string_view bytes) {
 }
 
 std::string plain_connection::read_to_end(bool& closed) {
-  std::string all;
+  std::string text;
   char buffer[4096];
   for (pollfd wait{descriptor_, POLLIN, 0}; ::poll(&wait, 1, patience_ms) == 1;) {
     auto n = ::read(descriptor_, buffer, sizeof(buffer));
     closed = n <= 0;
     if (closed)
-      return all;
-    all.append(buffer, static_cast<size_t>(n));
+      return text;
+    text.append(buffer, static_cast<size_t>(n));
   }
   closed = false;
-  return all;
+  return text;
 }
 
-plain_server::plain_server(uint16_t port, manner how)
+plain_server::plain_server(uint16_t port, manner peer_manner)
     : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  int yes = 1;
-  ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  auto at = loopback(port);
-  if (::bind(listener_, reinterpret_cast<sockaddr*>(&at), sizeof(at)) != 0 ||
+  int enabled = 1;
+  ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &enabled, sizeof(enabled));
+  auto socket_address = loopback(port);
+  if (::bind(listener_, reinterpret_cast<sockaddr*>(&socket_address), sizeof(socket_address)) !=
+          0 ||
       ::listen(listener_, 16) != 0)
     throw std::runtime_error{"cannot listen"};
-  thread_ = std::jthread{[this, how](const std::stop_token& stop) {
+  thread_ = std::jthread{[this, peer_manner](const std::stop_token& stop) {
     std::vector<plain_connection> connections;
     while (!stop.stop_requested()) {
       pollfd wait{listener_, POLLIN, 0};
       if (::poll(&wait, 1, 20) == 1)
         connections.emplace_back(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
-      if (how == manner::closes)
+      if (peer_manner == manner::closes)
         connections.clear();
-      for (auto& one : connections) {
+      for (auto& connection : connections) {
         char buffer[4096];
-        auto n = ::recv(one.descriptor(), buffer, sizeof(buffer), MSG_DONTWAIT);
-        if (n > 0 && how == manner::echoes)
-          one.write({buffer, static_cast<size_t>(n)});
-        else if (n > 0 && how == manner::http)
-          one.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        auto n = ::recv(connection.descriptor(), buffer, sizeof(buffer), MSG_DONTWAIT);
+        if (n > 0 && peer_manner == manner::echoes)
+          connection.write({buffer, static_cast<size_t>(n)});
+        else if (n > 0 && peer_manner == manner::http)
+          connection.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
       }
     }
   }};

@@ -1,4 +1,4 @@
-// Sockets for tests that play a stranger: somebody who does not speak our protocol, or not well.
+// Sockets for tests that act as an unknown peer, which does not follow the protocol.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@ public:
   ~plain_connection();
 
   bool write(std::string_view bytes);
-  /// Everything until the other side closes; `closed` says whether it did within the time.
+  /// Reads until the peer closes; `closed` is set to whether it did within the time.
   std::string read_to_end(bool& closed);
   int descriptor() const noexcept { return descriptor_; }
 
@@ -25,11 +25,11 @@ private:
   int descriptor_ = -1;
 };
 
-/// Listens at a port and treats whoever comes in a way of the test's choice.
+/// Listens at a port and treats each connection in the given manner.
 class plain_server {
 public:
   enum class manner { silent, echoes, http, closes };
-  plain_server(uint16_t port, manner how);
+  plain_server(uint16_t port, manner peer_manner);
   ~plain_server();
 
 private:

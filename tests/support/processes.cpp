@@ -27,8 +27,8 @@ namespace troupe::test {
 
 namespace {
 
-// Ports below those that the kernel gives to connections, of which some other one would take a port
-// before it is listened at. None comes twice soon.
+// Ports below the kernel's ephemeral range, from which another connection could take a port before
+// a test listens at it. A port is not returned again soon.
 uint16_t next_port() {
   constexpr unsigned first = 10'000;
   static const unsigned end = [] {
@@ -41,13 +41,14 @@ uint16_t next_port() {
 }
 
 bool is_free(uint16_t port) {
-  auto made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(port);
-  auto bound = ::bind(made, reinterpret_cast<sockaddr*>(&at), sizeof(at)) == 0;
-  ::close(made);
+  auto descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in socket_address{};
+  socket_address.sin_family = AF_INET;
+  socket_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socket_address.sin_port = htons(port);
+  auto bound =
+      ::bind(descriptor, reinterpret_cast<sockaddr*>(&socket_address), sizeof(socket_address)) == 0;
+  ::close(descriptor);
   return bound;
 }
 
@@ -65,12 +66,12 @@ std::vector<uint16_t> free_ports(size_t count) {
 }
 
 cluster_spec make_cluster(size_t workers, size_t ps) {
-  cluster_spec made;
+  cluster_spec spec;
   for (auto port : free_ports(workers + ps)) {
-    auto& job = made.jobs[made.jobs["worker"].size() < workers ? "worker" : "ps"];
+    auto& job = spec.jobs[spec.jobs["worker"].size() < workers ? "worker" : "ps"];
     job.push_back(concat("127.0.0.1:", port));
   }
-  return made;
+  return spec;
 }
 
 std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& self,
@@ -81,26 +82,26 @@ std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& s
 }
 
 task_options options_of_task(const cluster_access& cluster, const task_name& self) {
-  task_options made;
-  made.ops = &library();
-  made.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
-  made.cluster = cluster;
-  made.self = self;
-  made.inter_op_threads = 2;
-  return made;
+  task_options options;
+  options.ops = &library();
+  options.make_devices = [] { return make_devices({.intra_op_threads = 1, .gpus = 0}); };
+  options.cluster = cluster;
+  options.self = self;
+  options.inter_op_threads = 2;
+  return options;
 }
 
 std::unique_ptr<task> start_task(task_options options) {
-  auto made = task::start(std::move(options));
-  if (!made)
-    throw std::runtime_error{made.status().message()};
-  return *std::move(made);
+  auto started = task::start(std::move(options));
+  if (!started)
+    throw std::runtime_error{started.status().message()};
+  return *std::move(started);
 }
 
-bool soon(const std::function<bool()>& holds) {
+bool soon(const std::function<bool()>& is_true) {
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30} * patience_factor();
   while (std::chrono::steady_clock::now() < end)
-    if (holds())
+    if (is_true())
       return true;
   return false;
 }
@@ -108,15 +109,15 @@ bool soon(const std::function<bool()>& holds) {
 std::unique_ptr<client> connect_to(const cluster_spec& cluster,
                                    std::chrono::milliseconds peer_timeout,
                                    const std::string& container, const program_options& programs) {
-  auto made = client::connect(cluster, {.ops = &library(),
-                                        .make_devices = {},
-                                        .inter_op_threads = 2,
-                                        .container = container,
-                                        .programs = programs,
-                                        .peer_timeout = peer_timeout});
-  if (!made)
-    throw std::runtime_error{made.status().message()};
-  return *std::move(made);
+  auto connected = client::connect(cluster, {.ops = &library(),
+                                             .make_devices = {},
+                                             .inter_op_threads = 2,
+                                             .container = container,
+                                             .programs = programs,
+                                             .peer_timeout = peer_timeout});
+  if (!connected)
+    throw std::runtime_error{connected.status().message()};
+  return *std::move(connected);
 }
 
 task_process::task_process(const cluster_spec& cluster, const task_name& self,
@@ -130,29 +131,29 @@ task_process::task_process(const std::string& seeds, const task_name& self,
 }
 
 void task_process::start(const task_name& self, std::vector<std::string> arguments) {
-  int out[2];
-  if (::pipe2(out, O_CLOEXEC) != 0)
+  int pipe_ends[2];
+  if (::pipe2(pipe_ends, O_CLOEXEC) != 0)
     throw std::runtime_error{"no pipe"};
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, out[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, pipe_ends[1], STDOUT_FILENO);
   std::string program = cluster_task_program;
   arguments.insert(arguments.begin(), {program, self.job, std::to_string(self.task)});
   std::vector<char*> words;
-  for (auto& one : arguments)
-    words.push_back(one.data());
+  for (auto& argument : arguments)
+    words.push_back(argument.data());
   words.push_back(nullptr);
   int problem = ::posix_spawn(&pid_, program.c_str(), &files, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&files);
-  ::close(out[1]);
+  ::close(pipe_ends[1]);
   std::string line;
-  pollfd wait{out[0], POLLIN, 0};
+  pollfd wait{pipe_ends[0], POLLIN, 0};
   for (char c = 0; problem == 0 && c != '\n';) {
-    if (::poll(&wait, 1, 20'000 * patience_factor()) != 1 || ::read(out[0], &c, 1) != 1)
+    if (::poll(&wait, 1, 20'000 * patience_factor()) != 1 || ::read(pipe_ends[0], &c, 1) != 1)
       break;
     line += c;
   }
-  ::close(out[0]);
+  ::close(pipe_ends[0]);
   if (!line.starts_with("ready "))
     throw std::runtime_error{concat("cannot start ", program, " as ", self)};
 }
@@ -171,13 +172,13 @@ void task_process::kill() {
 void task_process::freeze() {
   ::kill(pid_, SIGSTOP);
   siginfo_t stopped{};
-  ::waitid(P_PID, static_cast<id_t>(pid_), &stopped,
-           WSTOPPED | WEXITED | WNOWAIT); // it runs on until then
+  // It runs on until then.
+  ::waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
 }
 
-int task_process::terminate(std::chrono::milliseconds patience) {
+int task_process::terminate(std::chrono::milliseconds timeout) {
   ::kill(pid_, SIGTERM);
-  auto end = std::chrono::steady_clock::now() + patience;
+  auto end = std::chrono::steady_clock::now() + timeout;
   int outcome = 0;
   while (::waitpid(pid_, &outcome, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > end)
@@ -190,19 +191,19 @@ int task_process::terminate(std::chrono::milliseconds patience) {
 
 footprint footprint_of(pid_t process) {
   auto folder = std::filesystem::path{"/proc"} / std::to_string(process);
-  footprint found;
+  footprint usage;
   std::ifstream status{folder / "status"};
   for (std::string line; std::getline(status, line);) {
     if (line.starts_with("VmRSS:"))
-      found.resident_kib = std::stoll(line.substr(6));
+      usage.resident_kib = std::stoll(line.substr(6));
     else if (line.starts_with("Threads:"))
-      found.threads = std::stoi(line.substr(8));
+      usage.threads = std::stoi(line.substr(8));
   }
-  for (const auto& one : std::filesystem::directory_iterator{folder / "fd"}) {
-    (void)one;
-    ++found.descriptors;
+  for (const auto& descriptor_entry : std::filesystem::directory_iterator{folder / "fd"}) {
+    (void)descriptor_entry;
+    ++usage.descriptors;
   }
-  return found;
+  return usage;
 }
 
 } // namespace troupe::test

@@ -14,7 +14,7 @@
 
 namespace troupe::test {
 
-/// Ports on loopback that nobody uses now.
+/// Free ports on loopback.
 std::vector<uint16_t> free_ports(size_t count);
 
 /// A cluster of that many workers and parameter servers, at free ports.
@@ -24,14 +24,15 @@ cluster_spec make_cluster(size_t workers, size_t ps = 0);
 std::unique_ptr<task> start_task(const cluster_spec& cluster, const task_name& self,
                                  std::chrono::milliseconds peer_timeout = std::chrono::seconds{10});
 
-/// What such a task is started with: our ops, a processor with one thread for each op, two threads.
+/// The options of such a task: this library's ops, a processor with one thread for each op, two
+/// threads.
 task_options options_of_task(const cluster_access& cluster, const task_name& self);
 
-/// A task in this process that has more options.
+/// A task in this process with more options.
 std::unique_ptr<task> start_task(task_options options);
 
-/// Whether that comes to hold, within 30 s: asked again and again.
-bool soon(const std::function<bool()>& holds);
+/// Returns whether the condition becomes true within 30 s; it is polled.
+bool soon(const std::function<bool()>& is_true);
 
 /// A client of the cluster, with two threads.
 std::unique_ptr<client>
@@ -44,8 +45,8 @@ class task_process {
 public:
   task_process(const cluster_spec& cluster, const task_name& self,
                std::chrono::milliseconds peer_timeout = std::chrono::seconds{10});
-  /// One that joins a cluster by these addresses, and listens there; the number -1 is any. Those
-  /// who decide in such a cluster are not as patient as they are by default.
+  /// A task that joins a cluster by these addresses, and listens there; the number -1 stands for
+  /// any. Its timeouts in elections are shorter than the defaults.
   task_process(const std::string& seeds, const task_name& self, const std::string& listen,
                std::chrono::milliseconds peer_timeout = std::chrono::seconds{2});
   task_process(task_process&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
@@ -53,9 +54,9 @@ public:
   ~task_process();
 
   void kill();   ///< as the kernel does when memory is short
-  void freeze(); ///< neither answers nor closes its connections any more
-  /// Asks it to end; returns its exit code, or -1 when it was not done within the time.
-  int terminate(std::chrono::milliseconds patience);
+  void freeze(); ///< the task neither answers nor closes its connections any more
+  /// Sends SIGTERM; returns the exit code, or -1 if the task has not ended within the time.
+  int terminate(std::chrono::milliseconds timeout);
   pid_t pid() const noexcept { return pid_; }
 
 private:
@@ -63,14 +64,14 @@ private:
   pid_t pid_ = 0;
 };
 
-/// What a process uses now.
+/// The resources that a process uses now.
 struct footprint {
   int64_t resident_kib = 0;
   int threads = 0, descriptors = 0;
 };
 footprint footprint_of(pid_t process);
 
-/// Sanitizers keep freed memory for a while, so that a process's size says little.
+/// Sanitizers keep freed memory for a while, so that a process's size shows little.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool size_is_telling = false;
 #else

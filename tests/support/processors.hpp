@@ -9,21 +9,22 @@ namespace troupe::test {
 
 /// `/cpu:0`, `/cpu:1` and so on, each of one thread; `threads` run regions.
 inline std::unique_ptr<client> make_session(int processors, const program_options& programs = {},
-                                            const pass_options& passes = {}, size_t threads = 2) {
+                                            const pass_options& enabled_passes = {},
+                                            size_t threads = 2) {
   client_options options;
   options.ops = &library();
-  options.passes = passes;
+  options.passes = enabled_passes;
   options.make_devices = [=]() -> result<std::vector<std::shared_ptr<device>>> {
-    std::vector<std::shared_ptr<device>> made;
+    std::vector<std::shared_ptr<device>> devices;
     for (int i = 0; i < processors; ++i)
-      made.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 1}));
-    return made;
+      devices.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 1}));
+    return devices;
   };
   options.inter_op_threads = threads;
   options.programs = programs;
-  auto started = client::local(options);
-  REQUIRE(started);
-  return *std::move(started);
+  auto local_client = client::local(options);
+  REQUIRE(local_client);
+  return *std::move(local_client);
 }
 
 } // namespace troupe::test

@@ -9,24 +9,25 @@
 namespace troupe::test {
 
 struct drawing_options {
-  /// What is computed is spread over them, variables as well.
+  /// Nodes and variables are spread over these devices.
   std::vector<std::string> devices = {};
-  /// Some of the effects are on a queue, which `fill` must have filled before the first step.
+  /// Some of the effects are on a queue; `fill` must have run before the first step.
   bool queues = false;
-  /// Where variables and the queue are, and how their names begin.
+  /// The container of the variables and the queue, and the prefix of their names.
   std::string container = {}, prefix = {};
-  /// What is added to a variable goes through it.
+  /// Applied to each value that is added to a variable.
   std::function<edge(edge)> mark = {};
 };
 
 /// Draws a program. All values are i64[2], small, and exact. Each level has its effects in the
-/// order in which they are drawn, so that there is one right answer.
+/// order in which they are drawn, so that the result is unique.
 class program_drawer {
 public:
   using list = std::vector<edge>;
 
-  program_drawer(graph_builder& in, uint64_t seed, int statements, drawing_options with = {})
-      : g_(in), random_(seed), left_(statements), with_(std::move(with)) {}
+  program_drawer(graph_builder& builder, uint64_t seed, int statements,
+                 drawing_options options = {})
+      : g_(builder), random_(seed), left_(statements), options_(std::move(options)) {}
 
   struct program {
     edge input;
@@ -37,28 +38,28 @@ public:
   };
 
   program draw() {
-    program made;
-    made.input = g_.placeholder(dtype::i64, {2}, "input");
+    program drawn;
+    drawn.input = g_.placeholder(dtype::i64, {2}, "input");
     for (int i = 0; i < 2; ++i)
       variables_.push_back(somewhere([&] {
-        return detail::add_variable(g_, tensor::vector<int64_t>({3 + i, 5 - i}),
-                                    concat(with_.prefix, "v", i), std::source_location::current(),
-                                    {.attrs = {{"container", with_.container}}});
+        return detail::add_variable(
+            g_, tensor::vector<int64_t>({3 + i, 5 - i}), concat(options_.prefix, "v", i),
+            std::source_location::current(), {.attrs = {{"container", options_.container}}});
       }));
-    if (with_.queues)
-      made.fill = make_queue();
-    scope top{{made.input, g_.constant(tensor::vector<int64_t>({7, 11}))}, nullptr, 3};
+    if (options_.queues)
+      drawn.fill = make_queue();
+    scope top{{drawn.input, g_.constant(tensor::vector<int64_t>({7, 11}))}, nullptr, 3};
     define_functions();
     while (left_ > 0)
       statement(top);
-    made.outputs = {top.values.end() - std::min<std::ptrdiff_t>(3, std::ssize(top.values)),
-                    top.values.end()};
-    for (auto& each : made.outputs)
-      each = identity(each);
-    made.variables = variables_;
+    drawn.outputs = {top.values.end() - std::min<std::ptrdiff_t>(3, std::ssize(top.values)),
+                     top.values.end()};
+    for (auto& output : drawn.outputs)
+      output = identity(output);
+    drawn.variables = variables_;
     if (top.last)
-      made.effects = {top.last};
-    return made;
+      drawn.effects = {top.last};
+    return drawn;
   }
 
 private:
@@ -67,87 +68,89 @@ private:
   struct scope {
     list values;
     node* last; // effect
-    int depth;  // of what may lie within
+    int depth;  // nesting depth that is left
   };
 
   int below(int n) { return std::uniform_int_distribution<int>{0, n - 1}(random_); }
-  const edge& pick(const scope& at) {
-    return at.values[static_cast<size_t>(below(static_cast<int>(at.values.size())))];
+  const edge& pick(const scope& level) {
+    return level.values[static_cast<size_t>(below(static_cast<int>(level.values.size())))];
   }
   edge small(edge a) { return floor_mod(a, g_.constant(int64_t{modulus})); }
   // A number from 0 on that depends on a value.
-  edge choice(const scope& at, int most) {
-    return cast(floor_mod(sum(pick(at), {0}), int64_t{most}), dtype::i32);
+  edge choice(const scope& level, int bound) {
+    return cast(floor_mod(sum(pick(level), {0}), int64_t{bound}), dtype::i32);
   }
 
-  // A device for some of what follows.
+  // Builds some of the following nodes on a random device.
   template <class Build>
   std::invoke_result_t<Build> somewhere(Build build) {
-    auto which = with_.devices.empty()
-                     ? 0
-                     : static_cast<size_t>(below(static_cast<int>(with_.devices.size()) + 1));
-    if (which == 0)
+    auto device_index =
+        options_.devices.empty()
+            ? 0
+            : static_cast<size_t>(below(static_cast<int>(options_.devices.size()) + 1));
+    if (device_index == 0)
       return build();
-    g_.push_device(with_.devices[which - 1]);
-    auto made = build();
+    g_.push_device(options_.devices[device_index - 1]);
+    auto built = build();
     g_.pop_device();
-    return made;
+    return built;
   }
 
-  edge formula(scope& at) {
-    return somewhere([&] { return formula_here(at); });
+  edge formula(scope& level) {
+    return somewhere([&] { return formula_here(level); });
   }
 
-  edge formula_here(scope& at) {
+  edge formula_here(scope& level) {
     switch (below(5)) {
-      case 0: return small(pick(at) + pick(at));
-      case 1: return small(pick(at) * pick(at));
-      case 2: return small(pick(at) - pick(at));
-      case 3: return maximum(pick(at), pick(at));
-      default: return select_v2(less(pick(at), pick(at)), pick(at), pick(at));
+      case 0: return small(pick(level) + pick(level));
+      case 1: return small(pick(level) * pick(level));
+      case 2: return small(pick(level) - pick(level));
+      case 3: return maximum(pick(level), pick(level));
+      default: return select_v2(less(pick(level), pick(level)), pick(level), pick(level));
     }
   }
 
-  void effect(scope& at) {
+  void effect(scope& level) {
     auto v = variables_[static_cast<size_t>(below(2))];
     node_spec spec{.op = "Identity", .inputs = {v.ref}};
     if (below(2) == 0) {
-      auto added = small(pick(at));
-      if (with_.mark)
-        added = with_.mark(added);
+      auto added = small(pick(level));
+      if (options_.mark)
+        added = options_.mark(added);
       node_spec update{.op = "AssignAdd", .inputs = {v.ref, added}};
-      if (at.last)
-        update.controls = {at.last};
+      if (level.last)
+        update.controls = {level.last};
       auto* changed = value_or_throw(g_.add(update));
       spec.inputs = {changed->output(0)};
-    } else if (at.last) {
-      spec.controls = {at.last};
+    } else if (level.last) {
+      spec.controls = {level.last};
     }
-    auto* seen = value_or_throw(g_.add(spec));
-    at.last = seen;
-    at.values.push_back(small(seen->output(0)));
+    auto* read_node = value_or_throw(g_.add(spec));
+    level.last = read_node;
+    level.values.push_back(small(read_node->output(0)));
   }
 
-  // Puts a value behind those that wait, and takes the first: as many wait before as after.
-  void exchange(scope& at) {
-    auto* put = value_or_throw(
+  // Enqueues a value and dequeues the first one: the number of elements stays the same.
+  void exchange(scope& level) {
+    auto* enqueue_node = value_or_throw(
         g_.add({.op = "QueueEnqueue",
-                .inputs = {queue_, small(pick(at))},
-                .controls = at.last ? std::vector<node*>{at.last} : std::vector<node*>{}}));
-    auto* taken = value_or_throw(g_.add({.op = "QueueDequeue",
-                                         .inputs = {queue_},
-                                         .attrs = {{"component_types", std::vector{dtype::i64}}},
-                                         .controls = {put}}));
-    at.last = taken;
-    at.values.push_back(taken->output(0));
+                .inputs = {queue_, small(pick(level))},
+                .controls = level.last ? std::vector<node*>{level.last} : std::vector<node*>{}}));
+    auto* dequeue_node =
+        value_or_throw(g_.add({.op = "QueueDequeue",
+                               .inputs = {queue_},
+                               .attrs = {{"component_types", std::vector{dtype::i64}}},
+                               .controls = {enqueue_node}}));
+    level.last = dequeue_node;
+    level.values.push_back(dequeue_node->output(0));
   }
 
   node* make_queue() {
     queue_ = somewhere([&] {
       return fifo_queue(
           g_, {dtype::i64},
-          {.shapes = {partial_shape{2}}, .capacity = 1000, .container = with_.container},
-          concat(with_.prefix, "q", random_())); // containers of a cluster are shared
+          {.shapes = {partial_shape{2}}, .capacity = 1000, .container = options_.container},
+          concat(options_.prefix, "q", random_())); // containers of a cluster are shared
     });
     std::vector<node*> puts;
     for (int64_t i = 0; i < 3; ++i) {
@@ -157,129 +160,130 @@ private:
     return puts.back();
   }
 
-  // Goes through a few slices: what is carried, and all that the turns have given.
-  list sweep(scope& at) {
-    auto xs = pack({pick(at), pick(at), pick(at)});
+  // A scan over a few slices: the carried value, and the sum of the iterations' outputs.
+  list sweep(scope& level) {
+    auto xs = pack({pick(level), pick(level), pick(level)});
     auto seed = random_();
     auto budget = left_;
-    auto found = scan({pick(at)}, {xs}, [&](auto& carry, auto& slices) -> scan_turn {
+    auto scanned = scan({pick(level)}, {xs}, [&](auto& carry, auto& slices) -> scan_turn {
       random_.seed(seed);
       left_ = budget;
-      auto inner = at;
+      auto inner = level;
       inner.values.push_back(carry[0]);
       inner.values.push_back(slices[0]);
-      auto made = block(inner, 2);
-      return {{made[0]}, {made[1]}};
+      auto block_results = block(inner, 2);
+      return {{block_results[0]}, {block_results[1]}};
     });
-    return {found.carry[0], small(sum(found.outputs[0], {0}))};
+    return {scanned.carry[0], small(sum(scanned.outputs[0], {0}))};
   }
 
-  // Goes through a few slices with nothing to carry. Effects come after the loop itself.
-  list each(scope& at) {
-    auto xs = pack({pick(at), pick(at), pick(at)});
+  // A map over a few slices without a carried value. Later effects follow the loop itself.
+  list map_slices(scope& level) {
+    auto xs = pack({pick(level), pick(level), pick(level)});
     auto seed = random_();
     auto budget = left_;
-    auto found = map({xs}, [&](auto& slices) {
+    auto mapped = map({xs}, [&](auto& slices) {
       random_.seed(seed);
       left_ = budget;
-      auto inner = at;
+      auto inner = level;
       inner.values.push_back(slices[0]);
       return block(inner, 1);
     });
-    auto* loop = found[0].node;
+    auto* loop = mapped[0].node;
     while (!runs_functions(loop->op()))
       loop = loop->inputs()[0].node;
-    return {loop->output(0), small(sum(found[0], {0}))};
+    return {loop->output(0), small(sum(mapped[0], {0}))};
   }
 
-  // What happens within, with the effects of that level in a row.
+  // The statements of a nested level, with the effects of that level in order.
   list block(scope inner, size_t results) {
     inner.last = nullptr;
     --inner.depth;
     for (int n = 1 + below(3); n > 0 && left_ > 0; --n)
       statement(inner);
-    list found;
+    list block_results;
     for (size_t i = 0; i < results; ++i)
-      found.push_back(pick(inner));
-    // Something may have no effect but on who comes after it.
+      block_results.push_back(pick(inner));
+    // Makes the last effect's value part of the results, since nothing else may depend on it.
     if (inner.last)
-      found[0] = small(found[0] + inner.values.back());
-    return found;
+      block_results[0] = small(block_results[0] + inner.values.back());
+    return block_results;
   }
 
-  void note(scope& at, const list& made) {
-    auto* by = made.front().node;
-    if (has(by->op().effects, effect::stateful))
-      at.last = by;
-    for (const auto& one : made)
-      if (one.type() == dtype::i64)
-        at.values.push_back(one);
+  void note(scope& level, const list& results) {
+    auto* producer = results.front().node;
+    if (has(producer->op().effects, effect::stateful))
+      level.last = producer;
+    for (const auto& result_edge : results)
+      if (result_edge.type() == dtype::i64)
+        level.values.push_back(result_edge);
   }
 
   template <class Build>
-  void within(scope& at, Build build) {
-    // Who has effects comes after those before it.
-    if (!at.last)
-      return note(at, build());
-    auto in_order = g_.after({at.last});
-    note(at, build());
+  void add_in_order(scope& level, Build build) {
+    // An effect follows the earlier ones.
+    if (!level.last)
+      return note(level, build());
+    auto in_order = g_.after({level.last});
+    note(level, build());
   }
 
-  void statement(scope& at) {
+  void statement(scope& level) {
     --left_;
-    auto what = below(at.depth > 0 ? 11 : 5);
-    if (what == 3 && with_.queues && below(2) == 0)
-      exchange(at);
-    else if (what < 3)
-      at.values.push_back(formula(at));
-    else if (what < 5)
-      effect(at);
-    else if (what == 5)
-      within(at, [&] {
-        auto p = equal(choice(at, 2), 0);
+    auto kind_drawn = below(level.depth > 0 ? 11 : 5);
+    if (kind_drawn == 3 && options_.queues && below(2) == 0)
+      exchange(level);
+    else if (kind_drawn < 3)
+      level.values.push_back(formula(level));
+    else if (kind_drawn < 5)
+      effect(level);
+    else if (kind_drawn == 5)
+      add_in_order(level, [&] {
+        auto p = equal(choice(level, 2), 0);
         return cond(
-            p, [&] { return block(at, 2); }, [&] { return block(at, 2); });
+            p, [&] { return block(level, 2); }, [&] { return block(level, 2); });
       });
-    else if (what == 6)
-      within(at, [&] {
-        auto n = choice(at, 4);
-        return case_of(n, {[&] { return block(at, 1); }, [&] { return block(at, 1); },
-                           [&] { return block(at, 1); }});
+    else if (kind_drawn == 6)
+      add_in_order(level, [&] {
+        auto n = choice(level, 4);
+        return case_of(n, {[&] { return block(level, 1); }, [&] { return block(level, 1); },
+                           [&] { return block(level, 1); }});
       });
-    else if (what == 7)
-      within(at, [&] { return loop(at); });
-    else if (what == 8)
-      within(at, [&] { return sweep(at); });
-    else if (what == 9)
-      within(at, [&] { return each(at); });
+    else if (kind_drawn == 7)
+      add_in_order(level, [&] { return loop(level); });
+    else if (kind_drawn == 8)
+      add_in_order(level, [&] { return sweep(level); });
+    else if (kind_drawn == 9)
+      add_in_order(level, [&] { return map_slices(level); });
     else if (!functions_.empty())
-      within(at, [&] {
+      add_in_order(level, [&] {
         return call(g_, functions_[static_cast<size_t>(below(static_cast<int>(functions_.size())))],
-                    {pick(at), pick(at)});
+                    {pick(level), pick(level)});
       });
   }
 
-  // The body is built again where shapes do not stay, so it must be drawn alike.
-  list loop(scope& at) {
-    auto turns = choice(at, 5);
+  // The body is built again where shapes change, so it must be drawn alike.
+  list loop(scope& level) {
+    auto iterations = choice(level, 5);
     auto start = g_.constant(0);
-    list initial{start, pick(at), pick(at)};
+    list initial{start, pick(level), pick(level)};
     auto seed = random_();
     auto budget = left_;
-    auto found = while_loop(
-        initial, [&](auto& v) { return less(v[0], turns); },
+    auto loop_results = while_loop(
+        initial, [&](auto& v) { return less(v[0], iterations); },
         [&](auto& v) {
           random_.seed(seed);
           left_ = budget;
-          auto inner = at;
+          auto inner = level;
           inner.values.push_back(v[1]);
           inner.values.push_back(v[2]);
-          auto made = block(inner, 2);
+          auto block_results = block(inner, 2);
+          // Passed on in another position.
           if (below(3) == 0)
-            made[1] = v[1]; // handed on, in another place
-          return list{v[0] + 1, made[0], made[1]};
+            block_results[1] = v[1];
+          return list{v[0] + 1, block_results[0], block_results[1]};
         });
-    return {found[1], found[2]};
+    return {loop_results[1], loop_results[2]};
   }
 
   void define_functions() {
@@ -296,7 +300,7 @@ private:
   int left_;
   std::vector<variable_handle> variables_;
   std::vector<defined_function> functions_;
-  drawing_options with_;
+  drawing_options options_;
   edge queue_ = {};
 };
 

@@ -1,4 +1,4 @@
-// A reader, the queue of its files and a disk, whose errands run when a test says so.
+// A reader, the queue of its files and a disk; the reader's errands run when the test requests it.
 #pragma once
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/runtime/state/element_queue.hpp"
@@ -23,40 +23,40 @@ struct reader_world {
   static request_id step(uint64_t number) { return {{1, number}, number}; }
 
   void offer(const std::string& name) {
-    answers put;
-    queue->enqueue({{2, ++names_}, names_}, {tensor::scalar(name)}, put);
-    pass(put);
+    answers queue_answers;
+    queue->enqueue({{2, ++names_}, names_}, {tensor::scalar(name)}, queue_answers);
+    pass(queue_answers);
   }
   void end_of_data() {
-    answers put;
-    queue->close(false, put);
-    pass(put);
+    answers queue_answers;
+    queue->close(false, queue_answers);
+    pass(queue_answers);
   }
-  /// Begins a read, and runs the errands that come of it.
-  void begin(uint64_t number, file_reader::reading how = {}) {
-    reader.read(step(number), how, done);
+  /// Begins a read, and runs the resulting errands.
+  void begin(uint64_t number, file_reader::reading options = {}) {
+    reader.read(step(number), options, done);
     run();
   }
-  /// The answer that a read has got; none: it waits.
+  /// The answer to a read; nothing while it waits.
   std::optional<answer> answer_of(uint64_t number) {
-    for (const auto& one : done)
-      if (one.who == step(number))
-        return one;
+    for (const auto& finished : done)
+      if (finished.who == step(number))
+        return finished;
     return {};
   }
   /// A read, as "key=value", "key=value key=value", "waits" or an error.
-  std::string read(file_reader::reading how = {}) {
-    begin(++reads_, how);
+  std::string read(file_reader::reading options = {}) {
+    begin(++reads_, options);
     return told(reads_);
   }
   std::string told(uint64_t number) {
-    auto found = answer_of(number);
-    if (!found)
+    auto reply = answer_of(number);
+    if (!reply)
       return "waits";
-    if (!found->outcome)
-      return found->outcome.message();
-    auto keys = found->tensors.at(0).values<std::string>();
-    auto values = found->tensors.at(1).values<std::string>();
+    if (!reply->outcome)
+      return reply->outcome.message();
+    auto keys = reply->tensors.at(0).values<std::string>();
+    auto values = reply->tensors.at(1).values<std::string>();
     std::string text;
     for (size_t i = 0; i < keys.size(); ++i)
       text += concat(i ? " " : "", keys[i], '=', values[i]);
@@ -65,47 +65,48 @@ struct reader_world {
   uint64_t last_read() const { return reads_; }
 
   void run() {
-    std::vector<errand> all;
+    std::vector<errand> drained;
     for (;;) {
-      all.clear();
-      reader.take_errands(all);
-      if (all.empty())
+      drained.clear();
+      reader.take_errands(drained);
+      if (drained.empty())
         return;
-      for (auto& one : all) {
-        if (one.work) {
+      for (auto& queued_errand : drained) {
+        if (queued_errand.work) {
           ++file_errands;
-          auto outcome = one.work(*files);
-          reader.errand_ended(one.number, outcome, {}, done);
+          auto outcome = queued_errand.work(*files);
+          reader.errand_ended(queued_errand.number, outcome, {}, done);
           continue;
         }
-        request_id who{one.asks_for->step, 1000 + one.number};
-        asked_[who.number] = one.number;
-        answers got;
-        one.ask(*queue, {who}, got);
-        pass(got);
+        request_id requester{queued_errand.asks_for->step, 1000 + queued_errand.number};
+        asked_[requester.number] = queued_errand.number;
+        answers answers_given;
+        queued_errand.ask(*queue, {requester}, answers_given);
+        pass(answers_given);
       }
     }
   }
 
-  /// A step fails, or has failed: both sides hear of it.
+  /// Fails a step: the reader and the queue are both notified.
   void fail(uint64_t number) {
-    auto of = step(number).step;
-    auto why = failure(error_kind::cancelled, "the step has failed");
+    auto failed_step = step(number).step;
+    auto outcome = failure(error_kind::cancelled, "the step has failed");
     answers given_up;
-    queue->cancel(of, why, given_up);
+    queue->cancel(failed_step, outcome, given_up);
     pass(given_up);
-    reader.cancel(of, why, done);
-    reader.settle(of, true, done);
+    reader.cancel(failed_step, outcome, done);
+    reader.settle(failed_step, true, done);
     run();
   }
 
 private:
   void pass(answers& from_queue) {
-    for (auto& one : from_queue)
-      if (auto it = asked_.find(one.who.number); it != asked_.end()) {
-        auto number = it->second;
-        asked_.erase(it);
-        reader.errand_ended(number, std::move(one.outcome), std::move(one.tensors), done);
+    for (auto& queued_errand : from_queue)
+      if (auto asked_entry = asked_.find(queued_errand.who.number); asked_entry != asked_.end()) {
+        auto number = asked_entry->second;
+        asked_.erase(asked_entry);
+        reader.errand_ended(number, std::move(queued_errand.outcome),
+                            std::move(queued_errand.tensors), done);
       }
     run();
   }

@@ -8,15 +8,15 @@
 
 namespace troupe::test {
 
-/// Says why a test is skipped where there is no GPU.
+/// Prints why a test is skipped if the machine has no GPU.
 inline bool has_gpu() {
-  auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
-  if (all.found.empty())
-    WARN("skipped: " << all.why_fewer);
-  return !all.found.empty();
+  auto gpu_devices = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
+  if (gpu_devices.found.empty())
+    WARN("skipped: " << gpu_devices.why_fewer);
+  return !gpu_devices.found.empty();
 }
 
-/// One processor and so many devices on the first GPU.
+/// One processor and that many devices on the first GPU.
 inline std::vector<std::shared_ptr<device>> make_gpu_devices(int devices = 1) {
   return value_or_throw(
       make_devices({.intra_op_threads = 1, .gpus = 1, .devices_per_gpu = devices}));

@@ -21,31 +21,32 @@ struct relayed {
   plain_connection client, task;
 };
 
-// Says whether there may be more.
-bool pass(plain_connection& from, plain_connection& to) {
+// Returns whether the connection is still open.
+bool pass(plain_connection& from, plain_connection& receiver) {
   char bytes[16 * 1024];
-  auto came = ::recv(from.descriptor(), bytes, sizeof bytes, MSG_DONTWAIT);
-  return came > 0 && to.write({bytes, static_cast<size_t>(came)});
+  auto received = ::recv(from.descriptor(), bytes, sizeof bytes, MSG_DONTWAIT);
+  return received > 0 && receiver.write({bytes, static_cast<size_t>(received)});
 }
 
-void end(relayed& one) {
-  ::shutdown(one.client.descriptor(), SHUT_RDWR);
-  ::shutdown(one.task.descriptor(), SHUT_RDWR);
+void end(relayed& connection) {
+  ::shutdown(connection.client.descriptor(), SHUT_RDWR);
+  ::shutdown(connection.task.descriptor(), SHUT_RDWR);
 }
 
 } // namespace
 
-relay::relay(uint16_t to) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  if (::bind(listener_, reinterpret_cast<sockaddr*>(&at), size) != 0 ||
+relay::relay(uint16_t target_port) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in socket_address{};
+  socket_address.sin_family = AF_INET;
+  socket_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof socket_address;
+  if (::bind(listener_, reinterpret_cast<sockaddr*>(&socket_address), size) != 0 ||
       ::listen(listener_, 16) != 0 ||
-      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size) != 0)
+      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&socket_address), &size) != 0)
     throw std::runtime_error{"a relay finds no port"};
-  port_ = ntohs(at.sin_port);
-  thread_ = std::jthread{[this, to](const std::stop_token& stop) { run(to, stop); }};
+  port_ = ntohs(socket_address.sin_port);
+  thread_ =
+      std::jthread{[this, target_port](const std::stop_token& stop) { run(target_port, stop); }};
 }
 
 relay::~relay() {
@@ -53,35 +54,35 @@ relay::~relay() {
   ::close(listener_);
 }
 
-void relay::run(uint16_t to, const std::stop_token& stop) {
-  constexpr int look_ms = 5; // whether something is to be held or cut
-  std::list<relayed> all;
+void relay::run(uint16_t target_port, const std::stop_token& stop) {
+  constexpr int look_ms = 5; // the interval at which the flags are checked
+  std::list<relayed> connections;
   while (!stop.stop_requested()) {
     if (cuts_.exchange(false)) {
-      std::ranges::for_each(all, end);
-      all.clear();
+      std::ranges::for_each(connections, end);
+      connections.clear();
       holds_ = false;
     }
-    std::vector<pollfd> waits{{listener_, POLLIN, 0}};
-    for (const auto& one : all) {
-      waits.push_back({one.client.descriptor(), POLLIN, 0});
-      waits.push_back({holds_ ? -1 : one.task.descriptor(), POLLIN, 0});
+    std::vector<pollfd> polled{{listener_, POLLIN, 0}};
+    for (const auto& connection : connections) {
+      polled.push_back({connection.client.descriptor(), POLLIN, 0});
+      polled.push_back({holds_ ? -1 : connection.task.descriptor(), POLLIN, 0});
     }
-    if (::poll(waits.data(), waits.size(), look_ms) <= 0)
+    if (::poll(polled.data(), polled.size(), look_ms) <= 0)
       continue;
-    auto at = waits.begin() + 1;
-    std::erase_if(all, [&](auto& one) {
-      auto &client = *at++, &task = *at++;
+    auto poll_entry = polled.begin() + 1;
+    std::erase_if(connections, [&](auto& connection) {
+      auto &client = *poll_entry++, &task = *poll_entry++;
       auto lost = client.revents && loses_.exchange(false);
-      auto goes_on = !lost && (!client.revents || pass(one.client, one.task)) &&
-                     (!task.revents || holds_ || pass(one.task, one.client));
+      auto goes_on = !lost && (!client.revents || pass(connection.client, connection.task)) &&
+                     (!task.revents || holds_ || pass(connection.task, connection.client));
       if (!goes_on)
-        end(one);
+        end(connection);
       return !goes_on;
     });
-    if (waits[0].revents)
-      all.push_back({plain_connection{::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)},
-                     plain_connection{to}});
+    if (polled[0].revents)
+      connections.push_back({plain_connection{::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)},
+                             plain_connection{target_port}});
   }
 }
 

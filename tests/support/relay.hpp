@@ -1,4 +1,4 @@
-// Stands between a client and a task, and keeps back what the task says when a test wants it.
+// Stands between a client and a task, and withholds the task's messages when a test requests it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace troupe::test {
 /// Listens at a port on loopback, and relays each connection to another.
 class relay {
 public:
-  explicit relay(uint16_t to);
+  explicit relay(uint16_t target_port);
   ~relay();
 
   uint16_t port() const noexcept { return port_; }
-  /// What the task says from now on comes no further.
+  /// From now on, withholds the task's messages.
   void hold() noexcept { holds_ = true; }
-  /// Ends the connections that there are. Those that come later are not held.
+  /// Ends the existing connections. Later connections are not held.
   void cut() noexcept { cuts_ = true; }
-  /// What a client says next comes no further, and its connection ends.
+  /// Drops the client's next message, and ends its connection.
   void lose_request() noexcept { loses_ = true; }
 
 private:
-  void run(uint16_t to, const std::stop_token& stop);
+  void run(uint16_t target_port, const std::stop_token& stop);
 
   int listener_ = -1;
   uint16_t port_ = 0;

@@ -12,7 +12,7 @@
 namespace {
 
 std::atomic<bool> threads_are_short{false};
-std::mutex of_names;
+std::mutex names_mutex;
 std::map<std::string, std::string> names;
 
 } // namespace
@@ -29,26 +29,28 @@ Function* real_one(const char* name) {
 
 extern "C" {
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t* made,
-                                                          const pthread_attr_t* how,
+__attribute__((visibility("default"))) int pthread_create(pthread_t* thread_id,
+                                                          const pthread_attr_t* attributes,
                                                           void* (*run)(void*),
-                                                          void* with) noexcept {
+                                                          void* argument) noexcept {
   using function = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static auto* const real = real_one<function>("pthread_create");
-  return threads_are_short.load(std::memory_order_relaxed) ? EAGAIN : real(made, how, run, with);
+  return threads_are_short.load(std::memory_order_relaxed)
+             ? EAGAIN
+             : real(thread_id, attributes, run, argument);
 }
 
 __attribute__((visibility("default"))) int getaddrinfo(const char* name, const char* service,
-                                                       const addrinfo* how, addrinfo** found) {
+                                                       const addrinfo* hints, addrinfo** results) {
   using function = int(const char*, const char*, const addrinfo*, addrinfo**);
   static auto* const real = real_one<function>("getaddrinfo");
   std::string known;
-  if (name && !(how && (how->ai_flags & AI_NUMERICHOST) != 0)) {
-    std::lock_guard guard{of_names};
-    if (auto it = names.find(name); it != names.end())
-      known = it->second;
+  if (name && !(hints && (hints->ai_flags & AI_NUMERICHOST) != 0)) {
+    std::lock_guard guard{names_mutex};
+    if (auto entry = names.find(name); entry != names.end())
+      known = entry->second;
   }
-  return real(known.empty() ? name : known.c_str(), service, how, found);
+  return real(known.empty() ? name : known.c_str(), service, hints, results);
 }
 
 } // extern "C"
@@ -60,12 +62,12 @@ thread_shortage::thread_shortage() { threads_are_short = true; }
 thread_shortage::~thread_shortage() { threads_are_short = false; }
 
 name_table::~name_table() {
-  std::lock_guard guard{of_names};
+  std::lock_guard guard{names_mutex};
   names.clear();
 }
 
 void name_table::set(const std::string& name, const std::string& address) {
-  std::lock_guard guard{of_names};
+  std::lock_guard guard{names_mutex};
   names[name] = address;
 }
 

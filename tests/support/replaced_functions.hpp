@@ -1,5 +1,5 @@
-// Functions of the system that this program has in its own place, so that a test can say what they
-// do: threads that are not to be had, and names of hosts.
+// Functions of the system that this program replaces, so that a test controls them: thread
+// creation, and the resolution of host names.
 #pragma once
 #include <string>
 
@@ -12,7 +12,7 @@ inline constexpr bool functions_are_replaced = false;
 inline constexpr bool functions_are_replaced = true;
 #endif
 
-/// While it lives, no thread of this process can be made.
+/// While an object exists, no thread of this process can be created.
 class thread_shortage {
 public:
   thread_shortage();
@@ -21,7 +21,8 @@ public:
   ~thread_shortage();
 };
 
-/// While it lives, names of hosts are resolved as it says, as a name server does. One at a time.
+/// While an object exists, it resolves host names, as a name server does. At most one object at a
+/// time.
 class name_table {
 public:
   name_table() = default;
@@ -29,7 +30,7 @@ public:
   name_table& operator=(const name_table&) = delete;
   ~name_table();
 
-  /// `address` is one in numbers.
+  /// `address` is a numeric address.
   void set(const std::string& name, const std::string& address);
 };
 

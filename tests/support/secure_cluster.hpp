@@ -1,4 +1,4 @@
-// A cluster over TLS for tests: its authority, tasks in this process, and what they log.
+// A cluster over TLS for tests: its authority, tasks in this process, and their log.
 #pragma once
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
@@ -14,7 +14,7 @@ namespace troupe::test {
 
 inline constexpr auto small_text = "x = Add(i32(1), i32(2))\nfetch x = i32(3)";
 
-// What a task has to say to its log.
+// The log lines of a task.
 struct log_lines {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -24,9 +24,9 @@ struct log_lines {
   }
   bool have(std::string_view part) {
     std::lock_guard guard{mutex};
-    return std::ranges::any_of(lines, [&](auto& one) { return one.find(part) != one.npos; });
+    return std::ranges::any_of(lines, [&](auto& line) { return line.find(part) != line.npos; });
   }
-  // Another thread tells it.
+  // Another thread logs the line.
   bool come_to_have(std::string_view part) {
     for (auto end = std::chrono::steady_clock::now() + std::chrono::seconds{5};
          std::chrono::steady_clock::now() < end; std::this_thread::yield())
@@ -37,39 +37,41 @@ struct log_lines {
 };
 
 struct secure_cluster {
-  explicit secure_cluster(size_t workers, bool near = true,
+  explicit secure_cluster(size_t workers, bool same_host_reads = true,
                           std::chrono::milliseconds peer_timeout = std::chrono::seconds{10})
-      : secure_cluster(workers, near, peer_timeout, {}) {}
+      : secure_cluster(workers, same_host_reads, peer_timeout, {}) {}
   // One task with an access list.
   explicit secure_cluster(const std::string& access)
       : secure_cluster(1, true, std::chrono::seconds{10}, access) {}
-  secure_cluster(size_t workers, bool near, std::chrono::milliseconds peer_timeout,
+  secure_cluster(size_t workers, bool same_host_reads, std::chrono::milliseconds peer_timeout,
                  const std::string& access)
       : cluster(make_cluster(workers)) {
     if (!access.empty())
       list = authority.write("access.json", access);
     for (size_t i = 0; i < workers; ++i)
-      tasks.push_back(start(static_cast<int>(i), near, peer_timeout));
+      tasks.push_back(start(static_cast<int>(i), same_host_reads, peer_timeout));
   }
-  std::unique_ptr<task> start(int number, bool near, std::chrono::milliseconds peer_timeout) {
+  std::unique_ptr<task> start(int number, bool same_host_reads,
+                              std::chrono::milliseconds peer_timeout) {
     auto options = options_of_task(cluster, {"worker", number});
     options.tls = authority.task("worker", number);
     options.access = list;
     options.peer_timeout = peer_timeout;
-    options.near_memory = near;
+    options.near_memory = same_host_reads;
     options.on_warning = [this](const std::string& text) { log.add(text); };
     return start_task(std::move(options));
   }
   std::unique_ptr<client> connect(const tls_files& files) const { return connect(files, cluster); }
-  static std::unique_ptr<client> connect(const tls_files& files, const cluster_spec& to) {
-    auto made = client::connect(to, {.ops = &library(),
-                                     .make_devices = {},
-                                     .inter_op_threads = 2,
-                                     .container = {},
-                                     .tls = files});
-    INFO(made.status());
-    REQUIRE(made);
-    return *std::move(made);
+  static std::unique_ptr<client> connect(const tls_files& files,
+                                         const cluster_spec& target_cluster) {
+    auto connected = client::connect(target_cluster, {.ops = &library(),
+                                                      .make_devices = {},
+                                                      .inter_op_threads = 2,
+                                                      .container = {},
+                                                      .tls = files});
+    INFO(connected.status());
+    REQUIRE(connected);
+    return *std::move(connected);
   }
   uint16_t port() const { return tasks[0]->port(); }
   bool lives() {
@@ -78,16 +80,17 @@ struct secure_cluster {
 
   test_authority authority;
   std::string list;
-  log_lines log; // outlives those who write to it
+  log_lines log; // outlives the threads that write to it
   cluster_spec cluster;
   std::vector<std::unique_ptr<task>> tasks;
 };
 
-// How a step of a client fails that is not let in.
-inline status refused(client& who, std::chrono::milliseconds patience = std::chrono::seconds{5}) {
+// The error of a step of a client that is not admitted.
+inline status refused(client& refused_client,
+                      std::chrono::milliseconds timeout = std::chrono::seconds{5}) {
   auto begin = std::chrono::steady_clock::now();
-  auto outcome = run(who, text_case{small_text}, 0, patience).status();
-  CHECK(std::chrono::steady_clock::now() - begin < patience + std::chrono::seconds{1});
+  auto outcome = run(refused_client, text_case{small_text}, 0, timeout).status();
+  CHECK(std::chrono::steady_clock::now() - begin < timeout + std::chrono::seconds{1});
   INFO(outcome);
   CHECK(!outcome.ok());
   CHECK_THAT(outcome.message(), Catch::Matchers::Contains("/job:worker/task:0"));

@@ -11,8 +11,8 @@ constexpr size_t sector_bytes = 512;
 
 uint64_t bytes_in(const auto& folder) {
   uint64_t sum = 0;
-  for (const auto& [name, each] : folder.names)
-    sum += each->folder ? bytes_in(*each) : each->now.size();
+  for (const auto& [name, child] : folder.names)
+    sum += child->folder ? bytes_in(*child) : child->now.size();
   return sum;
 }
 
@@ -30,23 +30,23 @@ std::vector<std::string> parts_of(std::string_view path) {
 
 } // namespace
 
-// Some names of folders, changed together or not at all.
+// Changes of some names in folders, which take effect together or not at all.
 struct simulated_disk::name_change {
-  struct one {
+  struct entry_change {
     node_ptr folder;
     std::string name;
     node_ptr becomes; // null: removed
   };
-  std::vector<one> all;
+  std::vector<entry_change> folder_changes;
   bool synced = false;
 };
 
 struct simulated_disk::node {
   bool folder = false;
-  // A file: what processes see, and what was synced.
+  // A file: its content as processes see it, and the synced content.
   std::string now, synced;
   bool truncated = false; // since the last sync
-  bool lost = false;      // a sync has failed: later ones do nothing
+  bool lost = false;      // a sync has failed: later syncs do nothing
   // A folder.
   std::map<std::string, node_ptr> names, synced_names;
   std::vector<std::shared_ptr<name_change>> waiting;
@@ -61,7 +61,7 @@ public:
   const std::string& path() const noexcept override { return path_; }
   uint64_t size() const noexcept override { return size_; }
 
-  status read(uint64_t offset, std::span<std::byte> to) const override {
+  status read(uint64_t offset, std::span<std::byte> bytes) const override {
     std::lock_guard locked{disk_.lock_};
     TROUPE_TRY(disk_.usable("read", path_));
     if (generation_ != disk_.generation_)
@@ -69,14 +69,14 @@ public:
     if (disk_.happens(disk_.faults.failing_reads))
       return failure(error_kind::unavailable, "cannot read ", path_, ": the disk failed");
     auto size = std::min<uint64_t>(size_, file_->now.size());
-    if (offset > size || to.size() > size - offset)
-      return failure(error_kind::out_of_range, path_, ": ends at byte ", size, ", and ", to.size(),
-                     " bytes from byte ", offset, " on are needed; it was cut off");
-    if (to.empty())
+    if (offset > size || bytes.size() > size - offset)
+      return failure(error_kind::out_of_range, path_, ": ends at byte ", size, ", and ",
+                     bytes.size(), " bytes from byte ", offset, " on are needed; it was cut off");
+    if (bytes.empty())
       return {};
-    std::memcpy(to.data(), file_->now.data() + offset, to.size());
+    std::memcpy(bytes.data(), file_->now.data() + offset, bytes.size());
     if (disk_.happens(disk_.faults.flipped_bits))
-      to[disk_.below(to.size())] ^= std::byte{1} << disk_.below(8);
+      bytes[disk_.below(bytes.size())] ^= std::byte{1} << disk_.below(8);
     return {};
   }
 
@@ -131,44 +131,44 @@ simulated_disk::simulated_disk(uint64_t seed, disk_faults may_happen)
   root_->folder = true;
 }
 
-// A change that waits holds the folder that it waits in.
+// A pending change holds its folder, and the folder holds the change: this breaks the cycle.
 simulated_disk::~simulated_disk() {
-  for (const auto& one : changed_folders_)
-    if (auto folder = one.lock())
+  for (const auto& changed_folder : changed_folders_)
+    if (auto folder = changed_folder.lock())
       folder->waiting.clear();
 }
 
-// What waits names folders, which have what waits.
+// Pending changes refer to folders, which hold pending changes.
 simulated_disk::node_ptr simulated_disk::find(std::string_view path) const {
-  auto at = root_;
+  auto folder = root_;
   for (const auto& part : parts_of(path)) {
-    auto found = at->names.find(part);
-    if (found == at->names.end())
+    auto entry = folder->names.find(part);
+    if (entry == folder->names.end())
       return nullptr;
-    at = found->second;
+    folder = entry->second;
   }
-  return at;
+  return folder;
 }
 
-result<simulated_disk::node_ptr> simulated_disk::parent_of(std::string_view what,
+result<simulated_disk::node_ptr> simulated_disk::parent_of(std::string_view action,
                                                            const std::string& path) const {
   auto folder = find(folder_of(path));
   if (!folder || !folder->folder || parts_of(path).empty())
-    return failure(error_kind::not_found, "cannot ", what, ' ', path,
+    return failure(error_kind::not_found, "cannot ", action, ' ', path,
                    ": there is no such file or folder; check the path");
   return folder;
 }
 
-void simulated_disk::change_names(std::vector<name_change> all) {
-  for (auto& change : all) {
-    auto kept = std::make_shared<name_change>(std::move(change));
-    for (const auto& one : kept->all) {
-      if (one.becomes)
-        one.folder->names[one.name] = one.becomes;
+void simulated_disk::change_names(std::vector<name_change> changes_made) {
+  for (auto& change : changes_made) {
+    auto shared_change = std::make_shared<name_change>(std::move(change));
+    for (const auto& folder_change : shared_change->folder_changes) {
+      if (folder_change.becomes)
+        folder_change.folder->names[folder_change.name] = folder_change.becomes;
       else
-        one.folder->names.erase(one.name);
-      one.folder->waiting.push_back(kept);
-      changed_folders_.insert(one.folder);
+        folder_change.folder->names.erase(folder_change.name);
+      folder_change.folder->waiting.push_back(shared_change);
+      changed_folders_.insert(folder_change.folder);
     }
   }
 }
@@ -183,9 +183,9 @@ size_t simulated_disk::below(size_t limit) {
 
 uint64_t simulated_disk::used() const { return bytes_in(*root_); }
 
-status simulated_disk::usable(std::string_view what, const std::string& path) const {
+status simulated_disk::usable(std::string_view action, const std::string& path) const {
   if (crashed_)
-    return failure(error_kind::unavailable, "cannot ", what, ' ', path, ": the disk has crashed");
+    return failure(error_kind::unavailable, "cannot ", action, ' ', path, ": the disk has crashed");
   return {};
 }
 
@@ -213,30 +213,31 @@ result<std::unique_ptr<writable_file>> simulated_disk::create(const std::string&
   auto crashes = crashes_now();
   if (!crashes || below(2) == 0) {
     auto name = std::string{name_of_file(path)};
-    auto found = folder->names.find(name);
-    if (found == folder->names.end()) {
-      change_names({{.all = {{folder, name, std::make_shared<node>()}}}});
-      found = folder->names.find(name);
-    } else if (found->second->folder) {
+    auto entry = folder->names.find(name);
+    if (entry == folder->names.end()) {
+      change_names({{.folder_changes = {{folder, name, std::make_shared<node>()}}}});
+      entry = folder->names.find(name);
+    } else if (entry->second->folder) {
       return invalid("cannot write ", path, ": it is a folder; name a file in it");
     } else {
-      found->second->now.clear();
-      found->second->truncated = true;
+      entry->second->now.clear();
+      entry->second->truncated = true;
     }
     if (!crashes)
-      return std::unique_ptr<writable_file>{std::make_unique<writer>(*this, found->second, path)};
+      return std::unique_ptr<writable_file>{std::make_unique<writer>(*this, entry->second, path)};
   }
   crash_locked();
   return usable("write", path);
 }
 
-status simulated_disk::append(node& to, std::span<const std::byte> bytes, const std::string& path) {
+status simulated_disk::append(node& file, std::span<const std::byte> bytes,
+                              const std::string& path) {
   auto crashes = crashes_now();
   auto fails = happens(faults.failing_writes);
   auto room = faults.capacity - std::min(faults.capacity, used());
   auto fits = static_cast<size_t>(std::min<uint64_t>(bytes.size(), room));
-  auto put = crashes || fails ? std::min(below(bytes.size() + 1), fits) : fits;
-  to.now.append(reinterpret_cast<const char*>(bytes.data()), put);
+  auto written_bytes = crashes || fails ? std::min(below(bytes.size() + 1), fits) : fits;
+  file.now.append(reinterpret_cast<const char*>(bytes.data()), written_bytes);
   if (crashes) {
     crash_locked();
     return usable("write", path);
@@ -280,11 +281,11 @@ status simulated_disk::sync_folder(const std::string& path) {
     for (const auto& change : folder->waiting) {
       if (std::exchange(change->synced, true))
         continue;
-      for (const auto& one : change->all)
-        if (one.becomes)
-          one.folder->synced_names[one.name] = one.becomes;
+      for (const auto& folder_change : change->folder_changes)
+        if (folder_change.becomes)
+          folder_change.folder->synced_names[folder_change.name] = folder_change.becomes;
         else
-          one.folder->synced_names.erase(one.name);
+          folder_change.folder->synced_names.erase(folder_change.name);
     }
     folder->waiting.clear();
   }
@@ -293,23 +294,23 @@ status simulated_disk::sync_folder(const std::string& path) {
   return usable("write the folder", path);
 }
 
-status simulated_disk::rename(const std::string& from, const std::string& to) {
+status simulated_disk::rename(const std::string& from, const std::string& new_path) {
   std::lock_guard locked{lock_};
   TROUPE_TRY(usable("rename", from));
   TROUPE_ASSIGN(auto old_folder, parent_of("rename", from));
-  TROUPE_ASSIGN(auto new_folder, parent_of("rename", to));
+  TROUPE_ASSIGN(auto new_folder, parent_of("rename", new_path));
   auto moved = find(from);
   if (!moved)
     return failure(error_kind::not_found, "cannot rename ", from, ": there is no such file");
-  if (auto there = find(to); there == moved)
+  if (auto target = find(new_path); target == moved)
     return {};
-  else if (there && there->folder && !there->names.empty())
-    return failure(error_kind::failed_precondition, "cannot rename ", from, " to ", to,
+  else if (target && target->folder && !target->names.empty())
+    return failure(error_kind::failed_precondition, "cannot rename ", from, " to ", new_path,
                    ": the folder is not empty");
   auto crashes = crashes_now();
   if (!crashes || below(2) == 0)
-    change_names({{.all = {{old_folder, std::string{name_of_file(from)}, nullptr},
-                           {new_folder, std::string{name_of_file(to)}, moved}}}});
+    change_names({{.folder_changes = {{old_folder, std::string{name_of_file(from)}, nullptr},
+                                      {new_folder, std::string{name_of_file(new_path)}, moved}}}});
   if (crashes)
     crash_locked();
   return usable("rename", from);
@@ -319,15 +320,15 @@ status simulated_disk::remove(const std::string& path) {
   std::lock_guard locked{lock_};
   TROUPE_TRY(usable("remove", path));
   TROUPE_ASSIGN(auto folder, parent_of("remove", path));
-  auto found = find(path);
-  if (!found)
+  auto file = find(path);
+  if (!file)
     return failure(error_kind::not_found, "cannot remove ", path, ": there is no such file");
-  if (found->folder && !found->names.empty())
+  if (file->folder && !file->names.empty())
     return failure(error_kind::failed_precondition, "cannot remove ", path,
                    ": the folder is not empty; remove what is in it first");
   auto crashes = crashes_now();
   if (!crashes || below(2) == 0)
-    change_names({{.all = {{folder, std::string{name_of_file(path)}, nullptr}}}});
+    change_names({{.folder_changes = {{folder, std::string{name_of_file(path)}, nullptr}}}});
   if (crashes)
     crash_locked();
   return usable("remove", path);
@@ -340,24 +341,24 @@ status simulated_disk::make_folder(const std::string& path) {
 }
 
 status simulated_disk::make_folder_locked(const std::string& path) {
-  auto at = root_;
+  auto folder = root_;
   for (const auto& part : parts_of(path)) {
-    auto found = at->names.find(part);
-    if (found == at->names.end()) {
+    auto entry = folder->names.find(part);
+    if (entry == folder->names.end()) {
       auto crashes = crashes_now();
-      auto made = std::make_shared<node>();
-      made->folder = true;
-      change_names({{.all = {{at, part, made}}}});
+      auto new_folder = std::make_shared<node>();
+      new_folder->folder = true;
+      change_names({{.folder_changes = {{folder, part, new_folder}}}});
       if (crashes) {
         crash_locked();
         return usable("make the folder", path);
       }
-      at = made;
-    } else if (!found->second->folder) {
+      folder = new_folder;
+    } else if (!entry->second->folder) {
       return failure(error_kind::already_exists, "cannot make the folder ", path,
                      ": it is there already; choose another name");
     } else {
-      at = found->second;
+      folder = entry->second;
     }
   }
   return {};
@@ -370,20 +371,20 @@ result<std::vector<file_info>> simulated_disk::list(const std::string& path) {
   if (!folder || !folder->folder)
     return failure(error_kind::not_found, "cannot list ", path,
                    ": there is no such folder; check the path");
-  std::vector<file_info> all;
-  for (const auto& [name, each] : folder->names)
-    all.push_back({.name = name, .folder = each->folder, .bytes = each->now.size()});
-  return all;
+  std::vector<file_info> files;
+  for (const auto& [name, child] : folder->names)
+    files.push_back({.name = name, .folder = child->folder, .bytes = child->now.size()});
+  return files;
 }
 
 result<file_info> simulated_disk::inspect(const std::string& path) {
   std::lock_guard locked{lock_};
   TROUPE_TRY(usable("look at", path));
-  auto found = find(path);
-  if (!found)
+  auto file = find(path);
+  if (!file)
     return failure(error_kind::not_found, "cannot look at ", path,
                    ": there is no such file or folder; check the path");
-  return file_info{std::string{name_of_file(path)}, found->folder, found->now.size()};
+  return file_info{std::string{name_of_file(path)}, file->folder, file->now.size()};
 }
 
 result<uint64_t> simulated_disk::free_space(const std::string& folder) {
@@ -418,27 +419,27 @@ uint64_t simulated_disk::changes() const {
   return changes_;
 }
 
-// What a crash leaves of a file.
+// The content of a file after a crash.
 void simulated_disk::settle(node& file) {
   if (file.now != file.synced || file.truncated) {
-    auto left = file.synced;
+    auto remaining = file.synced;
     if (!file.truncated || below(2) == 0) {
       if (file.truncated)
-        left.clear();
-      const auto begin = left.size();
+        remaining.clear();
+      const auto begin = remaining.size();
       const auto end = begin + below(file.now.size() - std::min(begin, file.now.size()) + 1);
-      for (auto at = begin; at < end;) {
-        auto stop = std::min(end, (at / sector_bytes + 1) * sector_bytes);
+      for (auto sector = begin; sector < end;) {
+        auto stop = std::min(end, (sector / sector_bytes + 1) * sector_bytes);
         auto garbage = static_cast<char>(random_());
         switch (below(4)) {
-          case 0: left.append(stop - at, '\0'); break;
-          case 1: left.append(stop - at, garbage); break;
-          default: left.append(file.now, at, stop - at); break;
+          case 0: remaining.append(stop - sector, '\0'); break;
+          case 1: remaining.append(stop - sector, garbage); break;
+          default: remaining.append(file.now, sector, stop - sector); break;
         }
-        at = stop;
+        sector = stop;
       }
     }
-    file.now = left;
+    file.now = remaining;
   }
   file.synced = file.now;
   file.truncated = file.lost = false;
@@ -447,53 +448,53 @@ void simulated_disk::settle(node& file) {
 void simulated_disk::crash_locked() {
   crashed_ = true;
   ++generation_;
-  // Names first, of all folders: then what they lead to.
+  // Names first, in all folders: then the files and folders that they name.
   std::vector<node_ptr> folders{root_};
   for (size_t i = 0; i < folders.size(); ++i) {
     const auto& folder = folders[i];
     for (const auto& change : folder->waiting) {
       if (std::exchange(change->synced, true) || below(2) == 0)
         continue;
-      for (const auto& one : change->all)
-        if (one.becomes)
-          one.folder->synced_names[one.name] = one.becomes;
+      for (const auto& folder_change : change->folder_changes)
+        if (folder_change.becomes)
+          folder_change.folder->synced_names[folder_change.name] = folder_change.becomes;
         else
-          one.folder->synced_names.erase(one.name);
+          folder_change.folder->synced_names.erase(folder_change.name);
     }
     std::vector<node_ptr> inside;
     for (auto* names : {&folder->names, &folder->synced_names})
-      for (const auto& [name, each] : *names)
-        if (each->folder && std::ranges::find(folders, each) == folders.end())
-          inside.push_back(each);
+      for (const auto& [name, child] : *names)
+        if (child->folder && std::ranges::find(folders, child) == folders.end())
+          inside.push_back(child);
     folders.insert(folders.end(), inside.begin(), inside.end());
   }
   std::vector<node_ptr> settled;
   for (const auto& folder : folders) {
     folder->names = folder->synced_names;
     folder->waiting.clear();
-    for (const auto& [name, each] : folder->names)
-      if (!each->folder && std::ranges::find(settled, each) == settled.end()) {
-        settle(*each);
-        settled.push_back(each);
+    for (const auto& [name, child] : folder->names)
+      if (!child->folder && std::ranges::find(settled, child) == settled.end()) {
+        settle(*child);
+        settled.push_back(child);
       }
   }
 }
 
 void simulated_disk::put(const std::string& path, std::string_view content) {
   std::lock_guard locked{lock_};
-  auto at = root_;
+  auto folder = root_;
   auto parts = parts_of(path);
   for (size_t i = 0; i < parts.size(); ++i) {
-    auto& next = at->names[parts[i]];
+    auto& next = folder->names[parts[i]];
     if (!next) {
       next = std::make_shared<node>();
       next->folder = i + 1 < parts.size();
     }
-    at->synced_names[parts[i]] = next;
-    at = next;
+    folder->synced_names[parts[i]] = next;
+    folder = next;
   }
-  at->now = at->synced = content;
-  at->truncated = at->lost = false;
+  folder->now = folder->synced = content;
+  folder->truncated = folder->lost = false;
 }
 
 std::string simulated_disk::content(const std::string& path) const {

@@ -12,7 +12,7 @@
 namespace troupe::test {
 namespace {
 
-void must(const status& outcome) {
+void require_ok(const status& outcome) {
   if (!outcome)
     throw std::runtime_error{outcome.message()};
 }
@@ -21,31 +21,33 @@ void must(const status& outcome) {
 
 const registry& simulated_library() {
   static std::deque<kernel_def> kernels;
-  static const registry all = [] {
-    registry made;
-    must(ops::add_all(made, device_kind::cpu));
-    must(add_checkpoint_work(made));
-    for (const auto* one : portable_kernels())
-      must(made.add(*one));
-    kernels = gpu::simulated_kernels(made);
-    for (const auto& one : kernels)
-      must(made.add(one));
-    return made;
+  static const registry test_ops = [] {
+    registry test_registry;
+    require_ok(ops::add_all(test_registry, device_kind::cpu));
+    require_ok(add_checkpoint_work(test_registry));
+    for (const auto* kernel : portable_kernels())
+      require_ok(test_registry.add(*kernel));
+    kernels = gpu::simulated_kernels(test_registry);
+    for (const auto& gpu_kernel : kernels)
+      require_ok(test_registry.add(gpu_kernel));
+    return test_registry;
   }();
-  return all;
+  return test_ops;
 }
 
-std::vector<std::shared_ptr<device>> make_simulated_devices(int gpus, const gpu::simulation& like,
+std::vector<std::shared_ptr<device>> make_simulated_devices(int gpus,
+                                                            const gpu::simulation& simulation,
                                                             const gpu::memory_options& memory) {
-  std::vector<std::shared_ptr<device>> made{make_cpu_device({.intra_op_threads = 1})};
+  std::vector<std::shared_ptr<device>> devices{make_cpu_device({.intra_op_threads = 1})};
   for (int i = 0; i < gpus; ++i) {
-    auto options = like;
+    auto options = simulation;
     options.seed += static_cast<unsigned>(i) * 100;
-    auto one = gpu::make_device(gpu::make_simulated_driver(options), made.front(), i, memory);
-    must(one.status());
-    made.push_back(*std::move(one));
+    auto simulated_device =
+        gpu::make_device(gpu::make_simulated_driver(options), devices.front(), i, memory);
+    require_ok(simulated_device.status());
+    devices.push_back(*std::move(simulated_device));
   }
-  return made;
+  return devices;
 }
 
 } // namespace troupe::test

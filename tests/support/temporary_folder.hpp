@@ -1,4 +1,4 @@
-// A folder that is there for the time of a test.
+// A folder that exists for the time of a test.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 

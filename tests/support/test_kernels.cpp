@@ -5,7 +5,7 @@
 namespace troupe::test {
 namespace {
 
-// Whole numbers wrap around.
+// Integers wrap around.
 template <class T>
 using exact =
     std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>;
@@ -21,64 +21,64 @@ T times(T x, T y) {
 }
 
 template <class T, class Rule>
-status element_wise(kernel_context& at, Rule rule) {
-  const auto &x = at.input(0), &y = at.input(at.inputs() - 1);
+status element_wise(kernel_context& context, Rule rule) {
+  const auto &x = context.input(0), &y = context.input(context.inputs() - 1);
   TROUPE_ASSIGN(auto dims, broadcast(x.dims(), y.dims()));
-  TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0, 1}, dims));
+  TROUPE_ASSIGN(auto* result, context.forward_or_allocate(0, {0, 1}, dims));
   for (int64_t i = 0; i < dims.elements(); ++i)
-    out->data<T>()[i] =
+    result->data<T>()[i] =
         rule(x.data<T>()[x.elements() == 1 ? 0 : i], y.data<T>()[y.elements() == 1 ? 0 : i]);
   return {};
 }
 
 template <class T>
-status add_values(kernel_context& at) {
-  return element_wise<T>(at, plus<T>);
+status add_values(kernel_context& context) {
+  return element_wise<T>(context, plus<T>);
 }
 template <class T>
-status multiply(kernel_context& at) {
-  return element_wise<T>(at, times<T>);
+status multiply(kernel_context& context) {
+  return element_wise<T>(context, times<T>);
 }
 template <class T>
-status negate(kernel_context& at) {
-  return element_wise<T>(at, [](T x, T) { return times(x, T{-1}); });
+status negate(kernel_context& context) {
+  return element_wise<T>(context, [](T x, T) { return times(x, T{-1}); });
 }
 
 template <class T>
-status add_all(kernel_context& at) {
-  TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
-  for (int64_t i = 0; i < out->elements(); ++i) {
+status add_all(kernel_context& context) {
+  TROUPE_ASSIGN(auto* result, context.allocate(0, context.input(0).dims()));
+  for (int64_t i = 0; i < result->elements(); ++i) {
     T sum{};
-    for (int k = 0; k < at.inputs(); ++k)
-      sum = plus(sum, at.input(k).data<T>()[i]);
-    out->data<T>()[i] = sum;
+    for (int k = 0; k < context.inputs(); ++k)
+      sum = plus(sum, context.input(k).data<T>()[i]);
+    result->data<T>()[i] = sum;
   }
   return {};
 }
 
 template <class T, int value>
-status fill(kernel_context& at) {
-  TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
-  std::ranges::fill(out->values<T>(), T{value});
+status fill(kernel_context& context) {
+  TROUPE_ASSIGN(auto* result, context.allocate(0, context.input(0).dims()));
+  std::ranges::fill(result->values<T>(), T{value});
   return {};
 }
 
 template <class T>
-status both(kernel_context& at) {
-  const auto& x = at.input(0);
-  TROUPE_ASSIGN(auto* more, at.allocate(0, x.dims()));
-  TROUPE_ASSIGN(auto* less, at.forward_or_allocate(1, {0}, x.dims()));
+status sum_and_difference(kernel_context& context) {
+  const auto& x = context.input(0);
+  TROUPE_ASSIGN(auto* sum, context.allocate(0, x.dims()));
+  TROUPE_ASSIGN(auto* difference, context.forward_or_allocate(1, {0}, x.dims()));
   for (int64_t i = 0; i < x.elements(); ++i) {
     auto value = x.data<T>()[i];
-    more->data<T>()[i] = plus(value, T{1});
-    less->data<T>()[i] = plus(value, T{-1});
+    sum->data<T>()[i] = plus(value, T{1});
+    difference->data<T>()[i] = plus(value, T{-1});
   }
   return {};
 }
 
-status hand_on(kernel_context& at) {
-  for (int i = 0; i < at.inputs(); ++i)
-    at.set_output(i, at.input(i));
+status hand_on(kernel_context& context) {
+  for (int i = 0; i < context.inputs(); ++i)
+    context.set_output(i, context.input(i));
   return {};
 }
 
@@ -87,35 +87,35 @@ status fail(kernel_context&) { return failure(error_kind::aborted, "as it was to
 result<std::shared_ptr<void>> prepare_const(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<tensor>(setup.of.attr<tensor>("value"))};
 }
-status give_const(kernel_context& at) {
-  at.set_output(0, at.state<tensor>());
+status give_const(kernel_context& context) {
+  context.set_output(0, context.state<tensor>());
   return {};
 }
 
-status assign(kernel_context& at) { return at.variable(0).assign(at.input(1)); }
+status assign(kernel_context& context) { return context.variable(0).assign(context.input(1)); }
 
 template <class T>
-status assign_add(kernel_context& at) {
-  return at.variable(0).update([&](tensor& value) {
+status assign_add(kernel_context& context) {
+  return context.variable(0).update([&](tensor& value) {
     auto& number = value.data<T>()[0];
-    number = plus(number, at.input(1).data<T>()[0]);
+    number = plus(number, context.input(1).data<T>()[0]);
     return status{};
   });
 }
 
-status nothing(kernel_context&) { return {}; }
+status do_nothing(kernel_context&) { return {}; }
 
 #define FOR_KINDS(f)                                                                               \
   {                                                                                                \
     {dtype::i64, f<int64_t>}, {dtype::f32, f<float>}, { dtype::f64, f<double> }                    \
   }
 template <class T>
-status zeros(kernel_context& at) {
-  return fill<T, 0>(at);
+status zeros(kernel_context& context) {
+  return fill<T, 0>(context);
 }
 template <class T>
-status ones(kernel_context& at) {
-  return fill<T, 1>(at);
+status fill_ones(kernel_context& context) {
+  return fill<T, 1>(context);
 }
 
 struct entry {
@@ -131,14 +131,14 @@ constexpr entry table[] = {
     {"Neg", FOR_KINDS(negate)},
     {"AddN", FOR_KINDS(add_all)},
     {"ZerosLike", FOR_KINDS(zeros)},
-    {"OnesLike", FOR_KINDS(ones)},
+    {"OnesLike", FOR_KINDS(fill_ones)},
     {"Identity", {{dtype::none, hand_on}}},
-    {"Both", FOR_KINDS(both)},
+    {"Both", FOR_KINDS(sum_and_difference)},
     {"Tuple", {{dtype::none, hand_on}}},
     {"Fail", {{dtype::none, fail}}},
     {"Assign", {{dtype::none, assign}}},
     {"AssignAdd", {{dtype::i64, assign_add<int64_t>}, {dtype::f32, assign_add<float>}}},
-    {"NoOp", {{dtype::none, nothing}}},
+    {"NoOp", {{dtype::none, do_nothing}}},
     {"Places", {{dtype::none, fail}}},
     {"HostOnly", {{dtype::none, hand_on}}},
     {"HostAssign", {{dtype::none, assign}}},
@@ -147,15 +147,16 @@ constexpr entry table[] = {
 } // namespace
 
 const std::vector<kernel_def>& kernels() {
-  static const auto all = [] {
-    std::vector<kernel_def> made;
-    for (const auto& one : table)
+  static const auto kernels = [] {
+    std::vector<kernel_def> definitions;
+    for (const auto& row : table)
       for (auto kind : {device_kind::cpu, device_kind::gpu})
-        if (kind == device_kind::cpu || !one.op.starts_with("Host"))
-          made.push_back({.op = one.op, .device = kind, .run = one.run, .prepare = one.prepare});
-    return made;
+        if (kind == device_kind::cpu || !row.op.starts_with("Host"))
+          definitions.push_back(
+              {.op = row.op, .device = kind, .run = row.run, .prepare = row.prepare});
+    return definitions;
   }();
-  return all;
+  return kernels;
 }
 
 } // namespace troupe::test

@@ -12,67 +12,72 @@ namespace {
 
 constexpr auto kinds = one_of(dtype::i64, dtype::f32, dtype::f64);
 
-result<shapes> same_for_all(const infer_context& at) {
+result<shapes> same_for_all(const infer_context& context) {
   shapes dims;
-  for (int i = 0; i < at.outputs(); ++i)
-    dims.push_back(i < at.inputs() ? at.input(i) : at.input(0));
+  for (int i = 0; i < context.outputs(); ++i)
+    dims.push_back(i < context.inputs() ? context.input(i) : context.input(0));
   return dims;
 }
 
-result<shapes> merged(const infer_context& at) {
-  auto joint = at.input(0);
-  for (int i = 1; i < at.inputs(); ++i) {
-    TROUPE_ASSIGN(joint, merge(joint, at.input(i)));
+result<shapes> merged(const infer_context& context) {
+  auto joint_shape = context.input(0);
+  for (int i = 1; i < context.inputs(); ++i) {
+    TROUPE_ASSIGN(joint_shape, merge(joint_shape, context.input(i)));
   }
-  return shapes{joint};
+  return shapes{joint_shape};
 }
 
-result<shapes> as_valued(const infer_context& at) {
-  const auto& value = at.attr<tensor>("value");
-  if (value.type() != at.attr<dtype>("dtype"))
-    return at.invalid("value is ", value.type(), ", dtype says ", at.attr<dtype>("dtype"));
+result<shapes> as_valued(const infer_context& context) {
+  const auto& value = context.attr<tensor>("value");
+  if (value.type() != context.attr<dtype>("dtype"))
+    return context.invalid("value is ", value.type(), ", dtype says ",
+                           context.attr<dtype>("dtype"));
   return shapes{value.dims()};
 }
 
-result<shapes> as_many_as_are_not_zero(const infer_context& at) {
-  auto known = at.integers(0);
+result<shapes> as_many_as_are_not_zero(const infer_context& context) {
+  auto known = context.integers(0);
   return shapes{{known ? static_cast<int64_t>(known->size()) - std::ranges::count(*known, 0)
                        : unknown_extent}};
 }
 
 result<shapes> two_answers(const infer_context&) { return shapes{shape{}, shape{}}; }
 
-// Tests answer themselves.
+// Tests answer such waits themselves.
 void ask_nothing(responder&, question&&, answers&) {}
 result<std::unique_ptr<responder>> make_queue(const node&, std::string) {
   return failure(error_kind::unimplemented, "tests have no queues");
 }
 
 constexpr port_list x{{"x", "T"}}, x_and_y{{"x", "T"}, {"y", "T"}}, y{{"y", "T"}};
-constexpr attr_list of_kinds{{"T", kinds}},
+constexpr attr_list typed_attrs{{"T", kinds}},
     typed{{"dtype", any_type}, {"shape", attr_kind::shape, true}};
 
-edges gradient_of_add(gradient_context& at) {
-  return {at.output_gradient(0), at.output_gradient(0)};
+edges gradient_of_add(gradient_context& context) {
+  return {context.output_gradient(0), context.output_gradient(0)};
 }
-edges gradient_of_mul(gradient_context& at) {
-  auto dz = at.output_gradient(0);
-  return {at.op("Mul", {dz, at.input(1)}), at.op("Mul", {at.input(0), dz})};
+edges gradient_of_mul(gradient_context& context) {
+  auto dz = context.output_gradient(0);
+  return {context.op("Mul", {dz, context.input(1)}), context.op("Mul", {context.input(0), dz})};
 }
-edges gradient_of_neg(gradient_context& at) { return {at.op("Neg", {at.output_gradient(0)})}; }
-edges gradient_of_both(gradient_context& at) {
-  return {at.op("Add", {at.output_gradient(0), at.output_gradient(1)})};
+edges gradient_of_neg(gradient_context& context) {
+  return {context.op("Neg", {context.output_gradient(0)})};
 }
-edges gradient_of_add_n(gradient_context& at) {
-  return edges(static_cast<size_t>(at.inputs()), at.output_gradient(0));
+edges gradient_of_both(gradient_context& context) {
+  return {context.op("Add", {context.output_gradient(0), context.output_gradient(1)})};
 }
-edges gradient_that_gives_up(gradient_context& at) { return at.fail("not for this case"); }
+edges gradient_of_add_n(gradient_context& context) {
+  return edges(static_cast<size_t>(context.inputs()), context.output_gradient(0));
+}
+edges gradient_that_gives_up(gradient_context& context) {
+  return context.fail("not for this case");
+}
 edges no_gradient(gradient_context&) { return {edge{}}; }
 edges gradient_that_forgets(gradient_context&) { return {}; }
 
-std::shared_ptr<named_state> make_variable(const node& of, std::string name) {
-  return std::make_shared<variable>(std::move(name), of.attr<dtype>("dtype"),
-                                    of.attr<partial_shape>("shape"));
+std::shared_ptr<named_state> make_variable(const node& variable_node, std::string name) {
+  return std::make_shared<variable>(std::move(name), variable_node.attr<dtype>("dtype"),
+                                    variable_node.attr<partial_shape>("shape"));
 }
 
 constexpr op_def definitions[] = {
@@ -91,7 +96,7 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .inputs = x_and_y,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .effects = effect::elementwise | effect::forwardable,
      .infer = infer::broadcast_inputs,
      .gradient = gradient_of_add},
@@ -99,7 +104,7 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .inputs = x_and_y,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .effects = effect::forwardable,
      .infer = infer::broadcast_inputs,
      .gradient = gradient_of_mul},
@@ -107,7 +112,7 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .inputs = x,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .effects = effect::forwardable,
      .infer = infer::same_as_input,
      .gradient = gradient_of_neg},
@@ -123,14 +128,14 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .inputs = x,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .infer = infer::same_as_input,
      .gradient = no_gradient},
     {.name = "OnesLike",
      .doc = "For tests.",
      .inputs = x,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .infer = infer::same_as_input,
      .gradient = no_gradient},
     {.name = "Identity",
@@ -139,12 +144,12 @@ constexpr op_def definitions[] = {
      .outputs = y,
      .attrs = {{"T", any_type}},
      .infer = infer::same_as_input,
-     .gradient = [](gradient_context& at) { return edges{at.output_gradient(0)}; }},
+     .gradient = [](gradient_context& context) { return edges{context.output_gradient(0)}; }},
     {.name = "Both",
      .doc = "For tests.",
      .inputs = x,
      .outputs = {{"more", "T"}, {"less", "T"}},
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .effects = effect::forwardable,
      .infer = same_for_all,
      .gradient = gradient_of_both},
@@ -158,28 +163,28 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .inputs = x,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .infer = infer::same_as_input,
      .no_gradient = "it never ends well"},
     {.name = "GivesUp",
      .doc = "For tests.",
      .inputs = x,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .infer = infer::same_as_input,
      .gradient = gradient_that_gives_up},
     {.name = "Forgets",
      .doc = "For tests.",
      .inputs = x,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .infer = infer::same_as_input,
      .gradient = gradient_that_forgets},
     {.name = "Miscounts",
      .doc = "For tests.",
      .inputs = x,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .infer = infer::nothing},
     {.name = "NoOp", .doc = "For tests.", .infer = infer::nothing},
     {.name = "Variable",
@@ -208,7 +213,7 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .inputs = {ref("ref", "T"), {"delta", "T"}},
      .outputs = {ref("out", "T")},
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .effects = effect::stateful,
      .infer = infer::same_as_input},
     {.name = "Queue",
@@ -230,55 +235,55 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .inputs = x,
      .outputs = {{"places", "i64"}},
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .effects = effect::data_dependent_shape,
      .infer = as_many_as_are_not_zero},
     {.name = "HostOnly",
      .doc = "For tests.",
      .inputs = x,
      .outputs = y,
-     .attrs = of_kinds,
+     .attrs = typed_attrs,
      .infer = infer::same_as_input},
 };
 
 template <class T>
-T must(result<T> what) {
-  if (!what)
-    throw std::runtime_error{concat(what.status())};
-  return *std::move(what);
+T must(result<T> outcome) {
+  if (!outcome)
+    throw std::runtime_error{concat(outcome.status())};
+  return *std::move(outcome);
 }
 
 } // namespace
 
 const registry& ops() {
   static const auto known = [] {
-    registry made;
+    registry ops;
     for (const auto& op : definitions)
-      if (auto added = made.add(op); !added)
+      if (auto added = ops.add(op); !added)
         throw std::runtime_error{added.message()};
     for (const auto& kernel : kernels())
-      if (auto added = made.add(kernel); !added)
+      if (auto added = ops.add(kernel); !added)
         throw std::runtime_error{added.message()};
-    return made;
+    return ops;
   }();
   return known;
 }
 
-edge add(graph& to, node_spec spec) {
-  auto* made = must(to.add(std::move(spec)));
-  return {made, 0};
+edge add(graph& target, node_spec spec) {
+  auto* added = must(target.add(std::move(spec)));
+  return {added, 0};
 }
 
-edge constant(graph& to, tensor value) {
+edge constant(graph& target, tensor value) {
   auto type = value.type();
-  return add(to, {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}});
+  return add(target, {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}});
 }
 
-result<std::shared_ptr<named_state>> variables::operator()(const node& of) {
-  auto& found = by_name_[of.name()];
-  if (!found)
-    found = of.op().make(of, of.name());
-  return found;
+result<std::shared_ptr<named_state>> variables::operator()(const node& target_node) {
+  auto& state = by_name_[target_node.name()];
+  if (!state)
+    state = target_node.op().make(target_node, target_node.name());
+  return state;
 }
 
 } // namespace troupe::test

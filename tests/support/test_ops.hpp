@@ -1,5 +1,4 @@
-// A small world for tests of the runtime alone: ops, kernels and a device that stand for the real
-// ones.
+// Ops, kernels and a device for tests of the runtime alone, in place of the real ones.
 #pragma once
 #include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/device/device.hpp"
@@ -12,7 +11,7 @@
 
 namespace troupe::test {
 
-/// Counts what is given out, and fails at will.
+/// Counts allocations, and fails above a limit.
 class counting_allocator final : public allocator {
 public:
   void* allocate(size_t bytes) noexcept override {
@@ -67,17 +66,17 @@ const registry& ops();
 const std::vector<kernel_def>& kernels();
 
 /// An edge to the first output of a new node; throws the text of an error.
-edge add(graph& to, node_spec spec);
-edge constant(graph& to, tensor value);
+edge add(graph& target, node_spec spec);
+edge constant(graph& target, tensor value);
 template <class T>
-edge constant(graph& to, T value) {
-  return constant(to, tensor::scalar(value));
+edge constant(graph& target, T value) {
+  return constant(target, tensor::scalar(value));
 }
 
 /// Finds variables by node name.
 class variables {
 public:
-  result<std::shared_ptr<named_state>> operator()(const node& of);
+  result<std::shared_ptr<named_state>> operator()(const node& target_node);
   variable& operator[](const std::string& name) {
     return static_cast<variable&>(*by_name_.at(name));
   }

@@ -8,36 +8,37 @@ namespace {
 
 int64_t to_number(const tensor& value) { return value.data<int64_t>()[0]; }
 
-// Whole numbers wrap around, in kernels as in the reference.
+// Integers wrap around, in kernels as in the reference.
 int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 uint64_t raw(int64_t value) { return static_cast<uint64_t>(value); }
 
 } // namespace
 
-stage::stage(instance& on, std::mt19937& dice, oracle answers)
-    : on_(on), dice_(dice), answers_(std::move(answers)) {}
+stage::stage(instance& running_instance, std::mt19937& generator, oracle answers)
+    : instance_(running_instance), generator_(generator), answers_(std::move(answers)) {}
 
 tensor stage::number(int64_t value) {
-  auto made = *tensor::make(dtype::i64, {}, on_.program().device().memory());
-  made.data<int64_t>()[0] = value;
-  return made;
+  auto result = *tensor::make(dtype::i64, {}, instance_.program().device().memory());
+  result.data<int64_t>()[0] = value;
+  return result;
 }
 
 status stage::play(const std::vector<int64_t>& feeds) {
-  const auto& program = on_.program();
+  const auto& program = instance_.program();
   runs.assign(program.regions().size(), 0);
   fetched.clear();
   exported.clear();
   under_way_.clear();
-  on_.reset();
+  instance_.reset();
   for (size_t i = 0; i < program.feeds().size(); ++i)
-    on_.set_feed(i, number(feeds.at(program.feeds()[i].index)));
+    instance_.set_feed(i, number(feeds.at(program.feeds()[i].index)));
   send_token({.region = 0});
   for (uint32_t wait = 0; wait < program.waits().size(); ++wait)
-    if (program.waits()[wait].by == answered_by::channel) // nobody asks for what peers send
+    // Peers send channels' values without a request.
+    if (program.waits()[wait].by == answered_by::channel)
       answer(wait, {});
   while (!under_way_.empty()) {
-    auto chosen = dice_() % under_way_.size();
+    auto chosen = generator_() % under_way_.size();
     std::swap(under_way_[chosen], under_way_.back());
     auto deliver = std::move(under_way_.back());
     under_way_.pop_back();
@@ -45,7 +46,7 @@ status stage::play(const std::vector<int64_t>& feeds) {
     if (!deliver(region))
       continue;
     ++runs[region];
-    TROUPE_TRY(on_.run(region, *this, stop));
+    TROUPE_TRY(instance_.run(region, *this, stop));
   }
   return {};
 }
@@ -54,12 +55,12 @@ void stage::send_token(token&& to_region) {
   auto shared = std::make_shared<token>(std::move(to_region));
   under_way_.push_back([this, shared](uint32_t& region) {
     region = shared->region;
-    return on_.receive(std::move(*shared));
+    return instance_.receive(std::move(*shared));
   });
 }
 
 void stage::send_export(uint32_t export_index, tensor&& value, bool dead) {
-  auto& slot = exported[on_.program().exports()[export_index].key];
+  auto& slot = exported[instance_.program().exports()[export_index].key];
   slot = dead ? std::nullopt : std::optional{value.empty() ? 0 : to_number(value)};
 }
 
@@ -68,43 +69,47 @@ void stage::send_fetch(uint32_t fetch_index, tensor&& value, bool dead) {
 }
 
 void stage::start_wait(uint32_t wait_index, std::span<tensor> inputs) {
-  std::vector<int64_t> asked;
+  std::vector<int64_t> wait_inputs;
   for (const auto& input : inputs)
-    asked.push_back(to_number(input));
-  answer(wait_index, asked);
+    wait_inputs.push_back(to_number(input));
+  answer(wait_index, wait_inputs);
 }
 
-void stage::answer(uint32_t wait_index, const std::vector<int64_t>& asked) {
-  const auto& wait = on_.program().waits()[wait_index];
-  auto reply = answers_(wait, asked);
+void stage::answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs) {
+  const auto& wait = instance_.program().waits()[wait_index];
+  auto reply = answers_(wait, wait_inputs);
   bool dead = reply.empty();
-  under_way_.push_back([this, wait_index, region = wait.region, reply, dead](uint32_t& to) {
-    std::vector<tensor> values;
-    for (auto value : reply)
-      values.push_back(number(value));
-    to = region;
-    return on_.answer(wait_index, values, dead);
-  });
+  under_way_.push_back(
+      [this, wait_index, region = wait.region, reply, dead](uint32_t& started_region) {
+        std::vector<tensor> values;
+        for (auto value : reply)
+          values.push_back(number(value));
+        started_region = region;
+        return instance_.answer(wait_index, values, dead);
+      });
 }
 
-std::vector<int64_t> random_play::reply(const node& to, const std::vector<int64_t>& asked) {
-  auto sum = raw(to.id());
-  for (auto one : asked)
-    sum += raw(one);
-  if (to.outputs() == 0) // the news alone still has to be told from a dead answer
+std::vector<int64_t> random_play::reply(const node& answering_node,
+                                        const std::vector<int64_t>& wait_inputs) {
+  auto sum = raw(answering_node.id());
+  for (auto input : wait_inputs)
+    sum += raw(input);
+  // A live answer without outputs must still differ from a dead one.
+  if (answering_node.outputs() == 0)
     return {0};
-  return to.outputs() == 1 ? std::vector{wrap(sum)} : std::vector{wrap(sum * 3), wrap(sum - 7)};
+  return answering_node.outputs() == 1 ? std::vector{wrap(sum)}
+                                       : std::vector{wrap(sum * 3), wrap(sum - 7)};
 }
 
 random_play::random_play(unsigned seed, int size) : graph_(std::make_unique<graph>(ops())) {
-  std::mt19937 dice{seed};
-  auto below = [&](size_t bound) { return static_cast<size_t>(dice() % bound); };
-  auto& in = *graph_;
-  auto queue = add(in, {.op = "Queue"});
-  std::vector<edge> values{constant(in, int64_t{1})};
+  std::mt19937 generator{seed};
+  auto below = [&](size_t bound) { return static_cast<size_t>(generator() % bound); };
+  auto& g = *graph_;
+  auto queue = add(g, {.op = "Queue"});
+  std::vector<edge> values{constant(g, int64_t{1})};
   std::vector<node*> nodes{values[0].node};
-  // Each variable's updates and reads are ordered by control edges, or their order would be
-  // anyone's.
+  // Each variable's updates and reads are ordered by control edges; otherwise their order would be
+  // undefined.
   struct state {
     edge ref;
     node* last_update = nullptr;
@@ -112,30 +117,30 @@ random_play::random_play(unsigned seed, int size) : graph_(std::make_unique<grap
   };
   std::vector<state> states;
   for (int i = 0; i < 2; ++i)
-    states.push_back({.ref = add(in, {.op = "Variable", .attrs = {{"dtype", dtype::i64}}})});
-  auto any = [&] { return values[below(values.size())]; };
+    states.push_back({.ref = add(g, {.op = "Variable", .attrs = {{"dtype", dtype::i64}}})});
+  auto any_value = [&] { return values[below(values.size())]; };
   for (int i = 0; i < size; ++i) {
     std::vector<node*> controls;
     if (below(5) == 0)
       controls.push_back(nodes[below(nodes.size())]);
     auto make = [&](std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
-      auto made = add(in, {.op = std::move(op),
+      auto added = add(g, {.op = std::move(op),
                            .inputs = std::move(inputs),
                            .attrs = std::move(attrs),
                            .controls = controls});
-      nodes.push_back(made.node);
-      for (int k = 0; k < made.node->outputs(); ++k)
-        if (!made.node->output_is_ref(k))
-          values.push_back({made.node, k});
-      return made.node;
+      nodes.push_back(added.node);
+      for (int k = 0; k < added.node->outputs(); ++k)
+        if (!added.node->output_is_ref(k))
+          values.push_back({added.node, k});
+      return added.node;
     };
-    auto& held = states[below(states.size())];
+    auto& variable_state = states[below(states.size())];
     switch (below(12)) {
       case 0:
         make("Const", {}, {{"value", tensor::scalar<int64_t>(i)}, {"dtype", dtype::i64}});
         break;
       case 1:
-        controls.clear(); // like a Recv, it waits for nobody
+        controls.clear(); // like a Recv, it waits for no other node
         make("_Feed", {}, {{"index", feeds_++}, {"dtype", dtype::i64}, {"shape", shape{}}});
         break;
       case 2:
@@ -146,67 +151,68 @@ random_play::random_play(unsigned seed, int size) : graph_(std::make_unique<grap
         controls.clear();
         make("_RecvControl", {}, {{"key", i}, {"from", ""}});
         break;
-      case 4: make("Ask", {queue, any(), any()}); break;
-      case 5: make("Both", {any()}); break;
-      case 6: make("Neg", {any()}); break;
-      case 7: make("AddN", {any(), any(), any()}); break;
+      case 4: make("Ask", {queue, any_value(), any_value()}); break;
+      case 5: make("Both", {any_value()}); break;
+      case 6: make("Neg", {any_value()}); break;
+      case 7: make("AddN", {any_value(), any_value(), any_value()}); break;
       case 8:
-        if (held.last_update)
-          controls.push_back(held.last_update);
-        held.reads.push_back(make("Identity", {held.ref}));
+        if (variable_state.last_update)
+          controls.push_back(variable_state.last_update);
+        variable_state.reads.push_back(make("Identity", {variable_state.ref}));
         break;
       case 9:
-        controls.insert(controls.end(), held.reads.begin(), held.reads.end());
-        if (held.last_update)
-          controls.push_back(held.last_update);
-        held = {.ref = held.ref, .last_update = make("AssignAdd", {held.ref, any()})};
+        controls.insert(controls.end(), variable_state.reads.begin(), variable_state.reads.end());
+        if (variable_state.last_update)
+          controls.push_back(variable_state.last_update);
+        variable_state = {.ref = variable_state.ref,
+                          .last_update = make("AssignAdd", {variable_state.ref, any_value()})};
         break;
-      case 10: make("Mul", {any(), any()}); break;
-      default: make("Add", {any(), any()}); break;
+      case 10: make("Mul", {any_value(), any_value()}); break;
+      default: make("Add", {any_value(), any_value()}); break;
     }
   }
   int fetches = 0;
   for (int i = 0; i < 8; ++i)
-    add(in, {.op = "_Fetch", .inputs = {any()}, .attrs = {{"index", fetches++}}});
+    add(g, {.op = "_Fetch", .inputs = {any_value()}, .attrs = {{"index", fetches++}}});
 }
 
 std::map<uint32_t, std::optional<int64_t>>
-random_play::expected(const graph& of, const std::vector<int64_t>& feeds,
+random_play::expected(const graph& played_graph, const std::vector<int64_t>& feeds,
                       const std::function<bool(const node&)>& dies,
                       std::map<std::string, int64_t>& state) const {
   std::map<uint32_t, std::optional<int64_t>> fetched;
   std::map<std::pair<const node*, int>, int64_t> values;
   std::map<const node*, bool> dead;
-  for (const auto& owner : of.nodes()) {
-    const auto& at = *owner;
-    const auto& op = at.op().name;
-    std::vector<int64_t> in;
-    auto& gone = dead[&at];
-    for (const auto& input : at.inputs()) {
-      gone = gone || dead[input.node];
+  for (const auto& owner : played_graph.nodes()) {
+    const auto& computed_node = *owner;
+    const auto& op = computed_node.op().name;
+    std::vector<int64_t> input_values;
+    auto& is_dead = dead[&computed_node];
+    for (const auto& input : computed_node.inputs()) {
+      is_dead = is_dead || dead[input.node];
       if (input.node->op().name == "Variable")
-        in.push_back(state[input.node->name()]);
+        input_values.push_back(state[input.node->name()]);
       else if (!input.node->output_is_ref(input.index))
-        in.push_back(values[{input.node, input.index}]);
+        input_values.push_back(values[{input.node, input.index}]);
     }
-    for (auto* before : at.controls())
-      gone = gone || dead[before];
-    if (has(at.op().effects, effect::blocking))
-      gone = gone || dies(at);
+    for (auto* before : computed_node.controls())
+      is_dead = is_dead || dead[before];
+    if (has(computed_node.op().effects, effect::blocking))
+      is_dead = is_dead || dies(computed_node);
     if (op == "_Fetch")
-      fetched[static_cast<uint32_t>(at.attr<int64_t>("index"))] =
-          gone ? std::nullopt : std::optional{in[0]};
-    if (gone)
+      fetched[static_cast<uint32_t>(computed_node.attr<int64_t>("index"))] =
+          is_dead ? std::nullopt : std::optional{input_values[0]};
+    if (is_dead)
       continue;
-    auto x = in.empty() ? 0 : raw(in[0]);
-    auto give = [&](uint64_t value, int i = 0) { values[{&at, i}] = wrap(value); };
+    auto x = input_values.empty() ? 0 : raw(input_values[0]);
+    auto give = [&](uint64_t value, int i = 0) { values[{&computed_node, i}] = wrap(value); };
     if (op == "Const")
-      give(raw(at.attr<tensor>("value").data<int64_t>()[0]));
+      give(raw(computed_node.attr<tensor>("value").data<int64_t>()[0]));
     else if (op == "_Feed")
-      give(raw(feeds.at(static_cast<size_t>(at.attr<int64_t>("index")))));
-    else if (has(at.op().effects, effect::blocking))
-      for (int i = 0; const auto& one : reply(at, in))
-        give(raw(one), i++);
+      give(raw(feeds.at(static_cast<size_t>(computed_node.attr<int64_t>("index")))));
+    else if (has(computed_node.op().effects, effect::blocking))
+      for (int i = 0; const auto& value : reply(computed_node, input_values))
+        give(raw(value), i++);
     else if (op == "Both")
       give(x + 1, 0), give(x - 1, 1);
     else if (op == "Neg")
@@ -214,13 +220,13 @@ random_play::expected(const graph& of, const std::vector<int64_t>& feeds,
     else if (op == "Identity")
       give(x);
     else if (op == "AddN")
-      give(x + raw(in[1]) + raw(in[2]));
+      give(x + raw(input_values[1]) + raw(input_values[2]));
     else if (op == "AssignAdd")
-      state[at.inputs()[0].node->name()] = wrap(x + raw(in[1]));
+      state[computed_node.inputs()[0].node->name()] = wrap(x + raw(input_values[1]));
     else if (op == "Mul")
-      give(x * raw(in[1]));
+      give(x * raw(input_values[1]));
     else if (op == "Add")
-      give(x + raw(in[1]));
+      give(x + raw(input_values[1]));
   }
   return fetched;
 }

@@ -1,5 +1,4 @@
-// Runs programs without actors: whatever is under way is delivered in an order of the test's
-// choice.
+// Runs programs without actors: pending messages are delivered in an order that the test chooses.
 #pragma once
 #include "tests/support/test_ops.hpp"
 #include "troupe/runtime/program/instance.hpp"
@@ -17,13 +16,13 @@ public:
   using oracle =
       std::function<std::vector<int64_t>(const wait_point&, const std::vector<int64_t>&)>;
 
-  stage(instance& on, std::mt19937& dice, oracle answers);
+  stage(instance& running_instance, std::mt19937& generator, oracle answers);
 
   /// Runs one step to its end, or to the first error.
   status play(const std::vector<int64_t>& feeds);
 
   std::vector<int> runs;                               ///< of each region
-  std::map<uint32_t, std::optional<int64_t>> fetched;  ///< by index; nothing for a dead one
+  std::map<uint32_t, std::optional<int64_t>> fetched;  ///< by index; nothing for a dead fetch
   std::map<uint32_t, std::optional<int64_t>> exported; ///< by key
   stop_signal stop;
 
@@ -34,17 +33,17 @@ public:
 
 private:
   tensor number(int64_t value);
-  void answer(uint32_t wait_index, const std::vector<int64_t>& asked);
+  void answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs);
 
-  instance& on_;
-  std::mt19937& dice_;
+  instance& instance_;
+  std::mt19937& generator_;
   oracle answers_;
-  std::vector<std::function<bool(uint32_t&)>>
-      under_way_; // delivers; says whether the region starts
+  // Each function delivers a message, and returns whether the region starts.
+  std::vector<std::function<bool(uint32_t&)>> under_way_;
 };
 
-/// A random graph of whole numbers, waits and state, in a form that programs are compiled from, and
-/// what running it must give.
+/// A random graph of integers, waits and state, in the form that programs are compiled from, and
+/// the expected results of its runs.
 class random_play {
 public:
   random_play(unsigned seed, int size);
@@ -52,22 +51,24 @@ public:
   std::unique_ptr<graph> take_graph() { return std::move(graph_); }
   int feeds() const noexcept { return feeds_; }
 
-  /// Computes the fetches, node by node in the order of adding. `dies` says which waits bring
-  /// nothing.
-  std::map<uint32_t, std::optional<int64_t>> expected(const graph& of,
+  /// Computes the fetches, node by node in the order of adding. `dies` decides which waits get a
+  /// dead answer.
+  std::map<uint32_t, std::optional<int64_t>> expected(const graph& played_graph,
                                                       const std::vector<int64_t>& feeds,
                                                       const std::function<bool(const node&)>& dies,
                                                       std::map<std::string, int64_t>& state) const;
 
   /// The rule by which the tests' queue answers.
-  static std::vector<int64_t> reply(const node& to, const std::vector<int64_t>& asked);
+  static std::vector<int64_t> reply(const node& answering_node,
+                                    const std::vector<int64_t>& wait_inputs);
 
 private:
   std::unique_ptr<graph> graph_;
   int feeds_ = 0;
 };
 
-/// The ways of cutting regions, in turn: at waits, each node alone, at branches of any weight.
+/// The partitionings into regions, alternating with `round`: at waits, each node alone, at branches
+/// of any weight.
 inline region_options cutting(unsigned round) {
   return {.one_per_node = round % 3 == 1,
           .workers = round % 3 == 2 ? 2 + static_cast<int>(round % 4) : 1,

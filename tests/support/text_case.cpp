@@ -19,59 +19,62 @@ text_case::text_case(std::string_view source, std::string_view file, const regis
 }
 
 step_signature signature_of(const text_run& run) {
-  step_signature made;
-  for (const auto& one : run.feeds)
-    made.feeds.push_back(one.to);
-  for (const auto& one : run.fetches)
-    made.fetches.push_back(one.from);
-  made.targets = run.targets;
-  return made;
+  step_signature signature;
+  for (const auto& fed : run.feeds)
+    signature.feeds.push_back(fed.to);
+  for (const auto& fetched : run.fetches)
+    signature.fetches.push_back(fetched.from);
+  signature.targets = run.targets;
+  return signature;
 }
 
 std::vector<tensor> feeds_of(const text_run& run) {
   std::vector<tensor> values;
-  for (const auto& one : run.feeds)
-    values.push_back(one.value);
+  for (const auto& fed : run.feeds)
+    values.push_back(fed.value);
   return values;
 }
 
 std::string complaint_about(const text_run& run, const result<std::vector<tensor>>& outcome) {
-  auto at = concat("run at line ", run.line, ": ");
+  auto prefix = concat("run at line ", run.line, ": ");
   if (run.error) {
     auto expected = check_error(*run.error, outcome.status());
-    return expected ? "" : at + expected.message();
+    return expected ? "" : prefix + expected.message();
   }
   if (!outcome)
-    return at + concat(outcome.status());
-  std::string why;
+    return prefix + concat(outcome.status());
+  std::string problem;
   for (size_t i = 0; i < run.fetches.size(); ++i)
     if (const auto& fetch = run.fetches[i];
-        fetch.expected && !close_to((*outcome)[i], *fetch.expected, fetch.tolerance, &why))
-      return concat("line ", fetch.line, ": ", why);
+        fetch.expected && !close_to((*outcome)[i], *fetch.expected, fetch.tolerance, &problem))
+      return concat("line ", fetch.line, ": ", problem);
   return "";
 }
 
 std::chrono::milliseconds patience() { return std::chrono::seconds{20} * patience_factor(); }
 
-result<std::vector<tensor>> run(client& in, const text_case& what, size_t which,
+result<std::vector<tensor>> run(client& tested_client, const text_case& test_case, size_t run_index,
                                 std::chrono::milliseconds timeout) {
-  const auto& one = what.text.runs.at(which);
+  const auto& text_run = test_case.text.runs.at(run_index);
   auto deadline = step_clock::now() + timeout;
-  TROUPE_ASSIGN(auto step, in.prepare(*what.nodes, signature_of(one), deadline));
-  return in.run(*step, feeds_of(one), deadline);
+  TROUPE_ASSIGN(auto step,
+                tested_client.prepare(*test_case.nodes, signature_of(text_run), deadline));
+  return tested_client.run(*step, feeds_of(text_run), deadline);
 }
 
-std::string run_all(client& in, const text_case& what) {
-  for (size_t i = 0; i < what.text.runs.size(); ++i)
-    if (auto why = complaint_about(what.text.runs[i], run(in, what, i)); !why.empty())
-      return why;
+std::string run_all(client& tested_client, const text_case& test_case) {
+  for (size_t i = 0; i < test_case.text.runs.size(); ++i)
+    if (auto run_difference =
+            complaint_about(test_case.text.runs[i], run(tested_client, test_case, i));
+        !run_difference.empty())
+      return run_difference;
   return "";
 }
 
-text_graph place_each(const text_graph& text, const graph& from, graph& to,
+text_graph place_each(const text_graph& text, const graph& from, graph& target,
                       const std::function<std::string(const node&)>& device_of) {
   std::unordered_map<const node*, node*> copies;
-  auto moved = [&](edge what) { return edge{copies.at(what.node), what.index}; };
+  auto moved = [&](edge output) { return edge{copies.at(output.node), output.index}; };
   for (const auto& n : from.nodes()) {
     std::vector<edge> inputs;
     std::vector<node*> controls;
@@ -79,38 +82,39 @@ text_graph place_each(const text_graph& text, const graph& from, graph& to,
       inputs.push_back(moved(input));
     for (auto* before : n->controls())
       controls.push_back(copies.at(before));
-    auto made = to.add({.op = std::string{n->op().name},
-                        .name = n->name(),
-                        .inputs = std::move(inputs),
-                        .attrs = n->attrs(),
-                        .controls = std::move(controls),
-                        .device = n->device().empty() ? device_of(*n) : std::string{}});
-    if (!made)
-      throw std::runtime_error{made.status().message()};
-    copies[n.get()] = *made;
+    auto copy = target.add({.op = std::string{n->op().name},
+                            .name = n->name(),
+                            .inputs = std::move(inputs),
+                            .attrs = n->attrs(),
+                            .controls = std::move(controls),
+                            .device = n->device().empty() ? device_of(*n) : std::string{}});
+    if (!copy)
+      throw std::runtime_error{copy.status().message()};
+    copies[n.get()] = *copy;
   }
   auto placed = text;
   for (auto& run : placed.runs) {
-    for (auto& one : run.feeds)
-      one.to = moved(one.to);
-    for (auto& one : run.fetches)
-      one.from = moved(one.from);
-    for (auto& one : run.targets)
-      one = copies.at(one);
+    for (auto& fed : run.feeds)
+      fed.to = moved(fed.to);
+    for (auto& fetched : run.fetches)
+      fetched.from = moved(fetched.from);
+    for (auto& run_target : run.targets)
+      run_target = copies.at(run_target);
   }
   return placed;
 }
 
-text_graph spread(const text_graph& text, const graph& from, graph& to,
+text_graph spread(const text_graph& text, const graph& from, graph& target,
                   const std::vector<std::string>& devices, size_t first) {
   auto next = first;
-  return place_each(text, from, to, [&](const node& at) {
-    bool refs = uses_state(at);
-    for (int i = 0; i < at.outputs(); ++i)
-      refs = refs || at.output_is_ref(i);
-    if (at.op().makes != resource::none && at.op().ask)
-      return devices[first % devices.size()]; // what it asks has a name, and nodes share it
-    if (at.op().name.starts_with("TensorArray") || at.op().name.starts_with("Stack"))
+  return place_each(text, from, target, [&](const node& graph_node) {
+    bool refs = uses_state(graph_node);
+    for (int i = 0; i < graph_node.outputs(); ++i)
+      refs = refs || graph_node.output_is_ref(i);
+    if (graph_node.op().makes != resource::none && graph_node.op().ask)
+      return devices[first % devices.size()]; // its resource has a name, which the nodes share
+    if (graph_node.op().name.starts_with("TensorArray") ||
+        graph_node.op().name.starts_with("Stack"))
       return devices[first % devices.size()]; // their handles cannot be sent
     return refs ? std::string{} : devices[next++ % devices.size()];
   });

@@ -1,4 +1,4 @@
-// A text graph with what is needed to run it in a session.
+// A parsed text graph, ready to run in a session.
 #pragma once
 #include "troupe/actors/session/client.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -11,7 +11,7 @@
 namespace troupe::test {
 
 struct text_case {
-  /// Parses; throws the text of an error. Without `ops`, with those of the library.
+  /// Parses; throws the text of an error. Without `ops`, with the library's ops.
   explicit text_case(std::string_view text, std::string_view file = "test",
                      const registry* ops = nullptr);
 
@@ -22,25 +22,27 @@ struct text_case {
 step_signature signature_of(const text_run& run);
 std::vector<tensor> feeds_of(const text_run& run);
 
-/// Returns what is wrong with an outcome; nothing if it is what the run expects.
+/// Returns the difference of an outcome from the run's expectation; empty if there is none.
 std::string complaint_about(const text_run& run, const result<std::vector<tensor>>& outcome);
 
-/// How long what ends in a moment may take: 20 s, or as many times that as TROUPE_PATIENCE says.
+/// A timeout for fast operations: 20 s times TROUPE_PATIENCE.
 std::chrono::milliseconds patience();
 
 /// Prepares and runs the first run (or another) in a session.
-result<std::vector<tensor>> run(client& in, const text_case& what, size_t which = 0,
+result<std::vector<tensor>> run(client& tested_client, const text_case& test_case,
+                                size_t run_index = 0,
                                 std::chrono::milliseconds timeout = patience());
-/// Runs all of it, and returns the first device_error.
-std::string run_all(client& in, const text_case& what);
+/// Runs all runs in order, and returns the first difference.
+std::string run_all(client& tested_client, const text_case& test_case);
 
 /// Copies a graph onto tasks: nodes that neither have nor use refs go round-robin over `devices`.
 /// Returns the runs with the copied edges.
-text_graph spread(const text_graph& text, const graph& from, graph& to,
+text_graph spread(const text_graph& text, const graph& from, graph& target,
                   const std::vector<std::string>& devices, size_t first);
 
-/// The same onto devices as the function says, which is asked for every node that names none.
-text_graph place_each(const text_graph& text, const graph& from, graph& to,
+/// Copies a graph onto devices that the function returns; it is called for every node without a
+/// device.
+text_graph place_each(const text_graph& text, const graph& from, graph& target,
                       const std::function<std::string(const node&)>& device_of);
 
 } // namespace troupe::test

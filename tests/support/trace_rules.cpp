@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 using track = std::pair<int, int>; // process and thread
 
-// Times are micros in decimals; three digits are nanoseconds.
+// Times are decimal microseconds; three digits after the point are nanoseconds.
 constexpr double rounding = 0.0011;
 
 track track_of(const json& event) {
@@ -26,43 +26,43 @@ std::string device_error(const char* rule, const json& event) {
 
 // Slices of one thread, in the trace's order.
 std::string broken_nesting(const std::vector<json>& slices) {
-  std::vector<double> open; // where the enclosing ones end
+  std::vector<double> open; // ends of the enclosing slices
   double last = 0;
-  for (const auto& one : slices) {
-    if (begin_of(one) < last)
-      return device_error("begins before the one before it", one);
-    last = begin_of(one);
-    while (!open.empty() && open.back() <= begin_of(one) + rounding)
+  for (const auto& slice : slices) {
+    if (begin_of(slice) < last)
+      return device_error("begins before the one before it", slice);
+    last = begin_of(slice);
+    while (!open.empty() && open.back() <= begin_of(slice) + rounding)
       open.pop_back();
-    if (!open.empty() && end_of(one) > open.back() + rounding)
-      return device_error("ends after what encloses it", one);
-    open.push_back(end_of(one));
+    if (!open.empty() && end_of(slice) > open.back() + rounding)
+      return device_error("ends after what encloses it", slice);
+    open.push_back(end_of(slice));
   }
   return "";
 }
 
 bool within_a_slice(const json& point, const std::map<track, std::vector<json>>& slices) {
-  auto on = slices.find(track_of(point));
-  return on != slices.end() && std::ranges::any_of(on->second, [&](const json& one) {
-           return begin_of(one) <= begin_of(point) + rounding &&
-                  end_of(one) >= begin_of(point) - rounding;
+  auto track = slices.find(track_of(point));
+  return track != slices.end() && std::ranges::any_of(track->second, [&](const json& entry) {
+           return begin_of(entry) <= begin_of(point) + rounding &&
+                  end_of(entry) >= begin_of(point) - rounding;
          });
 }
 
 std::string broken_pairs(const std::vector<json>& events, const char* first, const char* last) {
   std::map<std::string, json> open;
-  for (const auto& one : events) {
-    auto id = one.at("cat").get<std::string>() + ' ' + one.at("id").get<std::string>();
-    if (one.at("ph") == first && !open.emplace(id, one).second)
-      return device_error("its id is in use", one);
-    if (one.at("ph") != last)
+  for (const auto& event : events) {
+    auto id = event.at("cat").get<std::string>() + ' ' + event.at("id").get<std::string>();
+    if (event.at("ph") == first && !open.emplace(id, event).second)
+      return device_error("its id is in use", event);
+    if (event.at("ph") != last)
       continue;
-    auto it = open.find(id);
-    if (it == open.end())
-      return device_error("ends what did not begin", one);
-    if (begin_of(one) + rounding < begin_of(it->second))
-      return device_error("ends before it begins", one);
-    open.erase(it);
+    auto entry = open.find(id);
+    if (entry == open.end())
+      return device_error("ends what did not begin", event);
+    if (begin_of(event) + rounding < begin_of(entry->second))
+      return device_error("ends before it begins", event);
+    open.erase(entry);
   }
   return open.empty() ? "" : device_error("does not end", open.begin()->second);
 }
@@ -72,52 +72,52 @@ std::string check(const json& trace) {
   std::set<int> named_processes;
   std::set<track> named_threads;
   std::vector<json> spans, arrows;
-  std::map<std::pair<int, std::string>, double> counters; // when each was last told
-  for (const auto& one : trace.at("traceEvents")) {
-    auto phase = one.at("ph").get<std::string>();
-    auto on = track_of(one);
-    if (one.at("name").get<std::string>().empty())
-      return device_error("has no name", one);
+  std::map<std::pair<int, std::string>, double> counters; // time of each counter's last event
+  for (const auto& trace_event : trace.at("traceEvents")) {
+    auto phase = trace_event.at("ph").get<std::string>();
+    auto track = track_of(trace_event);
+    if (trace_event.at("name").get<std::string>().empty())
+      return device_error("has no name", trace_event);
     if (phase == "M") {
-      if (one.at("args").at("name").get<std::string>().empty())
-        return device_error("gives no name", one);
-      one.at("name") == "process_name" ? (void)named_processes.insert(on.first)
-                                       : (void)named_threads.insert(on);
+      if (trace_event.at("args").at("name").get<std::string>().empty())
+        return device_error("gives no name", trace_event);
+      trace_event.at("name") == "process_name" ? (void)named_processes.insert(track.first)
+                                               : (void)named_threads.insert(track);
       continue;
     }
-    if (begin_of(one) < 0)
-      return device_error("lies before the beginning", one);
+    if (begin_of(trace_event) < 0)
+      return device_error("lies before the beginning", trace_event);
     if (phase == "X") {
-      if (one.at("dur").get<double>() < 0)
-        return device_error("takes less than no time", one);
-      slices[on].push_back(one);
+      if (trace_event.at("dur").get<double>() < 0)
+        return device_error("takes less than no time", trace_event);
+      slices[track].push_back(trace_event);
     } else if (phase == "b" || phase == "e") {
-      spans.push_back(one);
+      spans.push_back(trace_event);
     } else if (phase == "s" || phase == "f") {
-      arrows.push_back(one);
+      arrows.push_back(trace_event);
     } else if (phase == "C") {
-      if (one.at("args").at("bytes").get<double>() < 0)
-        return device_error("counts less than nothing", one);
-      if (auto& last = counters[{on.first, one.at("name").get<std::string>()}];
-          begin_of(one) < std::exchange(last, begin_of(one)))
-        return device_error("a counter goes back in time", one);
+      if (trace_event.at("args").at("bytes").get<double>() < 0)
+        return device_error("counts less than nothing", trace_event);
+      if (auto& last = counters[{track.first, trace_event.at("name").get<std::string>()}];
+          begin_of(trace_event) < std::exchange(last, begin_of(trace_event)))
+        return device_error("a counter goes back in time", trace_event);
     } else {
-      return device_error("is of an unknown phase", one);
+      return device_error("is of an unknown phase", trace_event);
     }
-    if (!named_processes.contains(on.first))
-      return device_error("its process has no name", one);
+    if (!named_processes.contains(track.first))
+      return device_error("its process has no name", trace_event);
   }
-  for (const auto& [on, of] : slices) {
-    if (!named_threads.contains(on))
-      return device_error("its thread has no name", of.front());
-    if (auto why = broken_nesting(of); !why.empty())
-      return why;
+  for (const auto& [track, slices_of_track] : slices) {
+    if (!named_threads.contains(track))
+      return device_error("its thread has no name", slices_of_track.front());
+    if (auto outcome = broken_nesting(slices_of_track); !outcome.empty())
+      return outcome;
   }
-  for (const auto& one : arrows)
-    if (!within_a_slice(one, slices))
-      return device_error("hangs in the air", one);
-  auto why = broken_pairs(spans, "b", "e");
-  return why.empty() ? broken_pairs(arrows, "s", "f") : why;
+  for (const auto& arrow : arrows)
+    if (!within_a_slice(arrow, slices))
+      return device_error("hangs in the air", arrow);
+  auto outcome = broken_pairs(spans, "b", "e");
+  return outcome.empty() ? broken_pairs(arrows, "s", "f") : outcome;
 }
 
 } // namespace
@@ -131,11 +131,11 @@ std::string broken_rule(const json& trace) {
 }
 
 std::vector<json> slices(const json& trace, std::string_view name) {
-  std::vector<json> found;
-  for (const auto& one : trace.at("traceEvents"))
-    if (one.at("ph") == "X" && one.at("name") == name)
-      found.push_back(one);
-  return found;
+  std::vector<json> events;
+  for (const auto& trace_event : trace.at("traceEvents"))
+    if (trace_event.at("ph") == "X" && trace_event.at("name") == name)
+      events.push_back(trace_event);
+  return events;
 }
 
 } // namespace troupe::test

@@ -1,4 +1,4 @@
-// The rules of the trace-event format, as far as viewers stumble over what breaks them.
+// The rules of the trace-event format whose violation confuses viewers.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -8,9 +8,9 @@
 
 namespace troupe::test {
 
-/// Returns the first rule that a trace breaks, or nothing: each event has what its phase demands;
-/// on each thread slices come in the order of their beginnings and nest; what begins with an id
-/// ends once, later; an arrow's two ends lie within slices, its head not before its tail; processes
+/// Returns the first rule that a trace breaks, or nothing: each event has the fields of its phase;
+/// on each thread slices are ordered by their begin, and nest; an event that begins with an id ends
+/// once, later; both ends of an arrow lie within slices, the head not before the tail; processes
 /// and threads have names.
 std::string broken_rule(const nlohmann::json& trace);
 

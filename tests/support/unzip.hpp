@@ -1,10 +1,10 @@
-// Files that are stored compressed.
+// Reads compressed files.
 #pragma once
 #include <string>
 
 namespace troupe::test {
 
-/// The content of a .gz file; throws where there is none.
+/// The content of a .gz file; throws if the file does not exist.
 std::string unzipped(const std::string& path);
 
 } // namespace troupe::test

@@ -8,9 +8,9 @@ namespace troupe::test {
 
 std::vector<std::string> wanted_ops() {
   const auto* list = std::getenv("TROUPE_OPS");
-  std::istringstream in{list ? list : ""};
+  std::istringstream stream{list ? list : ""};
   std::vector<std::string> names;
-  for (std::string name; std::getline(in, name, ',');)
+  for (std::string name; std::getline(stream, name, ',');)
     names.push_back(name);
   return names;
 }
@@ -18,8 +18,8 @@ std::vector<std::string> wanted_ops() {
 bool all_ops_wanted() { return std::getenv("TROUPE_OPS") == nullptr; }
 
 bool is_wanted(std::string_view op) {
-  auto wanted = wanted_ops();
-  return all_ops_wanted() || std::ranges::find(wanted, op) != wanted.end();
+  auto wanted_names = wanted_ops();
+  return all_ops_wanted() || std::ranges::find(wanted_names, op) != wanted_names.end();
 }
 
 } // namespace troupe::test

@@ -1,4 +1,4 @@
-// Which ops the tests that walk the registry look at.
+// The ops that tests of the whole registry cover.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,9 +6,9 @@
 
 namespace troupe::test {
 
-/// The environment variable TROUPE_OPS ("Relu,Conv2D") chooses them; else all are wanted.
+/// The environment variable TROUPE_OPS ("Relu,Conv2D") selects ops; without it all are selected.
 bool is_wanted(std::string_view op);
 bool all_ops_wanted();
-std::vector<std::string> wanted_ops(); ///< the names that it lists; none where all are wanted
+std::vector<std::string> wanted_ops(); ///< the selected names; empty if all are selected
 
 } // namespace troupe::test

@@ -1,4 +1,4 @@
-// Ends a test that hangs: a wait without a bound must fail, not stop the whole run.
+// Aborts a test that hangs: a wait without a bound must fail, not stop the whole run.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace troupe::test {
 
-/// How much longer than promised something may take under a sanitizer, which slows everything down.
+/// The factor for time limits under a sanitizer, which slows everything down.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 inline constexpr int slowness = 5;
 #else
@@ -24,7 +24,7 @@ inline constexpr bool gigabytes_fit = false;
 inline constexpr bool gigabytes_fit = true;
 #endif
 
-/// How many times longer TROUPE_PATIENCE wants tests to be waited for, which tools slow down.
+/// The factor TROUPE_PATIENCE for all timeouts, for tools that slow tests down.
 inline int patience_factor() {
   const auto* text = std::getenv("TROUPE_PATIENCE");
   return text ? std::max(1, std::atoi(text)) : 1;

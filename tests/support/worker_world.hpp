@@ -1,4 +1,4 @@
-// A worker without threads, and a peer that says what a test wants.
+// A worker without threads, and a peer whose messages the test chooses.
 #pragma once
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
@@ -23,11 +23,11 @@ inline const task_name self{"worker", 0};
 inline constexpr uint64_t incarnation = 99;
 
 struct worker_world : actor_world {
-  std::function<void()> at_next_look; // at the clock, once
+  std::function<void()> at_next_look; // called once, at the next look at the clock
   std::shared_ptr<step_server> server =
       std::make_shared<step_server>(self, incarnation, [this, look = clock_of(system())] {
-        if (auto act = std::exchange(at_next_look, {}))
-          act();
+        if (auto body = std::exchange(at_next_look, {}))
+          body();
         return look();
       });
   step_table& steps = server->steps();
@@ -45,91 +45,93 @@ struct worker_world : actor_world {
     options.devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
     worker = spawn_worker(system(), std::move(options));
     peer = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
-      return {[this](outgoing& what) { sent.push_back(std::move(what.content)); }};
+      return {[this](outgoing& outgoing_message) {
+        sent.push_back(std::move(outgoing_message.content));
+      }};
     });
   }
   ~worker_world() {
-    for (auto* one : {&worker, &membership, &peer})
-      if (*one)
-        caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    for (auto* actor_handle : {&worker, &membership, &peer})
+      if (*actor_handle)
+        caf::anon_send_exit(*actor_handle, caf::exit_reason::user_shutdown);
     worker = membership = peer = nullptr;
     run();
   }
 
-  // Cuts a run into what this task gets of it; the other device is on another task.
-  std::vector<partition> cut_for(const text_case& of, size_t which = 0) {
+  // Partitions a run, and returns this task's part; the other device is on another task.
+  std::vector<partition> cut_for(const text_case& test_case, size_t run_index = 0) {
     device_list devices{{"worker", 0, "cpu", 0}, {"ps", 0, "cpu", 0}};
-    auto signature = signature_of(of.text.runs.at(which));
-    auto closed = extract(*of.nodes, signature);
+    auto signature = signature_of(test_case.text.runs.at(run_index));
+    auto closed = extract(*test_case.nodes, signature);
     REQUIRE(closed);
     auto chosen = place(*closed->nodes, devices);
     REQUIRE(chosen);
     auto parts = cut(*closed->nodes, chosen->chosen, devices);
     REQUIRE(parts);
-    std::erase_if(*parts, [](const auto& one) { return one.device.job != "worker"; });
+    std::erase_if(*parts, [](const auto& part) { return part.device.job != "worker"; });
     return *std::move(parts);
   }
-  result<registered> register_it(const text_case& of, size_t which = 0) {
-    auto what = std::make_shared<register_partitions>();
-    what->partitions = cut_for(of, which);
-    auto box = ask<registered>(worker, register_request{what});
+  result<registered> register_it(const text_case& test_case, size_t run_index = 0) {
+    auto registration = std::make_shared<register_partitions>();
+    registration->partitions = cut_for(test_case, run_index);
+    auto answer = ask<registered>(worker, register_request{registration});
     run();
-    REQUIRE(*box);
-    INFO((**box).status());
-    REQUIRE((**box).ok());
-    return **box;
+    REQUIRE(*answer);
+    INFO((**answer).status());
+    REQUIRE((**answer).ok());
+    return **answer;
   }
   answer_box<step_result> begin(uint64_t handle, uint64_t step,
                                 std::vector<indexed_tensor> feeds = {},
                                 std::chrono::milliseconds timeout = 1s) {
-    auto box =
+    auto answer =
         ask<step_result>(worker, run_request{handle, {0, step}, now() + timeout, std::move(feeds)});
     run();
-    return box;
+    return answer;
   }
-  void from_peer(message what, connection_ptr from = {}) {
+  void from_peer(message content, connection_ptr from = {}) {
     if (!from)
       from = connection;
-    if (!server->serve(what, from, peer))
-      caf::anon_send(worker, incoming{std::move(what), peer, from});
+    if (!server->serve(content, from, peer))
+      caf::anon_send(worker, incoming{std::move(content), peer, from});
     run();
   }
   // Another connection of the same peer.
   static connection_ptr connect() {
-    auto made = std::make_shared<peer_connection>();
-    made->peer = "client 5";
-    return made;
+    auto new_connection = std::make_shared<peer_connection>();
+    new_connection->peer = "client 5";
+    return new_connection;
   }
-  void lose(peer_connection& which) {
-    server->lose(which, failure(error_kind::unavailable, "reset"));
+  void lose(peer_connection& lost_connection) {
+    server->lose(lost_connection, failure(error_kind::unavailable, "reset"));
     run();
   }
-  // Runs a step as another process would.
-  status run_from_peer(uint64_t handle, uint64_t step, uint64_t of_incarnation = 0) {
+  // Runs a step as another process does.
+  status run_from_peer(uint64_t handle, uint64_t step, uint64_t incarnation = 0) {
     from_peer(run_step{.request = step,
                        .handle = handle,
                        .step = {0, step},
                        .deadline_ms = 1000,
                        .feeds = {},
-                       .incarnation = of_incarnation});
-    auto* done = std::get_if<step_done>(&sent.back());
-    REQUIRE(done);
-    CHECK(done->request == step);
-    return done->outcome;
+                       .incarnation = incarnation});
+    auto* reply = std::get_if<step_done>(&sent.back());
+    REQUIRE(reply);
+    CHECK(reply->request == step);
+    return reply->outcome;
   }
-  // As another process writes it.
-  register_graph graph_of(const text_case& of, size_t which) {
-    register_graph what;
-    for (auto& part : cut_for(of, which)) {
+  // The message as another process writes it.
+  register_graph graph_of(const text_case& test_case, size_t run_index) {
+    register_graph registration;
+    for (auto& part : cut_for(test_case, run_index)) {
       auto bytes = write_graph(*part.nodes);
       REQUIRE(bytes);
-      what.partitions.push_back({to_string(part.device), *std::move(bytes)});
+      registration.partitions.push_back({to_string(part.device), *std::move(bytes)});
     }
-    return what;
+    return registration;
   }
-  // Registers as another process would.
-  uint64_t register_from_peer(const text_case& of, size_t which = 0) {
-    from_peer(graph_of(of, which));
+  // Registers a graph as another process does.
+  uint64_t register_from_peer(const text_case& test_case, size_t run_index = 0) {
+    from_peer(graph_of(test_case, run_index));
     auto* reply = std::get_if<register_reply>(&sent.back());
     REQUIRE(reply);
     REQUIRE(reply->outcome.ok());

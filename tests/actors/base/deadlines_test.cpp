@@ -7,51 +7,52 @@ namespace troupe::test::deadlines_test {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("what is due is done at its time, in order, unless it is removed") {
+TEST_CASE("deadlines fire at their time and in order, unless they are removed") {
   actor_world world;
-  std::string done;
+  std::string ran;
   auto actor = world.system().spawn([&](caf::event_based_actor* self) -> caf::behavior {
-    auto due = std::make_shared<deadlines>();
+    auto timers = std::make_shared<deadlines>();
     auto start = self->clock().now();
-    due->add(self, start + 300ms, [&] { done += 'c'; });
-    due->add(self, start + 100ms, [&] { done += 'a'; });
-    auto never = due->add(self, start + 150ms, [&] { done += '!'; });
-    due->add(self, start + 200ms, [=, &done] {
-      done += 'b';
-      due->add(self, self->clock().now() + 50ms, [&] { done += 'x'; });
+    timers->add(self, start + 300ms, [&] { ran += 'c'; });
+    timers->add(self, start + 100ms, [&] { ran += 'a'; });
+    auto removed_timer = timers->add(self, start + 150ms, [&] { ran += '!'; });
+    timers->add(self, start + 200ms, [=, &ran] {
+      ran += 'b';
+      timers->add(self, self->clock().now() + 50ms, [&] { ran += 'x'; });
     });
-    due->remove(never);
-    return {[=](wake_atom) { due->wake(self); }};
+    timers->remove(removed_timer);
+    return {[=](wake_atom) { timers->wake(self); }};
   });
   world.run();
   world.pass(99ms);
-  CHECK(done.empty());
+  CHECK(ran.empty());
   world.pass(1ms);
-  CHECK(done == "a");
+  CHECK(ran == "a");
   world.pass(100ms);
-  CHECK(done == "ab");
+  CHECK(ran == "ab");
   world.pass(49ms);
-  CHECK(done == "ab");
+  CHECK(ran == "ab");
   world.pass(1s);
-  CHECK(done == "abxc");
+  CHECK(ran == "abxc");
 }
 
 TEST_CASE("near deadlines among far ones leave no messages under way") {
   actor_world world;
-  int done = 0;
+  int run_count = 0;
   auto actor = world.system().spawn([&](caf::event_based_actor* self) -> caf::behavior {
-    auto due = std::make_shared<deadlines>();
-    due->add(self, self->clock().now() + 1h, [] {});
-    return {[=](wake_atom) { due->wake(self); },
-            [=, &done](int ms) {
-              due->add(self, self->clock().now() + std::chrono::milliseconds{ms}, [&] { ++done; });
+    auto timers = std::make_shared<deadlines>();
+    timers->add(self, self->clock().now() + 1h, [] {});
+    return {[=](wake_atom) { timers->wake(self); },
+            [=, &run_count](int ms) {
+              timers->add(self, self->clock().now() + std::chrono::milliseconds{ms},
+                          [&] { ++run_count; });
             }};
   });
   for (int i = 0; i < 100; ++i) {
     caf::anon_send(actor, 5);
     world.run();
     world.pass(5ms);
-    REQUIRE(done == i + 1);
+    REQUIRE(run_count == i + 1);
   }
   CHECK(world.timers() <= 2);
 }

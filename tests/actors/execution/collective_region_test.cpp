@@ -1,5 +1,5 @@
-// Steps whose devices compute together: on processors and on simulated GPUs, many at once, and when
-// something goes wrong.
+// Steps whose devices compute collective operations together: on processors and on simulated GPUs,
+// concurrently, and with failures.
 #include "tests/simulated_gpu/simulated_collectives.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
@@ -24,83 +24,84 @@ namespace {
 enum class kind_of_devices { processors, gpus, on_one_gpu };
 
 std::vector<std::shared_ptr<device>> make_some(kind_of_devices kind, int count,
-                                               const gpu::simulation& like) {
+                                               const gpu::simulation& simulation) {
   if (kind == kind_of_devices::gpus)
-    return make_simulated_devices(count, like);
-  std::vector<std::shared_ptr<device>> made;
+    return make_simulated_devices(count, simulation);
+  std::vector<std::shared_ptr<device>> devices;
   if (kind == kind_of_devices::processors) {
     for (int i = 0; i < count; ++i)
-      made.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 2}));
-    return made;
+      devices.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 2}));
+    return devices;
   }
-  made.push_back(make_cpu_device({.intra_op_threads = 1}));
+  devices.push_back(make_cpu_device({.intra_op_threads = 1}));
   for (int i = 0; i < count; ++i) {
-    auto options = like;
+    auto options = simulation;
     options.seed += static_cast<unsigned>(i) * 100;
-    auto one =
-        gpu::make_device(gpu::make_simulated_driver_on(0, options), made.front(), {.ordinal = i});
-    REQUIRE(one);
-    made.push_back(*std::move(one));
+    auto member_device = gpu::make_device(gpu::make_simulated_driver_on(0, options),
+                                          devices.front(), {.ordinal = i});
+    REQUIRE(member_device);
+    devices.push_back(*std::move(member_device));
   }
-  return made;
+  return devices;
 }
 
-std::unique_ptr<client> make_session(kind_of_devices kind, int count,
-                                     const gpu::simulation& like = {.seed = std::random_device{}()},
-                                     const program_options& programs = {}) {
-  INFO("seed " << like.seed);
+std::unique_ptr<client>
+make_session(kind_of_devices kind, int count,
+             const gpu::simulation& simulation = {.seed = std::random_device{}()},
+             const program_options& programs = {}) {
+  INFO("seed " << simulation.seed);
   client_options options;
   options.ops = &simulated_library();
-  options.make_devices = [=] { return make_some(kind, count, like); };
+  options.make_devices = [=] { return make_some(kind, count, simulation); };
   options.inter_op_threads = 2;
   options.passes.fold = false;
   options.programs = programs;
-  auto started = client::local(options);
-  REQUIRE(started);
-  return *std::move(started);
+  auto local_client = client::local(options);
+  REQUIRE(local_client);
+  return *std::move(local_client);
 }
 
-// Text in which {i} stands for the number of each member and {d} for its device; lines with neither
-// stand once.
+// Expands a text: a line with {i} or {d} is repeated for each member, with the member's number and
+// its device. Other lines appear once.
 std::string repeated(std::string_view text, kind_of_devices kind, int count) {
-  std::string all;
-  auto replace = [](std::string line, std::string_view what, const std::string& by) {
-    for (size_t at; (at = line.find(what)) != std::string::npos;)
-      line.replace(at, what.size(), by);
+  std::string expanded;
+  auto replace = [](std::string line, std::string_view pattern, const std::string& replacement) {
+    for (size_t position; (position = line.find(pattern)) != std::string::npos;)
+      line.replace(position, pattern.size(), replacement);
     return line;
   };
   std::istringstream lines{std::string{text}};
   for (std::string line; std::getline(lines, line);) {
-    auto each = line.find("{i}") != std::string::npos;
-    for (int i = 0; i < (each ? count : 1); ++i) {
+    auto stands_for_member = line.find("{i}") != std::string::npos;
+    for (int i = 0; i < (stands_for_member ? count : 1); ++i) {
       auto device = concat(kind == kind_of_devices::processors ? "/cpu:" : "/gpu:", i);
-      all +=
+      expanded +=
           replace(replace(replace(line, "{i}", concat(i)), "{d}", device), "{n}", concat(count)) +
           '\n';
     }
   }
-  return all;
+  return expanded;
 }
 
 text_case case_of(std::string_view text, kind_of_devices kind, int count) {
   return text_case{repeated(text, kind, count), "test", &simulated_library()};
 }
 
-result<std::vector<tensor>> run_one(client& in, const text_case& what,
-                                    std::chrono::milliseconds timeout = 20s, size_t which = 0) {
-  const auto& run = what.text.runs.at(which);
+result<std::vector<tensor>> run_one(client& session, const text_case& test_case,
+                                    std::chrono::milliseconds timeout = 20s, size_t run_index = 0) {
+  const auto& run = test_case.text.runs.at(run_index);
   auto deadline = step_clock::now() + timeout;
-  TROUPE_ASSIGN(auto step, in.prepare(*what.nodes, signature_of(run), deadline));
-  return in.run(*step, feeds_of(run), deadline);
+  TROUPE_ASSIGN(auto step, session.prepare(*test_case.nodes, signature_of(run), deadline));
+  return session.run(*step, feeds_of(run), deadline);
 }
 
-bool says(const status& what, std::initializer_list<std::string_view> parts) {
-  INFO(what);
+bool message_contains(const status& outcome, std::initializer_list<std::string_view> parts) {
+  INFO(outcome);
   for (auto part : parts) {
     INFO("expected: " << part);
-    CHECK(what.message().find(part) != std::string::npos);
+    CHECK(outcome.message().find(part) != std::string::npos);
   }
-  return !what;
+  return !outcome;
 }
 
 constexpr std::pair<kind_of_devices, int> all_kinds[] = {
@@ -144,21 +145,22 @@ std::string complaint_about_sums(const std::vector<tensor>& got, int count) {
 
 } // namespace
 
-TEST_CASE("devices compute together what each would, had it all") {
+TEST_CASE("a collective operation gives each device what it would compute from all inputs") {
   watchdog watch;
   for (auto [kind, count] : all_kinds) {
     INFO(count << " of kind " << static_cast<int>(kind));
     auto session = make_session(kind, count);
     auto text = case_of(all_sums, kind, count);
-    for (int i = 0; i < 8; ++i) { // GPUs repeat what they have recorded
-      auto got = run_one(*session, text);
-      REQUIRE(got.status().ok());
-      REQUIRE(complaint_about_sums(*got, count) == "");
+    for (int i = 0; i < 8; ++i) { // GPUs replay recorded steps
+      auto results = run_one(*session, text);
+      REQUIRE(results.status().ok());
+      REQUIRE(complaint_about_sums(*results, count) == "");
     }
   }
 }
 
-TEST_CASE("GPUs of deterministic sessions use what they compute together when it is there") {
+TEST_CASE(
+    "GPUs of deterministic sessions use the result of a collective only after it is computed") {
   watchdog watch;
   for (auto [kind, count] : all_kinds)
     for (bool replay : {false, true}) {
@@ -167,14 +169,14 @@ TEST_CASE("GPUs of deterministic sessions use what they compute together when it
                                   {.deterministic = true, .replay = replay});
       auto text = case_of(all_sums, kind, count);
       for (int i = 0; i < 8; ++i) {
-        auto got = run_one(*session, text);
-        REQUIRE(got.status().ok());
-        REQUIRE(complaint_about_sums(*got, count) == "");
+        auto results = run_one(*session, text);
+        REQUIRE(results.status().ok());
+        REQUIRE(complaint_about_sums(*results, count) == "");
       }
     }
 }
 
-TEST_CASE("what GPUs launch before they compute together is repeated as one launch") {
+TEST_CASE("a GPU's launches before a collective operation are replayed as one launch") {
   watchdog watch;
   for (auto kind : {kind_of_devices::gpus, kind_of_devices::on_one_gpu}) {
     INFO("kind " << static_cast<int>(kind));
@@ -211,7 +213,7 @@ fetch f{i} = f32[8, 72]
   }
 }
 
-TEST_CASE("many steps at once on the same devices do not mix, and none waits for another") {
+TEST_CASE("concurrent steps on the same devices do not mix, and no step waits for another") {
   watchdog watch{100s};
   for (auto [kind, count] : all_kinds) {
     INFO(count << " of kind " << static_cast<int>(kind));
@@ -229,7 +231,7 @@ fetch again{i}
     const auto& run = text.text.runs.at(0);
     auto step = session->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
     REQUIRE(step.status().ok());
-    std::atomic<int> wrong = 0;
+    std::atomic<int> wrong_results = 0;
     {
       std::vector<std::jthread> threads;
       for (int t = 0; t < 4; ++t)
@@ -237,21 +239,21 @@ fetch again{i}
           for (int i = 0; i < 25; ++i) {
             auto x = static_cast<float>(t * 100 + i);
             auto feed = tensor::scalar(x);
-            auto got = session->run(**step, std::span{&feed, 1}, step_clock::now() + 20s);
+            auto results = session->run(**step, std::span{&feed, 1}, step_clock::now() + 20s);
             auto want = x * static_cast<float>(count) + static_cast<float>(count * (count - 1) / 2);
-            if (!got)
-              ++wrong;
+            if (!results)
+              ++wrong_results;
             else
-              for (const auto& one : *got)
-                wrong += one.values<float>()[0] != want;
+              for (const auto& value : *results)
+                wrong_results += value.values<float>()[0] != want;
           }
         });
     }
-    CHECK(wrong == 0);
+    CHECK(wrong_results == 0);
   }
 }
 
-TEST_CASE("groups of different steps that share some devices never stand still") {
+TEST_CASE("collective groups of different steps that share some devices never deadlock") {
   watchdog watch{100s};
   auto seed = std::random_device{}();
   INFO("seed " << seed);
@@ -267,16 +269,16 @@ TEST_CASE("groups of different steps that share some devices never stand still")
                    " = f32[", a + b + 2, ", ", a + b + 4, "]\n");
     texts.emplace_back(text, "test", &simulated_library());
   }
-  std::atomic<int> wrong = 0;
+  std::atomic<int> wrong_results = 0;
   {
     std::vector<std::jthread> threads;
     for (const auto& text : texts)
       threads.emplace_back([&] {
         for (int i = 0; i < 40; ++i)
-          wrong += !complaint_about(text.text.runs.at(0), run_one(*session, text)).empty();
+          wrong_results += !complaint_about(text.text.runs.at(0), run_one(*session, text)).empty();
       });
   }
-  CHECK(wrong == 0);
+  CHECK(wrong_results == 0);
 }
 
 TEST_CASE("a broadcast reaches all devices") {
@@ -294,12 +296,13 @@ TEST_CASE("a broadcast reaches all devices") {
     for (int i = 0; i < count; ++i)
       text += concat("z", i, " = Mul(y", i, ", f32(2)) @\"", device, i, "\"\nfetch z", i,
                      " = f32[8, 10]\n");
-    text_case what{text, "test", &simulated_library()};
-    CHECK(complaint_about(what.text.runs.at(0), run_one(*session, what)) == "");
+    text_case test_case{text, "test", &simulated_library()};
+    CHECK(complaint_about(test_case.text.runs.at(0), run_one(*session, test_case)) == "");
   }
 }
 
-TEST_CASE("a step that needs one member runs all, and is refused where the graph lacks some") {
+TEST_CASE(
+    "a step that needs one member runs all members, and is refused where the graph lacks some") {
   watchdog watch;
   auto session = make_session(kind_of_devices::processors, 3);
   for (auto size : {3, 4}) {
@@ -310,16 +313,17 @@ fetch sum1 = f32[6]
 )"s;
     source.replace(source.find("SIZE"), 4, concat(size));
     auto text = case_of(source, kind_of_devices::processors, 3);
-    auto got = run_one(*session, text);
+    auto results = run_one(*session, text);
     if (size == 3)
-      CHECK(complaint_about(text.text.runs.at(0), got) == "");
+      CHECK(complaint_about(text.text.runs.at(0), results) == "");
     else
-      CHECK(says(got.status(), {"CollectiveReduce 'sum0'", "group 7, instance 1 has 3 of 4 members",
-                                "device:cpu:0", "device:cpu:2"}));
+      CHECK(message_contains(results.status(),
+                             {"CollectiveReduce 'sum0'", "group 7, instance 1 has 3 of 4 members",
+                              "device:cpu:0", "device:cpu:2"}));
   }
 }
 
-TEST_CASE("processors and GPUs do not mix in a group, and the error says so") {
+TEST_CASE("processors and GPUs cannot be members of one group, and the error says so") {
   watchdog watch;
   auto session = make_session(kind_of_devices::gpus, 1);
   text_case text{R"(
@@ -329,7 +333,8 @@ fetch a
 fetch b
 )",
                  "test", &simulated_library()};
-  CHECK(says(run_one(*session, text).status(), {"put all members on GPUs, or all on processors"}));
+  CHECK(message_contains(run_one(*session, text).status(),
+                         {"put all members on GPUs, or all on processors"}));
 }
 
 TEST_CASE("devices that share a GPU with some members only are refused") {
@@ -337,10 +342,11 @@ TEST_CASE("devices that share a GPU with some members only are refused") {
   client_options options;
   options.ops = &simulated_library();
   options.make_devices = [] {
-    auto made = make_some(kind_of_devices::on_one_gpu, 2, {});
-    auto other = gpu::make_device(gpu::make_simulated_driver(), made.front(), {.ordinal = 2});
-    made.push_back(*std::move(other));
-    return made;
+    auto some_devices = make_some(kind_of_devices::on_one_gpu, 2, {});
+    auto other_device =
+        gpu::make_device(gpu::make_simulated_driver(), some_devices.front(), {.ordinal = 2});
+    some_devices.push_back(*std::move(other_device));
+    return some_devices;
   };
   auto session = client::local(options);
   REQUIRE(session);
@@ -349,7 +355,8 @@ a{i} = CollectiveGather(f32[1]) group_size={n} group_key=1 instance_key=1 @"{d}"
 fetch a{i}
 )",
                       kind_of_devices::gpus, 3);
-  CHECK(says(run_one(**session, text).status(), {"CollectiveGather 'a0'", "devices_per_gpu"}));
+  CHECK(message_contains(run_one(**session, text).status(),
+                         {"CollectiveGather 'a0'", "devices_per_gpu"}));
 }
 
 TEST_CASE("inputs of different shapes fail the step, and the next one works") {
@@ -371,19 +378,19 @@ feed y = f32[1, 2]
 fetch a = f32[2, 4]
 fetch b = f32[2, 4]
 )";
-    for (auto place : {"D0", "D1"})
-      source.replace(source.find(place), 1,
+    for (auto device_name : {"D0", "D1"})
+      source.replace(source.find(device_name), 1,
                      kind == kind_of_devices::processors ? "/cpu:" : "/gpu:");
-    text_case what{source, "test", &simulated_library()};
-    CHECK(says(run_one(*session, what, 20s, 0).status(),
-               {"CollectiveReduce 'b'", "[3]", "[2]", "one shape"}));
-    CHECK(complaint_about(what.text.runs.at(1), run_one(*session, what, 20s, 1)) == "");
+    text_case test_case{source, "test", &simulated_library()};
+    CHECK(message_contains(run_one(*session, test_case, 20s, 0).status(),
+                           {"CollectiveReduce 'b'", "[3]", "[2]", "one shape"}));
+    CHECK(complaint_about(test_case.text.runs.at(1), run_one(*session, test_case, 20s, 1)) == "");
   }
 }
 
 namespace {
 
-// The last member waits for a queue that somebody may fill.
+// The last member waits for a queue, which a second step may fill.
 std::string late_member(kind_of_devices kind, int count) {
   auto device = kind == kind_of_devices::processors ? "/cpu:" : "/gpu:";
   std::string text = R"(
@@ -405,27 +412,29 @@ put = QueueEnqueue(q, f32[10, 20])
 
 } // namespace
 
-TEST_CASE("who waits for a member that does not come says who is missing, and others go on") {
+TEST_CASE(
+    "a member that waits for a missing member names it in its error, and other steps continue") {
   watchdog watch;
   for (auto [kind, count] : all_kinds) {
     INFO(count << " of kind " << static_cast<int>(kind));
     auto session = make_session(kind, count);
     text_case text{late_member(kind, count), "test", &simulated_library()};
     auto device = kind == kind_of_devices::processors ? "cpu:" : "gpu:";
-    auto late = run_one(*session, text, 300ms, 1).status();
-    CHECK(late.kind() == error_kind::deadline_exceeded);
-    CHECK(says(late, {"CollectiveReduce 'sum0'", "of group 4",
-                      concat(count - 1, " of ", count,
-                             " members have come, missing: /device:", device, count - 1)}));
+    auto late_outcome = run_one(*session, text, 300ms, 1).status();
+    CHECK(late_outcome.kind() == error_kind::deadline_exceeded);
+    CHECK(message_contains(late_outcome,
+                           {"CollectiveReduce 'sum0'", "of group 4",
+                            concat(count - 1, " of ", count,
+                                   " members have come, missing: /device:", device, count - 1)}));
     REQUIRE(run_one(*session, text, 20s, 0));
-    auto got = run_one(*session, text, 20s, 1);
-    REQUIRE(got.status().ok());
-    for (const auto& one : *got)
-      CHECK(one.values<float>()[1] == static_cast<float>(2 * (count - 1) + 20));
+    auto results = run_one(*session, text, 20s, 1);
+    REQUIRE(results.status().ok());
+    for (const auto& value : *results)
+      CHECK(value.values<float>()[1] == static_cast<float>(2 * (count - 1) + 20));
   }
 }
 
-TEST_CASE("a member that fails fails the step for all, and the next one works") {
+TEST_CASE("a member that fails fails the step for all members, and the next step works") {
   watchdog watch;
   for (auto [kind, count] : all_kinds) {
     INFO(count << " of kind " << static_cast<int>(kind));
@@ -443,28 +452,28 @@ fetch y{i}
 )",
                         kind, count);
     for (int round = 0; round < 6; ++round) {
-      CHECK(says(run_one(*session, text, 20s, 0).status(), {"Gather"}));
-      auto got = run_one(*session, text, 20s, 1);
-      REQUIRE(got.status().ok());
-      for (const auto& one : *got)
-        CHECK(one.values<float>()[0] == static_cast<float>(3 * count));
+      CHECK(message_contains(run_one(*session, text, 20s, 0).status(), {"Gather"}));
+      auto results = run_one(*session, text, 20s, 1);
+      REQUIRE(results.status().ok());
+      for (const auto& value : *results)
+        CHECK(value.values<float>()[0] == static_cast<float>(3 * count));
     }
   }
 }
 
-TEST_CASE("a GPU that is lost in the middle fails the step at once, not at the deadline") {
+TEST_CASE("a GPU that is lost during a step fails the step at once, not at the deadline") {
   watchdog watch;
   for (int launches : {0, 1, 2, 5, 9, 14}) {
     INFO("after " << launches << " launches");
     client_options options;
     options.ops = &simulated_library();
     options.make_devices = [=] {
-      auto made = make_simulated_devices(2);
+      auto devices = make_simulated_devices(2);
       auto short_lived =
           gpu::make_device(gpu::make_simulated_driver({.launches_until_lost = launches}),
-                           made.front(), {.ordinal = 2});
-      made.push_back(*std::move(short_lived));
-      return made;
+                           devices.front(), {.ordinal = 2});
+      devices.push_back(*std::move(short_lived));
+      return devices;
     };
     auto session = client::local(options);
     REQUIRE(session);
@@ -472,25 +481,25 @@ TEST_CASE("a GPU that is lost in the middle fails the step at once, not at the d
     auto begin = step_clock::now();
     bool failed = false;
     for (int i = 0; i < 4; ++i) {
-      auto got = run_one(**session, text).status();
-      failed |= !got;
+      auto results = run_one(**session, text).status();
+      failed |= !results;
       if (failed)
-        CHECK(says(got, {"gpu:2"}));
+        CHECK(message_contains(results, {"gpu:2"}));
     }
     CHECK(failed);
-    // The others still compute.
-    auto rest = case_of(R"(
+    // The other members still compute.
+    auto other_case = case_of(R"(
 x{i} = Add(f32[1], f32({i})) @"{d}"
 sum{i} = CollectiveReduce(x{i}) group_size={n} group_key=2 instance_key=1 merge_op="Add" final_op="Id" @"{d}"
 fetch sum{i} = f32[3]
 )",
-                        kind_of_devices::gpus, 2);
-    CHECK(complaint_about(rest.text.runs.at(0), run_one(**session, rest)) == "");
+                              kind_of_devices::gpus, 2);
+    CHECK(complaint_about(other_case.text.runs.at(0), run_one(**session, other_case)) == "");
     CHECK(step_clock::now() - begin < 15s);
   }
 }
 
-TEST_CASE("steps that are stopped at any moment leave nothing behind") {
+TEST_CASE("steps that are stopped at any moment leave no state behind") {
   watchdog watch{100s};
   auto seed = std::random_device{}();
   INFO("seed " << seed);
@@ -501,24 +510,24 @@ TEST_CASE("steps that are stopped at any moment leave nothing behind") {
     const auto& run = text.text.runs.at(0);
     auto step = session->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
     REQUIRE(step.status().ok());
-    std::atomic<int> wrong = 0;
+    std::atomic<int> wrong_results = 0;
     {
       std::vector<std::jthread> threads;
       for (unsigned t = 0; t < 3; ++t)
         threads.emplace_back([&, t, count = count] {
-          std::mt19937 dice{seed + t};
+          std::mt19937 generator{seed + t};
           for (int i = 0; i < 40; ++i) {
-            auto patience = std::chrono::microseconds{dice() % 3000};
-            auto got = session->run(**step, feeds_of(run), step_clock::now() + patience);
-            wrong += got ? !complaint_about_sums(*got, count).empty()
-                         : got.status().kind() != error_kind::deadline_exceeded;
+            auto patience = std::chrono::microseconds{generator() % 3000};
+            auto results = session->run(**step, feeds_of(run), step_clock::now() + patience);
+            wrong_results += results ? !complaint_about_sums(*results, count).empty()
+                                     : results.status().kind() != error_kind::deadline_exceeded;
           }
         });
     }
-    CHECK(wrong == 0);
-    auto got = session->run(**step, feeds_of(run), step_clock::now() + 20s);
-    REQUIRE(got.status().ok());
-    CHECK(complaint_about_sums(*got, count) == "");
+    CHECK(wrong_results == 0);
+    auto results = session->run(**step, feeds_of(run), step_clock::now() + 20s);
+    REQUIRE(results.status().ok());
+    CHECK(complaint_about_sums(*results, count) == "");
   }
 }
 

@@ -8,8 +8,8 @@ using namespace std::chrono_literals;
 namespace {
 
 struct listener final : step_observer {
-  int told = 0;
-  void step_ended(caf::execution_unit*) noexcept override { ++told; }
+  int end_count = 0;
+  void step_ended(caf::execution_unit*) noexcept override { ++end_count; }
 };
 
 const char* take_one = R"(
@@ -24,32 +24,32 @@ size = QueueSize(q)
 fetch size
 )";
 
-int size_of_queue(local_world& world, const text_case& of) {
-  auto found = world.play(of, 2);
-  REQUIRE(found);
-  return *found->front().data<int32_t>();
+int size_of_queue(local_world& world, const text_case& test_case) {
+  auto size_result = world.play(test_case, 2);
+  REQUIRE(size_result);
+  return *size_result->front().data<int32_t>();
 }
 
 // One step that the test drives itself.
 struct driven {
   driven(local_world& world, const std::shared_ptr<prepared_step>& step)
-      : program(step->local), in(program->check_out()) {
+      : program(step->local), running(program->check_out()) {
     REQUIRE(program);
-    in->conductor().begin(id, observer, nullptr);
+    running->conductor().begin(id, observer, nullptr);
     (void)world;
   }
-  void abort(const char* why) {
-    in->conductor().abort(id, failure(error_kind::aborted, why), nullptr);
+  void abort(const char* reason) {
+    running->conductor().abort(id, failure(error_kind::aborted, reason), nullptr);
   }
   void finish() {
-    if (in->conductor().outcome().ok())
-      program->check_in(std::move(in));
+    if (running->conductor().outcome().ok())
+      program->check_in(std::move(running));
     else
-      in->retire();
-    in.reset();
+      running->retire();
+    running.reset();
   }
   std::shared_ptr<task_program> program;
-  std::shared_ptr<task_instance> in;
+  std::shared_ptr<task_instance> running;
   listener observer;
   uint64_t id = next_id++;
   static inline uint64_t next_id = 1;
@@ -57,36 +57,36 @@ struct driven {
 
 } // namespace
 
-TEST_CASE("a step ends when all its regions have run, and its end is told once") {
+TEST_CASE("a step ends when all its regions have run, and its end is reported once") {
   text_case text{"x = Add(i32(1), i32(2))\nfetch x = i32(3)"};
   local_world world;
   auto step = world.prepare(text);
   REQUIRE(step);
-  driven one{world, *step};
-  CHECK(one.observer.told == 0);
+  driven driven_step{world, *step};
+  CHECK(driven_step.observer.end_count == 0);
   world.run();
-  CHECK(one.observer.told == 1);
-  CHECK(one.in->conductor().outcome().ok());
-  CHECK(*one.in->conductor().fetches().at(0).data<int32_t>() == 3);
-  one.abort("too late");
-  CHECK(one.in->conductor().outcome().ok());
-  CHECK(one.observer.told == 1);
-  one.finish();
+  CHECK(driven_step.observer.end_count == 1);
+  CHECK(driven_step.running->conductor().outcome().ok());
+  CHECK(*driven_step.running->conductor().fetches().at(0).data<int32_t>() == 3);
+  driven_step.abort("too late");
+  CHECK(driven_step.running->conductor().outcome().ok());
+  CHECK(driven_step.observer.end_count == 1);
+  driven_step.finish();
   step = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("an instance serves one step after the other") {
+TEST_CASE("an instance runs one step after the other") {
   text_case text{
       "x = Placeholder dtype=i32 shape=[]\ny = Add(x, i32(1))\nfeed x = i32(1)\nfetch y"};
   local_world world;
   auto step = world.prepare(text);
   REQUIRE(step);
   for (int i = 0; i < 3; ++i) {
-    auto box = world.start(*step, {tensor::scalar(i)});
+    auto answer = world.start(*step, {tensor::scalar(i)});
     world.run();
-    REQUIRE(*box);
-    REQUIRE(**box);
-    CHECK(*(**box)->fetches.at(0).data<int32_t>() == i + 1);
+    REQUIRE(*answer);
+    REQUIRE(**answer);
+    CHECK(*(**answer)->fetches.at(0).data<int32_t>() == i + 1);
   }
   step = status{error_kind::cancelled, ""};
 }
@@ -96,14 +96,14 @@ TEST_CASE("a step that waits for a queue ends when it is aborted, and leaves the
   local_world world;
   auto step = world.prepare(text);
   REQUIRE(step);
-  driven one{world, *step};
+  driven driven_step{world, *step};
   world.run();
-  CHECK(one.observer.told == 0);
-  one.abort("first");
-  one.abort("second");
-  CHECK(one.observer.told == 1);
-  CHECK(one.in->conductor().outcome().message() == "first");
-  one.finish();
+  CHECK(driven_step.observer.end_count == 0);
+  driven_step.abort("first");
+  driven_step.abort("second");
+  CHECK(driven_step.observer.end_count == 1);
+  CHECK(driven_step.running->conductor().outcome().message() == "first");
+  driven_step.finish();
   REQUIRE(world.play(text, 1));
   CHECK(size_of_queue(world, text) == 1);
   auto next = world.play(text);
@@ -112,42 +112,44 @@ TEST_CASE("a step that waits for a queue ends when it is aborted, and leaves the
   step = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("a step that fails is not over while something of it runs") {
+TEST_CASE("a step that fails is not over while one of its regions runs") {
   text_case text{take_one};
   local_world world;
   auto step = world.prepare(text);
   REQUIRE(step);
-  driven one{world, *step};
-  CHECK(world.ready() == 1); // its first region
-  one.abort("early");
-  CHECK(one.observer.told == 0);
+  driven driven_step{world, *step};
+  CHECK(world.ready() == 1); // the step's first region
+  driven_step.abort("early");
+  CHECK(driven_step.observer.end_count == 0);
   world.run();
-  CHECK(one.observer.told == 1);
-  one.finish();
+  CHECK(driven_step.observer.end_count == 1);
+  driven_step.finish();
   REQUIRE(world.play(text, 1));
   CHECK(size_of_queue(world, text) == 1);
   step = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("an abort that is meant for another step leaves this one alone") {
+TEST_CASE("an abort of another step does not affect this step") {
   text_case text{take_one};
   local_world world;
   auto step = world.prepare(text);
   REQUIRE(step);
-  driven one{world, *step};
-  one.in->conductor().abort(one.id + 1, failure(error_kind::aborted, "another"), nullptr);
+  driven driven_step{world, *step};
+  driven_step.running->conductor().abort(driven_step.id + 1,
+                                         failure(error_kind::aborted, "another"), nullptr);
   world.run();
   REQUIRE(world.play(text, 1));
-  CHECK(one.observer.told == 1);
-  CHECK(one.in->conductor().outcome().ok());
-  one.finish();
+  CHECK(driven_step.observer.end_count == 1);
+  CHECK(driven_step.running->conductor().outcome().ok());
+  driven_step.finish();
   step = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("in any order of events, a step's end is told once and an aborted wait takes nothing") {
+TEST_CASE(
+    "in any order of events, a step's end is reported once and an aborted wait takes no element") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
-  std::mt19937 dice{seed};
+  std::mt19937 generator{seed};
   text_case text{R"(
 q = FIFOQueue component_types=[i32] shapes=[[]] capacity=4
 a = QueueDequeue(q) component_types=[i32]
@@ -165,48 +167,49 @@ fetch size
 )"};
   for (int round = 0; round < 60; ++round) {
     local_world world;
-    auto takes = world.prepare(text), puts = world.prepare(text, 1);
-    REQUIRE(takes);
+    auto take_step = world.prepare(text), puts = world.prepare(text, 1);
+    REQUIRE(take_step);
     REQUIRE(puts);
-    int added = 0, taken = 0;
-    bool sure = true;
+    int added = 0, removed = 0;
+    bool is_certain = true;
     {
       std::vector<std::unique_ptr<driven>> steps;
       for (int i = 0; i < 6; ++i)
-        steps.push_back(std::make_unique<driven>(world, i % 2 == 0 ? *takes : *puts));
-      world.run_shuffled(dice, [&] {
-        if (dice() % 12 == 0)
-          steps[dice() % steps.size()]->abort("at random");
+        steps.push_back(std::make_unique<driven>(world, i % 2 == 0 ? *take_step : *puts));
+      world.run_shuffled(generator, [&] {
+        if (generator() % 12 == 0)
+          steps[generator() % steps.size()]->abort("at random");
       });
-      for (auto& one : steps)
-        one->abort("at the end");
+      for (auto& driven_step : steps)
+        driven_step->abort("at the end");
       world.run();
       for (size_t i = 0; i < steps.size(); ++i) {
-        CHECK(steps[i]->observer.told == 1);
-        auto ok = steps[i]->in->conductor().outcome().ok();
-        (i % 2 == 0 ? taken : added) += ok ? (i % 2 == 0 ? 4 : 3) : 0;
-        sure = sure && ok;
+        CHECK(steps[i]->observer.end_count == 1);
+        auto ok = steps[i]->running->conductor().outcome().ok();
+        (i % 2 == 0 ? removed : added) += ok ? (i % 2 == 0 ? 4 : 3) : 0;
+        is_certain = is_certain && ok;
         steps[i]->finish();
       }
     }
-    auto left = size_of_queue(world, text);
-    CHECK(left <= 4 + 3 * 4); // what comes too late for its step goes back, over the capacity
-    if (sure)
-      CHECK(left == added - taken);
-    // Nobody who has gone may still take something, or fill the queue.
-    text_case more{"q = FIFOQueue component_types=[i32] shapes=[[]] capacity=4\n"
-                   "one = QueueEnqueue(q, i32(9))\ntarget one\nrun\n"
-                   "out = QueueDequeue(q) component_types=[i32]\nfetch out"};
-    for (int i = 0; i < 3 || left > 3; ++i) {
-      if (left > 0) {
-        REQUIRE(world.play(more, 1));
-        --left;
+    auto elements_left = size_of_queue(world, text);
+    // Elements that arrive after their step ended are returned beyond the capacity.
+    CHECK(elements_left <= 4 + 3 * 4);
+    if (is_certain)
+      CHECK(elements_left == added - removed);
+    // A cancelled step must not take an element, or enqueue one.
+    text_case later_case{"q = FIFOQueue component_types=[i32] shapes=[[]] capacity=4\n"
+                         "one = QueueEnqueue(q, i32(9))\ntarget one\nrun\n"
+                         "out = QueueDequeue(q) component_types=[i32]\nfetch out"};
+    for (int i = 0; i < 3 || elements_left > 3; ++i) {
+      if (elements_left > 0) {
+        REQUIRE(world.play(later_case, 1));
+        --elements_left;
       }
-      REQUIRE(size_of_queue(world, text) == left);
+      REQUIRE(size_of_queue(world, text) == elements_left);
     }
-    REQUIRE(world.play(more));
-    CHECK(size_of_queue(world, text) == left + 1);
-    takes = puts = status{error_kind::cancelled, ""};
+    REQUIRE(world.play(later_case));
+    CHECK(size_of_queue(world, text) == elements_left + 1);
+    take_step = puts = status{error_kind::cancelled, ""};
   }
 }
 

@@ -18,37 +18,37 @@ using testing::peer_end;
 
 namespace {
 
-// A socket that takes what it likes, and nothing now and then.
+// A socket that accepts a random number of bytes, and sometimes none.
 class moody_stream final : public byte_stream {
 public:
-  explicit moody_stream(unsigned seed) : dice_(seed) {}
+  explicit moody_stream(unsigned seed) : generator_(seed) {}
   int id() const noexcept override { return 7; }
   ssize_t read(std::span<const iovec>) override { return 0; }
   ssize_t write(std::span<const iovec> pieces) override {
     CHECK(!writing_.exchange(true));
     size_t offered = 0;
-    for (const auto& one : pieces)
-      offered += one.iov_len;
-    auto takes = dice_() % 3 == 0 ? 0 : 1 + dice_() % (2 * offered);
-    auto left = std::min(offered, takes);
-    for (const auto& one : pieces) {
-      auto part = std::min(one.iov_len, left);
-      left -= part;
-      const auto* from = static_cast<const char*>(one.iov_base);
+    for (const auto& piece : pieces)
+      offered += piece.iov_len;
+    auto accepted_bytes = generator_() % 3 == 0 ? 0 : 1 + generator_() % (2 * offered);
+    auto bytes_left = std::min(offered, accepted_bytes);
+    for (const auto& piece : pieces) {
+      auto part = std::min(piece.iov_len, bytes_left);
+      bytes_left -= part;
+      const auto* from = static_cast<const char*>(piece.iov_base);
       bytes.insert(bytes.end(), from, from + part);
     }
     writing_ = false;
     errno = EAGAIN;
-    return takes == 0 ? -1 : static_cast<ssize_t>(std::min(offered, takes));
+    return accepted_bytes == 0 ? -1 : static_cast<ssize_t>(std::min(offered, accepted_bytes));
   }
   void end_writing() override {}
   void end() override {}
   void drop_input() override {}
 
-  std::vector<char> bytes; // that have left
+  std::vector<char> bytes; // bytes that were sent
 
 private:
-  std::mt19937 dice_;
+  std::mt19937 generator_;
   std::atomic<bool> writing_{false};
 };
 
@@ -56,15 +56,15 @@ struct noting_loop final : io_loop {
   status add(int, socket_handler&, std::chrono::milliseconds, std::shared_ptr<void>) override {
     return {};
   }
-  void want_writable(int, bool wants) override { wanted = wants; }
+  void want_writable(int, bool wants) override { is_wanted = wants; }
   void remove(int) override {}
   allocator& memory() noexcept override { return heap_allocator(); }
-  std::atomic<bool> wanted{false};
+  std::atomic<bool> is_wanted{false};
 };
 
 } // namespace
 
-TEST_CASE("whatever threads write at once, all leaves, or the loop is asked to go on") {
+TEST_CASE("concurrent writers lose no message: all are sent, or the loop is asked to flush") {
   actor_world world;
   auto owner =
       world.system().spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int) {}}; });
@@ -74,40 +74,42 @@ TEST_CASE("whatever threads write at once, all leaves, or the loop is asked to g
     REQUIRE(testing::exchange(from, to).ok());
     moody_stream stream{seed};
     noting_loop loop;
-    outlet out{stream, loop, from.it, *caf::actor_cast<caf::abstract_actor*>(owner)};
-    constexpr uint64_t threads = 4, each = 200;
+    outlet writer{stream, loop, from.it, *caf::actor_cast<caf::abstract_actor*>(owner)};
+    constexpr uint64_t threads = 4, messages_each = 200;
     std::atomic<uint64_t> writers{threads};
     {
-      std::vector<std::jthread> all;
+      std::vector<std::jthread> writer_threads;
       for (uint64_t i = 0; i < threads; ++i)
-        all.emplace_back([&, i] {
-          for (uint64_t n = 0; n < each; ++n) {
+        writer_threads.emplace_back([&, i] {
+          for (uint64_t n = 0; n < messages_each; ++n) {
             std::optional<write_batch> batch;
             if (n % 7 == i)
               batch.emplace();
             if (!from.it.send(settle_step{{i, n}}).ok())
               std::abort();
-            out.write_some();
+            writer.write_some();
           }
           --writers;
         });
-      all.emplace_back([&] { // as the loop does while it is asked to
+      // Flushes while the loop's flag is set, as the I/O loop does.
+      writer_threads.emplace_back([&] {
         while (writers > 0)
-          if (loop.wanted)
-            out.flush();
+          if (loop.is_wanted)
+            writer.flush();
           else
             std::this_thread::yield();
       });
     }
-    // Nobody comes any more but the loop: what lies there would lie for ever.
-    while (loop.wanted)
-      out.flush();
+    // From now on only the loop flushes: bytes that are left without its flag set would never be
+    // sent.
+    while (loop.is_wanted)
+      writer.flush();
     CHECK(from.it.idle());
     REQUIRE(to.give({stream.bytes.data(), stream.bytes.size()}).ok());
-    CHECK(to.got.size() == threads * each);
+    CHECK(to.got.size() == threads * messages_each);
     std::array<uint64_t, threads> next{};
-    for (const auto& one : to.got) {
-      auto step = std::get<settle_step>(one).step;
+    for (const auto& written_item : to.got) {
+      auto step = std::get<settle_step>(written_item).step;
       CHECK(step.sequence == next.at(step.session)++);
     }
   }

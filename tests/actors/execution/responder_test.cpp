@@ -37,40 +37,40 @@ struct queue_world : local_world {
       steps.push_back(*prepare(text, i));
   }
   ~queue_world() { steps.clear(); }
-  answer_box<step_outcome> begin(int which, std::chrono::milliseconds timeout = 10s) {
-    auto box = start(steps.at(static_cast<size_t>(which)), {}, timeout);
+  answer_box<step_outcome> begin(int step_index, std::chrono::milliseconds timeout = 10s) {
+    auto answer = start(steps.at(static_cast<size_t>(step_index)), {}, timeout);
     run();
-    return box;
+    return answer;
   }
   int elements() { return *(**begin(size))->fetches.at(0).data<int32_t>(); }
 };
 
-status outcome_of(const answer_box<step_outcome>& box) {
-  REQUIRE(*box);
-  return **box ? (**box)->outcome : (**box).status();
+status outcome_of(const answer_box<step_outcome>& answer) {
+  REQUIRE(*answer);
+  return **answer ? (**answer)->outcome : (**answer).status();
 }
 
 } // namespace
 
-TEST_CASE("a dequeue waits for an element, and gets it as soon as there is one") {
+TEST_CASE("a dequeue waits for an element, and gets it as soon as one is enqueued") {
   queue_world world;
-  auto taken = world.begin(get);
-  CHECK(!*taken);
+  auto get_answer = world.begin(get);
+  CHECK(!*get_answer);
   CHECK(outcome_of(world.begin(put)).ok());
-  REQUIRE(outcome_of(taken).ok());
-  CHECK(*(**taken)->fetches.at(0).data<int32_t>() == 7);
+  REQUIRE(outcome_of(get_answer).ok());
+  CHECK(*(**get_answer)->fetches.at(0).data<int32_t>() == 7);
 }
 
 TEST_CASE("a dequeue that times out leaves the queue as it was") {
   queue_world world;
-  auto taken = world.begin(hasty);
+  auto get_answer = world.begin(hasty);
   world.pass(499ms);
-  CHECK(!*taken);
+  CHECK(!*get_answer);
   world.pass(2ms);
-  auto why = outcome_of(taken);
-  CHECK(why.kind() == error_kind::deadline_exceeded);
-  CHECK(why.message().find("'hasty'") != std::string::npos);
-  CHECK(why.message().find("500 ms") != std::string::npos);
+  auto outcome = outcome_of(get_answer);
+  CHECK(outcome.kind() == error_kind::deadline_exceeded);
+  CHECK(outcome.message().find("'hasty'") != std::string::npos);
+  CHECK(outcome.message().find("500 ms") != std::string::npos);
   CHECK(outcome_of(world.begin(put)).ok());
   CHECK(world.elements() == 1);
   CHECK(outcome_of(world.begin(hasty)).ok());
@@ -78,13 +78,13 @@ TEST_CASE("a dequeue that times out leaves the queue as it was") {
 
 TEST_CASE("a step whose deadline passes while it waits for a queue leaves the queue as it was") {
   queue_world world;
-  auto taken = world.begin(get, 1s);
+  auto get_answer = world.begin(get, 1s);
   world.pass(990ms);
-  CHECK(!*taken);
+  CHECK(!*get_answer);
   world.pass(20ms);
-  auto why = outcome_of(taken);
-  CHECK(why.kind() == error_kind::deadline_exceeded);
-  CHECK(why.message().find("/job:local/task:0") != std::string::npos);
+  auto outcome = outcome_of(get_answer);
+  CHECK(outcome.kind() == error_kind::deadline_exceeded);
+  CHECK(outcome.message().find("/job:local/task:0") != std::string::npos);
   world.begin(put);
   CHECK(world.elements() == 1);
 }
@@ -93,38 +93,38 @@ TEST_CASE("a full queue makes enqueues wait, and serves them in their order") {
   queue_world world;
   world.begin(put);
   world.begin(put);
-  auto waits = world.begin(put);
-  CHECK(!*waits);
+  auto put_answer = world.begin(put);
+  CHECK(!*put_answer);
   CHECK(world.elements() == 2);
   CHECK(outcome_of(world.begin(get)).ok());
-  CHECK(outcome_of(waits).ok());
+  CHECK(outcome_of(put_answer).ok());
   CHECK(world.elements() == 2);
 }
 
-TEST_CASE("who waits for more than there will be does not stop others once it gives up") {
+TEST_CASE("a dequeue that waits for too many elements does not stop others after it gives up") {
   queue_world world;
   world.begin(put);
-  auto many = world.begin(three, 1s);
-  auto behind = world.begin(get, 10s);
-  CHECK(!*many);
-  CHECK(!*behind);
+  auto three_answer = world.begin(three, 1s);
+  auto get_answer = world.begin(get, 10s);
+  CHECK(!*three_answer);
+  CHECK(!*get_answer);
   world.pass(1100ms);
-  CHECK(outcome_of(many).kind() == error_kind::deadline_exceeded);
-  CHECK(outcome_of(behind).ok());
+  CHECK(outcome_of(three_answer).kind() == error_kind::deadline_exceeded);
+  CHECK(outcome_of(get_answer).ok());
   CHECK(world.elements() == 0);
 }
 
-TEST_CASE("closing a queue ends those who wait for elements that will not come") {
+TEST_CASE("closing a queue ends dequeues that wait for elements that will not come") {
   queue_world world;
-  auto taken = world.begin(get);
+  auto get_answer = world.begin(get);
   CHECK(outcome_of(world.begin(close_it)).ok());
-  auto why = outcome_of(taken);
-  CHECK(why.kind() == error_kind::out_of_range);
-  CHECK(why.message().find("QueueDequeue 'get'") != std::string::npos);
+  auto outcome = outcome_of(get_answer);
+  CHECK(outcome.kind() == error_kind::out_of_range);
+  CHECK(outcome.message().find("QueueDequeue 'get'") != std::string::npos);
   CHECK(outcome_of(world.begin(put)).kind() == error_kind::cancelled);
 }
 
-TEST_CASE("an element that a failed step has taken is there again, in its place") {
+TEST_CASE("an element that a failed step has taken is returned to its place") {
   local_world world;
   text_case text{R"(
 q = FIFOQueue component_types=[i32] shapes=[[]]
@@ -147,23 +147,23 @@ fetch get
   std::vector<std::shared_ptr<prepared_step>> steps;
   for (size_t i = 0; i < text.text.runs.size(); ++i)
     steps.push_back(*world.prepare(text, i));
-  auto run = [&](size_t which) {
-    auto box = world.start(steps.at(which), {}, 10s);
+  auto run = [&](size_t step_index) {
+    auto answer = world.start(steps.at(step_index), {}, 10s);
     world.run();
-    return box;
+    return answer;
   };
   CHECK(outcome_of(run(0)).ok());
   CHECK(outcome_of(run(1)).kind() == error_kind::invalid_argument);
   CHECK(outcome_of(run(2)).kind() == error_kind::invalid_argument);
-  for (int expected : {2, 3, 4}) { // the first was dropped
-    auto box = run(3);
-    REQUIRE(outcome_of(box).ok());
-    CHECK(*(**box)->fetches.at(0).data<int32_t>() == expected);
+  for (int expected : {2, 3, 4}) { // the first element was dropped
+    auto answer = run(3);
+    REQUIRE(outcome_of(answer).ok());
+    CHECK(*(**answer)->fetches.at(0).data<int32_t>() == expected);
   }
   steps.clear();
 }
 
-TEST_CASE("a step that fails lets go of its lock, and the next has it") {
+TEST_CASE("a step that fails releases its lock, and the next step gets it") {
   local_world world;
   text_case text{R"(
 m = MutexV2
@@ -176,15 +176,15 @@ run
 free = ConsumeMutexLock(lock)
 target free
 )"};
-  for (size_t which : {0, 1, 2, 1, 0, 2}) {
-    auto step = *world.prepare(text, which);
-    auto box = world.start(step, {}, 10s);
+  for (size_t step_index : {0, 1, 2, 1, 0, 2}) {
+    auto step = *world.prepare(text, step_index);
+    auto answer = world.start(step, {}, 10s);
     world.run();
-    CHECK(outcome_of(box).ok() == (which != 0));
+    CHECK(outcome_of(answer).ok() == (step_index != 0));
   }
 }
 
-TEST_CASE("a reader's step that fails takes no name of a file for the next") {
+TEST_CASE("a failed step of a reader takes no file name from the next step") {
   local_world world;
   text_case text{R"(
 names = FIFOQueue component_types=[string]
@@ -206,39 +206,40 @@ fetch size
   enum { both, no_name, name, left };
   auto step = world.prepare(text, both);
   REQUIRE(step);
-  auto box = world.start(*step);
+  auto answer = world.start(*step);
   world.run();
   REQUIRE(world.play(text, no_name));
-  CHECK(outcome_of(box).kind() == error_kind::invalid_argument);
+  CHECK(outcome_of(answer).kind() == error_kind::invalid_argument);
   REQUIRE(world.play(text, name));
   CHECK(*world.play(text, left)->at(0).data<int32_t>() == 1);
   step->reset();
 }
 
-TEST_CASE("a step that its deadline ends gives back what it was given meanwhile") {
+TEST_CASE("a step that ends by its deadline gives back the elements that it was given meanwhile") {
   for (unsigned seed = 0; seed < 300; ++seed) {
     queue_world world;
-    std::mt19937 dice{seed};
-    auto taken = world.begin(get, 1s);
-    auto given = world.start(world.steps[put]);
-    auto late = dice() % 12;
-    world.run_shuffled(dice, [&] {
-      if (late-- == 0)
+    std::mt19937 generator{seed};
+    auto get_answer = world.begin(get, 1s);
+    auto put_answer = world.start(world.steps[put]);
+    auto late_event = generator() % 12;
+    world.run_shuffled(generator, [&] {
+      if (late_event-- == 0)
         world.advance(1001ms);
     });
     world.run();
     INFO(seed);
-    CHECK(world.elements() == (outcome_of(given).ok() ? 1 : 0) - (outcome_of(taken).ok() ? 1 : 0));
+    CHECK(world.elements() ==
+          (outcome_of(put_answer).ok() ? 1 : 0) - (outcome_of(get_answer).ok() ? 1 : 0));
   }
 }
 
-TEST_CASE("closing a session ends its steps, even those that wait for a queue") {
+TEST_CASE("closing a session ends its steps, also those that wait for a queue") {
   queue_world world;
-  auto taken = world.begin(get);
+  auto get_answer = world.begin(get);
   auto timed = world.begin(hasty);
-  CHECK(!*taken);
+  CHECK(!*get_answer);
   world.close();
-  CHECK(outcome_of(taken).kind() == error_kind::cancelled);
+  CHECK(outcome_of(get_answer).kind() == error_kind::cancelled);
   CHECK(outcome_of(timed).kind() == error_kind::cancelled);
 }
 

@@ -6,35 +6,35 @@ namespace troupe::test::run_length_test {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a run that was put off once does not count as long") {
-  run_length of;
-  of.took(3us);
-  of.took(50ms);
-  CHECK(!of.often_long());
+TEST_CASE("a run that was preempted once is not classified as long") {
+  run_length classifier;
+  classifier.took(3us);
+  classifier.took(50ms);
+  CHECK(!classifier.often_long());
   for (int i = 0; i < 16; ++i)
-    of.took(3us);
-  of.took(50ms);
-  CHECK(!of.often_long());
+    classifier.took(3us);
+  classifier.took(50ms);
+  CHECK(!classifier.often_long());
 }
 
-TEST_CASE("what takes long the first time is taken for long at once") {
-  run_length of;
-  of.took(1ms);
-  CHECK(of.often_long());
-  of.took(3us);
-  CHECK(!of.often_long());
+TEST_CASE("a node whose first run takes long is classified as long at once") {
+  run_length classifier;
+  classifier.took(1ms);
+  CHECK(classifier.often_long());
+  classifier.took(3us);
+  CHECK(!classifier.often_long());
 }
 
-TEST_CASE("what takes long again counts as long, until it is brief again") {
-  run_length of;
+TEST_CASE("a node that takes long repeatedly is classified as long, until it is short again") {
+  run_length classifier;
   for (int i = 0; i < 1000; ++i)
-    of.took(1ms);
-  CHECK(of.often_long());
-  of.took(3us);
-  CHECK(of.often_long());
+    classifier.took(1ms);
+  CHECK(classifier.often_long());
+  classifier.took(3us);
+  CHECK(classifier.often_long());
   for (int i = 0; i < 64; ++i)
-    of.took(3us);
-  CHECK(!of.often_long());
+    classifier.took(3us);
+  CHECK(!classifier.often_long());
 }
 
 } // namespace troupe::test::run_length_test

@@ -34,7 +34,8 @@ struct sleeper final : step_gate::waiter {
 
 } // namespace
 
-TEST_CASE("a gate lets in as many as it may, and the others in the order in which they came") {
+TEST_CASE(
+    "a gate admits steps up to its limit, and then the others in the order of their arrival") {
   step_gate gate{2};
   counter a, b, c, d;
   CHECK(gate.enter(a));
@@ -52,7 +53,7 @@ TEST_CASE("a gate lets in as many as it may, and the others in the order in whic
   CHECK(gate.enter(a));
 }
 
-TEST_CASE("who withdraws is not let in, and holds up nobody") {
+TEST_CASE("a step that withdraws is not admitted, and delays no other step") {
   step_gate gate{1};
   counter a, b, c;
   CHECK(gate.enter(a));
@@ -62,18 +63,18 @@ TEST_CASE("who withdraws is not let in, and holds up nobody") {
   gate.leave();
   CHECK(b.let_ins == 0);
   CHECK(c.let_ins == 1);
-  CHECK(!gate.withdraw(c)); // it is inside already
+  CHECK(!gate.withdraw(c)); // it has entered already
   gate.leave();
 }
 
-TEST_CASE("a gate without a limit never makes anybody wait") {
+TEST_CASE("a gate without a limit never makes a step wait") {
   step_gate gate;
-  counter all[100];
-  for (auto& one : all)
-    CHECK(gate.enter(one));
+  counter counters[100];
+  for (auto& waiting_counter : counters)
+    CHECK(gate.enter(waiting_counter));
 }
 
-TEST_CASE("threads that enter, lose patience and leave never exceed the limit, and all get in") {
+TEST_CASE("threads that enter, time out and leave never exceed the limit, and all are admitted") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   step_gate gate{3};
@@ -82,22 +83,24 @@ TEST_CASE("threads that enter, lose patience and leave never exceed the limit, a
     std::vector<std::jthread> threads;
     for (unsigned t = 0; t < 8; ++t)
       threads.emplace_back([&, t] {
-        std::mt19937 dice{seed + t};
-        for (int done = 0; done < 200;) {
+        std::mt19937 generator{seed + t};
+        for (int passed = 0; passed < 200;) {
           sleeper self;
-          bool in = gate.enter(self) || self.wait_for(std::chrono::microseconds{dice() % 200}) ||
-                    !gate.withdraw(self);
-          if (!in)
+          bool is_inside = gate.enter(self) ||
+                           self.wait_for(std::chrono::microseconds{generator() % 200}) ||
+                           !gate.withdraw(self);
+          if (!is_inside)
             continue;
           auto now = ++inside;
-          for (auto seen = most.load(); seen < now && !most.compare_exchange_weak(seen, now);)
+          for (auto previous_most = most.load();
+               previous_most < now && !most.compare_exchange_weak(previous_most, now);)
             ;
-          if (dice() % 4 == 0)
+          if (generator() % 4 == 0)
             std::this_thread::yield();
           --inside;
           gate.leave();
           ++served;
-          ++done;
+          ++passed;
         }
       });
   }

@@ -1,4 +1,4 @@
-// What operators see of the sessions that a task hosts.
+// The inspection of sessions that a task hosts.
 #include "tests/support/catch.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"
@@ -38,11 +38,11 @@ struct watched_host {
     REQUIRE(read.ok());
     return *std::move(read);
   }
-  // What a sample of /metrics says; -1 where it is not there.
+  // The value of a sample in /metrics; -1 if it is absent.
   double sample(const std::string& name) const {
     auto text = get("/metrics").body;
-    auto at = text.find('\n' + name + ' ');
-    return at == text.npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+    auto position = text.find('\n' + name + ' ');
+    return position == text.npos ? -1 : std::stod(text.substr(position + name.size() + 2));
   }
 
   cluster_spec cluster = make_cluster(1);
@@ -57,44 +57,47 @@ struct queue_graph {
   edge taken = queue_dequeue(queue, {dtype::i32}, "take")[0];
 };
 
-double number(const inspection& of, std::string_view name) { return number_of(of.find(name)); }
+double number(const inspection& parent, std::string_view name) {
+  return number_of(parent.find(name));
+}
 
 const std::string self = "/job:worker/task:0";
 
 } // namespace
 
-TEST_CASE("a session that a task hosts is seen in the task's tree and in its metrics") {
+TEST_CASE("a session that a task hosts appears in the task's tree and in its metrics") {
   watchdog watch;
-  watched_host here{{.sessions = 1}};
-  CHECK(here.sample("troupe_hosted_sessions") == 0);
-  CHECK(here.sample("troupe_hosted_sessions_limit") == 1);
-  queue_graph of;
-  auto before = here.look(self);
+  watched_host host{{.sessions = 1}};
+  CHECK(host.sample("troupe_hosted_sessions") == 0);
+  CHECK(host.sample("troupe_hosted_sessions_limit") == 1);
+  queue_graph queues;
+  auto before = host.look(self);
   {
-    auto s = session::connect(here.at());
-    auto put = s.prepare({of.x}, {}, {of.put});
+    auto s = session::connect(host.at());
+    auto put_step = s.prepare({queues.x}, {}, {queues.put});
     for (int i = 0; i < 3; ++i)
-      put.run({tensor::scalar(1)});
-    CHECK_THROWS_AS(put.run({tensor::scalar(0)}), error);
+      put_step.run({tensor::scalar(1)});
+    CHECK_THROWS_AS(put_step.run({tensor::scalar(0)}), error);
 
-    auto now = here.look(self + "?depth=2");
+    auto now = host.look(self + "?depth=2");
     CHECK(number(now, "hosted_sessions") == 1);
     CHECK(number(now, "hosted_sessions_most") == 1);
-    auto found = std::ranges::find(now.children, "hosted_session", &inspection::kind);
-    REQUIRE(found != now.children.end());
-    auto one = here.look(found->ref); // by its own name
-    CHECK_THAT(text_of(one.find("client")), Contains("client"));
-    CHECK(text_of(one.find("session")).size() == 16);
-    CHECK(number(one, "age_seconds") > 0);
-    CHECK(number(one, "steps_ended") == 4);
-    CHECK(number(one, "steps_failed") == 1);
-    CHECK(number(one, "steps_running") == 0);
-    CHECK(number(one, "requests_unanswered") == 0);
-    CHECK(number(one, "programs") == 1);
-    CHECK(number(one, "bytes") > 0); // the graph
-    // Its connection has the same id.
-    auto id = found->ref.substr(found->ref.find("client"));
-    CHECK(text_of(here.look(self + "/link:" + id).find("peer")) == text_of(one.find("client")));
+    auto found_entry = std::ranges::find(now.children, "hosted_session", &inspection::kind);
+    REQUIRE(found_entry != now.children.end());
+    auto inspected = host.look(found_entry->ref); // by its own reference
+    CHECK_THAT(text_of(inspected.find("client")), Contains("client"));
+    CHECK(text_of(inspected.find("session")).size() == 16);
+    CHECK(number(inspected, "age_seconds") > 0);
+    CHECK(number(inspected, "steps_ended") == 4);
+    CHECK(number(inspected, "steps_failed") == 1);
+    CHECK(number(inspected, "steps_running") == 0);
+    CHECK(number(inspected, "requests_unanswered") == 0);
+    CHECK(number(inspected, "programs") == 1);
+    CHECK(number(inspected, "bytes") > 0); // the graph's bytes
+    // The session's connection has the same id.
+    auto id = found_entry->ref.substr(found_entry->ref.find("client"));
+    CHECK(text_of(host.look(self + "/link:" + id).find("peer")) ==
+          text_of(inspected.find("client")));
 
     auto frame = compare(before, now, 2);
     REQUIRE(frame.sessions.size() == 1);
@@ -102,77 +105,83 @@ TEST_CASE("a session that a task hosts is seen in the task's tree and in its met
     CHECK(frame.sessions[0].failed_rate == Approx(0.5));
     CHECK_THAT(print(frame, 10), Contains("SESSION OF") && Contains(frame.sessions[0].client));
 
-    CHECK(here.sample("troupe_hosted_sessions") == 1);
-    CHECK(here.sample("troupe_hosted_sessions_opened_total") == 1);
-    CHECK(here.sample(R"(troupe_hosted_steps_total{outcome="ok"})") == 3);
-    CHECK(here.sample(R"(troupe_hosted_steps_total{outcome="invalid_argument"})") == 1);
-    CHECK(here.sample("troupe_hosted_programs") == 1);
-    CHECK(here.sample("troupe_hosted_bytes") > 0);
+    CHECK(host.sample("troupe_hosted_sessions") == 1);
+    CHECK(host.sample("troupe_hosted_sessions_opened_total") == 1);
+    CHECK(host.sample(R"(troupe_hosted_steps_total{outcome="ok"})") == 3);
+    CHECK(host.sample(R"(troupe_hosted_steps_total{outcome="invalid_argument"})") == 1);
+    CHECK(host.sample("troupe_hosted_programs") == 1);
+    CHECK(host.sample("troupe_hosted_bytes") > 0);
 
-    // One more than there may be is seen, too.
-    auto full = session::connect(here.at(), {.timeout = 1s});
-    CHECK_THROWS_AS(full.run({{of.x, tensor::scalar(1)}}, {}, {of.put}), error);
-    CHECK(here.sample("troupe_hosted_sessions_refused_total") >= 1);
+    // A client beyond the limit is counted as well.
+    auto full = session::connect(host.at(), {.timeout = 1s});
+    CHECK_THROWS_AS(full.run({{queues.x, tensor::scalar(1)}}, {}, {queues.put}), error);
+    CHECK(host.sample("troupe_hosted_sessions_refused_total") >= 1);
   }
-  while (here.sample("troupe_hosted_sessions") != 0) // the watchdog bounds it
+  while (host.sample("troupe_hosted_sessions") != 0) // the watchdog bounds it
     std::this_thread::yield();
-  CHECK(here.sample("troupe_hosted_bytes") == 0);
-  CHECK(here.sample(R"(troupe_hosted_steps_total{outcome="ok"})") == 3); // still
+  CHECK(host.sample("troupe_hosted_bytes") == 0);
+  // The counter keeps its value.
+  CHECK(host.sample(R"(troupe_hosted_steps_total{outcome="ok"})") == 3);
 }
 
-TEST_CASE("a hosted step that waits in the queue until its deadline counts as not begun") {
+TEST_CASE(
+    "a hosted step that is not admitted before its deadline counts as a step that was not begun") {
   watchdog watch;
-  watched_host here{{.steps_at_once = 1}};
-  queue_graph of;
-  auto s = session::connect(here.at());
-  auto take = s.prepare({}, {of.taken}), put = s.prepare({of.x}, {}, {of.put});
-  auto taken = take.run_async({});
-  while (here.sample("troupe_hosted_steps_running") < 1) // the watchdog bounds it
+  watched_host host{{.steps_at_once = 1}};
+  queue_graph queues;
+  auto s = session::connect(host.at());
+  auto take = s.prepare({}, {queues.taken}), put_step = s.prepare({queues.x}, {}, {queues.put});
+  auto take_answer = take.run_async({});
+  while (host.sample("troupe_hosted_steps_running") < 1) // the watchdog bounds it
     std::this_thread::yield();
-  CHECK_THROWS_AS(put.run({tensor::scalar(1)}, {.timeout = 10ms}), error);
-  put.run({tensor::scalar(1)}); // let in when nobody has left for a while
-  CHECK(taken.get().size() == 1);
-  CHECK(here.sample(R"(troupe_hosted_steps_refused_total{reason="deadline_exceeded"})") == 1);
-  CHECK(here.sample(R"(troupe_hosted_steps_total{outcome="deadline_exceeded"})") == 0);
+  CHECK_THROWS_AS(put_step.run({tensor::scalar(1)}, {.timeout = 10ms}), error);
+  put_step.run({tensor::scalar(1)}); // admitted after no step has ended for a while
+  CHECK(take_answer.get().size() == 1);
+  CHECK(host.sample(R"(troupe_hosted_steps_refused_total{reason="deadline_exceeded"})") == 1);
+  CHECK(host.sample(R"(troupe_hosted_steps_total{outcome="deadline_exceeded"})") == 0);
 }
 
-TEST_CASE("steps that a host has not let in yet are waits of their session") {
+TEST_CASE("hosted steps that are not admitted yet appear as waits of their session") {
   watchdog watch;
-  watched_host here{{.steps_at_once = 1}};
-  queue_graph of;
-  auto s = session::connect(here.at());
-  auto take = s.prepare({}, {of.taken}), put = s.prepare({of.x}, {}, {of.put});
-  std::vector<std::future<std::vector<tensor>>> taken;
+  watched_host host{{.steps_at_once = 1}};
+  queue_graph queues;
+  auto s = session::connect(host.at());
+  auto take = s.prepare({}, {queues.taken}), put_step = s.prepare({queues.x}, {}, {queues.put});
+  std::vector<std::future<std::vector<tensor>>> take_answers;
   for (int i = 0; i < 40; ++i)
-    taken.push_back(take.run_async({}));
-  inspection seen;
+    take_answers.push_back(take.run_async({}));
+  inspection task_inspection;
   auto in_line = [&]() -> const inspection* {
-    seen = here.look(self + "?depth=3&only=hosted_session,step,wait");
-    auto found = std::ranges::find(seen.children, "hosted_session", &inspection::kind);
-    return found != seen.children.end() && !found->children.empty() ? &*found : nullptr;
+    task_inspection = host.look(self + "?depth=3&only=hosted_session,step,wait");
+    auto found_entry =
+        std::ranges::find(task_inspection.children, "hosted_session", &inspection::kind);
+    return found_entry != task_inspection.children.end() && !found_entry->children.empty()
+               ? &*found_entry
+               : nullptr;
   };
-  const inspection* one = nullptr;
-  while (!one)
-    one = in_line();
-  // One more is let in each 50 ms, perhaps while the host is asked.
-  CHECK(number(*one, "steps_in_line") ==
-        Approx(static_cast<double>(one->children.size())).margin(1));
-  CHECK(number(*one, "steps_running") >= 1);
-  CHECK(number(*one, "requests_unanswered") >= 2);
-  CHECK(text_of(one->children[0].find("for")) == "turn");
-  auto waits = waits_in(seen);
-  auto turn = std::ranges::find(waits, "turn", &cluster_wait::what_for);
-  REQUIRE(turn != waits.end());
-  CHECK(turn->is_cause);
-  CHECK(turn->step == one->children[0].ref);
-  CHECK_THAT(print_waits(waits, 100), Contains(self + " waits for its turn among hosted steps: ") &&
-                                          Contains("a step of client"));
-  CHECK(here.sample("troupe_hosted_steps_running") >= 1);
+  const inspection* hosted_session = nullptr;
+  while (!hosted_session)
+    hosted_session = in_line();
+  // One more step is admitted every 50 ms, perhaps between the host's two answers.
+  CHECK(number(*hosted_session, "steps_in_line") ==
+        Approx(static_cast<double>(hosted_session->children.size())).margin(1));
+  CHECK(number(*hosted_session, "steps_running") >= 1);
+  CHECK(number(*hosted_session, "requests_unanswered") >= 2);
+  CHECK(text_of(hosted_session->children[0].find("for")) == "turn");
+  auto cluster_waits = waits_in(task_inspection);
+  auto admission_wait = std::ranges::find(cluster_waits, "turn", &cluster_wait::what_for);
+  REQUIRE(admission_wait != cluster_waits.end());
+  CHECK(admission_wait->is_cause);
+  CHECK(admission_wait->step == hosted_session->children[0].ref);
+  CHECK_THAT(print_waits(cluster_waits, 100),
+             Contains(self + " waits for its turn among hosted steps: ") &&
+                 Contains("a step of client"));
+  CHECK(host.sample("troupe_hosted_steps_running") >= 1);
   for (int i = 0; i < 40; ++i)
-    put.run({tensor::scalar(1)});
-  for (auto& each : taken)
-    CHECK(each.get().size() == 1);
-  CHECK(here.sample("troupe_hosted_steps_in_line") == 0);
+    put_step.run({tensor::scalar(1)});
+  for (auto& take_answer : take_answers)
+    CHECK(take_answer.get().size() == 1);
+  CHECK(host.sample("troupe_hosted_steps_in_line") == 0);
 }
 
 } // namespace troupe::test::hosted_inspection_test

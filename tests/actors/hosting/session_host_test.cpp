@@ -1,4 +1,4 @@
-// What a task does for the clients whose sessions it hosts, and what it refuses.
+// The service of a task for clients whose sessions it hosts, and its refusals.
 #include "troupe/actors/hosting/session_host.hpp"
 
 #include "tests/support/secure_cluster.hpp"
@@ -30,34 +30,37 @@ using namespace std::chrono_literals;
 
 namespace {
 const text_case small{small_text};
-const text_case waits{"q = FIFOQueue component_types=[i32] shapes=[[]] shared_name=\"rows\"\n"
-                      "x = QueueDequeue(q) component_types=[i32]\nfetch x"};
+const text_case waiting_case{
+    "q = FIFOQueue component_types=[i32] shapes=[[]] shared_name=\"rows\"\n"
+    "x = QueueDequeue(q) component_types=[i32]\nfetch x"};
 const text_case puts{"q = FIFOQueue component_types=[i32] shapes=[[]] shared_name=\"rows\"\n"
                      "n = QueueEnqueue(q, i32(7))\ntarget n"};
 
-step_clock::time_point within(std::chrono::milliseconds time) { return step_clock::now() + time; }
+step_clock::time_point after_now(std::chrono::milliseconds time) {
+  return step_clock::now() + time;
+}
 
 std::string address_of_first(const cluster_spec& cluster) { return cluster.jobs.at("worker")[0]; }
 
 std::unique_ptr<client> hosted_at(const cluster_spec& cluster, const tls_files& tls = {},
                                   std::chrono::milliseconds timeout = 20s) {
-  cluster_access to;
-  to.hosts = {address_of_first(cluster)};
-  auto made = client::connect(to, {.ops = &library(),
-                                   .make_devices = {},
-                                   .inter_op_threads = 2,
-                                   .container = {},
-                                   .timeout = timeout,
-                                   .tls = tls});
-  REQUIRE(made);
-  return *std::move(made);
+  cluster_access access;
+  access.hosts = {address_of_first(cluster)};
+  auto connected = client::connect(access, {.ops = &library(),
+                                            .make_devices = {},
+                                            .inter_op_threads = 2,
+                                            .container = {},
+                                            .timeout = timeout,
+                                            .tls = tls});
+  REQUIRE(connected);
+  return *std::move(connected);
 }
 
 struct one_host {
   explicit one_host(const hosting_limits& limits = {}) {
     auto options = options_of_task(cluster, {"worker", 0});
     options.hosting = limits;
-    options.on_log = [this](const log_event& what) { log.add(std::string{what.event}); };
+    options.on_log = [this](const log_event& event) { log.add(std::string{event.event}); };
     task = start_task(std::move(options));
   }
   std::unique_ptr<client> connect() const { return hosted_at(cluster); }
@@ -67,270 +70,277 @@ struct one_host {
   std::unique_ptr<troupe::task> task;
 };
 
-result<std::shared_ptr<prepared_step>> prepare(client& by, const text_case& what) {
-  return by.prepare(*what.nodes, signature_of(what.text.runs[0]), within(10s));
+result<std::shared_ptr<prepared_step>> prepare(client& caller, const text_case& test_case) {
+  return caller.prepare(*test_case.nodes, signature_of(test_case.text.runs[0]), after_now(10s));
 }
 
-std::future<result<std::vector<tensor>>> begin(client& by, prepared_step& step,
+std::future<result<std::vector<tensor>>> begin(client& caller, prepared_step& step,
                                                std::vector<tensor> feeds = {}) {
   auto promise = std::make_shared<std::promise<result<std::vector<tensor>>>>();
-  by.run_async(step, std::move(feeds), within(60s), [=](result<std::vector<tensor>> outcome) {
-    promise->set_value(std::move(outcome));
-  });
+  caller.run_async(
+      step, std::move(feeds), after_now(60s),
+      [=](result<std::vector<tensor>> outcome) { promise->set_value(std::move(outcome)); });
   return promise->get_future();
 }
 
 template <class T>
-void let_go(result<T>& of) {
-  of = status{error_kind::cancelled, ""};
+void let_go(result<T>& holder) {
+  holder = status{error_kind::cancelled, ""};
 }
 
-// Says whatever the test wants.
+// A client that sends any message of the test's choice.
 class raw_client {
 public:
   explicit raw_client(const cluster_spec& cluster) {
     std::atomic<bool> stop{false};
-    auto socket = dial(*address::parse(address_of_first(cluster)), within(10s), stop);
+    auto socket = dial(*address::parse(address_of_first(cluster)), after_now(10s), stop);
     REQUIRE(socket);
     socket_ = socket->get();
     exchange_options options;
     options.self.role = "client";
     options.self.incarnation = random_id();
-    options.owner = caf::actor_cast<caf::actor>(me_);
+    options.owner = caf::actor_cast<caf::actor>(receiver_);
     exchange_ = spawn_exchange(system_, socket->release(), std::move(options));
   }
   ~raw_client() { caf::anon_send_exit(exchange_, caf::exit_reason::user_shutdown); }
 
   template <class What>
-  void tell(What what) {
-    session_request asked{++number_, 10'000, std::move(what)};
-    caf::anon_send(exchange_, outgoing{std::move(asked)});
+  void tell(What content) {
+    session_request request{++number_, 10'000, std::move(content)};
+    caf::anon_send(exchange_, outgoing{std::move(request)});
   }
   session_reply answer() {
-    session_reply got;
-    me_->receive([&](incoming& what) {
-      REQUIRE(std::holds_alternative<session_reply>(what.content));
-      got = std::move(std::get<session_reply>(what.content));
+    session_reply reply;
+    receiver_->receive([&](incoming& incoming_message) {
+      REQUIRE(std::holds_alternative<session_reply>(incoming_message.content));
+      reply = std::move(std::get<session_reply>(incoming_message.content));
     });
-    return got;
+    return reply;
   }
   template <class What>
-  session_reply ask(What what) {
-    tell(std::move(what));
-    auto got = answer();
-    CHECK(got.request == number_);
-    return got;
+  session_reply ask(What content) {
+    tell(std::move(content));
+    auto reply = answer();
+    CHECK(reply.request == number_);
+    return reply;
   }
-  // As when the machine is gone.
+  // Closes the connection, as when the client's machine fails.
   void cut() { ::shutdown(socket_, SHUT_RDWR); }
 
 private:
   system_config config_{1, true};
   caf::actor_system system_{config_};
-  caf::scoped_actor me_{system_};
+  caf::scoped_actor receiver_{system_};
   caf::actor exchange_;
   int socket_ = -1;
   uint64_t number_ = 0;
 };
 
-session_prepare wire_of(const text_case& what) {
-  auto request = prepare_request::make(*what.nodes, signature_of(what.text.runs[0]), within(10s));
+session_prepare wire_of(const text_case& test_case) {
+  auto request =
+      prepare_request::make(*test_case.nodes, signature_of(test_case.text.runs[0]), after_now(10s));
   REQUIRE(request);
-  auto made = to_wire(*request, nullptr);
-  REQUIRE(made);
-  return *std::move(made);
+  auto result = to_wire(*request, nullptr);
+  REQUIRE(result);
+  return *std::move(result);
 }
 
 } // namespace
 
-TEST_CASE("a task hosts no more sessions than it may, and says how many") {
+TEST_CASE("a task hosts no more sessions than its limit, and the error names the limit") {
   watchdog watch;
-  one_host here{{.sessions = 2}};
-  auto one = here.connect(), two = here.connect(), three = here.connect();
-  CHECK(run_all(*one, small).empty());
+  one_host host{{.sessions = 2}};
+  auto first = host.connect(), two = host.connect(), three = host.connect();
+  CHECK(run_all(*first, small).empty());
   CHECK(run_all(*two, small).empty());
   auto refused = run(*three, small).status();
   CHECK(refused.kind() == error_kind::resource_exhausted);
   CHECK_THAT(refused.message(),
              Contains("/job:worker/task:0 hosts 2 sessions, which is the limit"));
-  one.reset();
+  first.reset();
   CHECK(soon([&] { return run_all(*three, small).empty(); }));
-  one_host none{{.sessions = 0}};
-  CHECK_THAT(run(*none.connect(), small).status().message(),
+  one_host closed_host{{.sessions = 0}};
+  CHECK_THAT(run(*closed_host.connect(), small).status().message(),
              Contains("/job:worker/task:0 hosts no sessions"));
 }
 
-TEST_CASE("a client prepares, runs and sends no more than it may, and is told the limit") {
+TEST_CASE(
+    "a client prepares, runs and sends no more than its limits, and the error names the limit") {
   watchdog watch;
-  one_host here{{.programs = 2, .steps = 2, .bytes = 200'000}};
-  auto by = here.connect();
-  auto first = prepare(*by, waits), second = prepare(*by, puts), third = prepare(*by, small);
+  one_host host{{.programs = 2, .steps = 2, .bytes = 200'000}};
+  auto caller = host.connect();
+  auto first = prepare(*caller, waiting_case), second = prepare(*caller, puts),
+       third = prepare(*caller, small);
   REQUIRE(first);
   REQUIRE(second);
   CHECK(third.status().kind() == error_kind::resource_exhausted);
   CHECK_THAT(third.status().message(),
              Contains("client ") && Contains("has 2 kinds of steps on /job:worker/task:0, "
                                              "which is the limit"));
-  auto explained = wire_of(small);
-  explained.explain = true; // takes as much while it is compiled
-  raw_client full{here.cluster};
+  auto explained_request = wire_of(small);
+  explained_request.explain = true; // uses as much memory while it is compiled
+  raw_client full{host.cluster};
   CHECK(full.ask(session_open{}).outcome.ok());
-  CHECK(full.ask(explained).outcome.ok());
-  CHECK(full.ask(wire_of(waits)).outcome.ok());
+  CHECK(full.ask(explained_request).outcome.ok());
+  CHECK(full.ask(wire_of(waiting_case)).outcome.ok());
   CHECK(full.ask(wire_of(puts)).outcome.ok());
-  CHECK(full.ask(explained).outcome.kind() == error_kind::resource_exhausted);
-  CHECK(run_all(*here.connect(), small).empty()); // it is another client
+  CHECK(full.ask(explained_request).outcome.kind() == error_kind::resource_exhausted);
+  CHECK(run_all(*host.connect(), small).empty()); // another client has a limit of its own
 
-  auto one = begin(*by, **first), two = begin(*by, **first);
-  auto refused = begin(*by, **first).get().status();
+  auto first_run = begin(*caller, **first), two = begin(*caller, **first);
+  auto refused = begin(*caller, **first).get().status();
   CHECK(refused.kind() == error_kind::resource_exhausted);
   CHECK_THAT(refused.message(), Contains("has 2 steps and other requests on /job:worker/task:0, "
                                          "which is the limit"));
-  auto other = here.connect();
-  CHECK(run_all(*other, puts).empty());
-  CHECK(run_all(*other, puts).empty());
-  CHECK(one.get().ok());
+  auto other_client = host.connect();
+  CHECK(run_all(*other_client, puts).empty());
+  CHECK(run_all(*other_client, puts).empty());
+  CHECK(first_run.get().ok());
   CHECK(two.get().ok());
 
-  let_go(second); // room for another
+  let_go(second); // frees a slot
   const text_case sum{"x = Placeholder dtype=f32 shape=[-1]\ns = Sum(x, i32[0])\n"
                       "feed x = f32[1]\nfetch s = f32(1)"};
   CHECK(soon([&] {
-    second = prepare(*by, sum);
+    second = prepare(*caller, sum);
     return second.ok();
   }));
-  auto with = [&](int64_t count) {
+  auto feed_of_size = [&](int64_t count) {
     std::vector<tensor> feeds{*tensor::make(dtype::f32, shape{count})};
     std::ranges::fill(feeds[0].values<float>(), 1.0f);
-    return by->run(**second, feeds, within(10s)).status();
+    return caller->run(**second, feeds, after_now(10s)).status();
   };
-  CHECK(with(40'000).ok());
-  auto large = with(60'000);
+  CHECK(feed_of_size(40'000).ok());
+  auto large = feed_of_size(60'000);
   CHECK(large.kind() == error_kind::resource_exhausted);
   CHECK_THAT(large.message(), Contains("may have 200000 bytes of graphs and feeds on "
                                        "/job:worker/task:0, has ") &&
                                   Contains(", and sends 240000 more"));
-  CHECK(with(40'000).ok());
+  CHECK(feed_of_size(40'000).ok());
   let_go(first);
   let_go(second);
 }
 
-TEST_CASE("a client with a thousand steps that wait does not keep another's from running") {
+TEST_CASE(
+    "a client with a thousand waiting steps does not keep another client's steps from running") {
   watchdog watch;
-  one_host here{{.steps_at_once = 4}};
-  auto many = here.connect(), few = here.connect();
-  auto take = prepare(*many, waits);
+  one_host host{{.steps_at_once = 4}};
+  auto busy_client = host.connect(), other_client = host.connect();
+  auto take = prepare(*busy_client, waiting_case);
   REQUIRE(take);
   std::vector<std::future<result<std::vector<tensor>>>> answers;
   for (int i = 0; i < 1000; ++i)
-    answers.push_back(begin(*many, **take));
-  auto put = prepare(*few, puts);
-  REQUIRE(put);
+    answers.push_back(begin(*busy_client, **take));
+  auto put_step = prepare(*other_client, puts);
+  REQUIRE(put_step);
   for (int i = 0; i < 1000; ++i) {
-    auto done = few->run(**put, {}, within(20s));
-    INFO(i << ": " << done.status());
-    REQUIRE(done);
+    auto put_result = other_client->run(**put_step, {}, after_now(20s));
+    INFO(i << ": " << put_result.status());
+    REQUIRE(put_result);
   }
-  for (auto& one : answers)
-    CHECK(one.get().ok());
-  // Who waits for its turn has a deadline, too.
+  for (auto& answer : answers)
+    CHECK(answer.get().ok());
+  // A queued step has a deadline as well.
   auto stuck = std::vector<std::future<result<std::vector<tensor>>>>{};
   for (int i = 0; i < 4; ++i)
-    stuck.push_back(begin(*many, **take));
-  status late;
-  CHECK(soon([&] { // they come by another thread
-    late = many->run(**take, {}, within(20ms)).status();
-    return late.message().find("waited for a free slot") != std::string::npos;
+    stuck.push_back(begin(*busy_client, **take));
+  status late_outcome;
+  CHECK(soon([&] { // another thread queues them
+    late_outcome = busy_client->run(**take, {}, after_now(20ms)).status();
+    return late_outcome.message().find("waited for a free slot") != std::string::npos;
   }));
-  CHECK(late.kind() == error_kind::deadline_exceeded);
-  CHECK_THAT(late.message(),
+  CHECK(late_outcome.kind() == error_kind::deadline_exceeded);
+  CHECK_THAT(late_outcome.message(),
              Contains("the step waited for a free slot until its deadline: 4 steps are "
                       "running on /job:worker/task:0, and 0 are queued"));
   let_go(take);
-  let_go(put);
+  let_go(put_step);
 }
 
-TEST_CASE("steps that wait for what only one in line brings do not wait for ever") {
+TEST_CASE("steps that wait for an element that a queued step enqueues do not wait for ever") {
   watchdog watch;
-  one_host here{{.steps_at_once = 2}};
-  auto by = here.connect();
-  auto take = prepare(*by, waits), put = prepare(*by, puts);
+  one_host host{{.steps_at_once = 2}};
+  auto caller = host.connect();
+  auto take = prepare(*caller, waiting_case), put_step = prepare(*caller, puts);
   REQUIRE(take);
-  REQUIRE(put);
+  REQUIRE(put_step);
   std::vector<std::future<result<std::vector<tensor>>>> answers;
   for (int i = 0; i < 5; ++i)
-    answers.push_back(begin(*by, **take));
-  for (int i = 0; i < 5; ++i) { // in the same line, behind them
-    auto done = by->run(**put, {}, within(20s));
-    INFO(done.status());
-    CHECK(done);
+    answers.push_back(begin(*caller, **take));
+  for (int i = 0; i < 5; ++i) { // queued behind them
+    auto put_result = caller->run(**put_step, {}, after_now(20s));
+    INFO(put_result.status());
+    CHECK(put_result);
   }
-  for (auto& one : answers)
-    CHECK(one.get().ok());
+  for (auto& answer : answers)
+    CHECK(answer.get().ok());
   let_go(take);
-  let_go(put);
+  let_go(put_step);
 }
 
-TEST_CASE("what strings hold counts as bytes of a client, and so does the rest of what it sends") {
+TEST_CASE("the content of strings counts as bytes of a client, and so do all its other messages") {
   watchdog watch;
-  one_host here{{.bytes = 200'000}};
-  raw_client by{here.cluster};
-  CHECK(by.ask(session_open{}).outcome.ok());
+  one_host host{{.bytes = 200'000}};
+  raw_client peer{host.cluster};
+  CHECK(peer.ask(session_open{}).outcome.ok());
   const text_case words{"x = Placeholder dtype=string shape=[-1]\ny = Identity(x)\n"
                         "feed x = string[\"a\"]\nfetch y = string[\"a\"]"};
-  auto fine = wire_of(words);
-  auto refused = [&](const auto& what) {
-    auto outcome = by.ask(what).outcome;
+  auto valid_request = wire_of(words);
+  auto refused = [&](const auto& content) {
+    auto outcome = peer.ask(content).outcome;
     INFO(outcome);
     CHECK(outcome.kind() == error_kind::resource_exhausted);
     CHECK_THAT(outcome.message(), Contains("bytes of graphs and feeds"));
   };
-  auto large = fine;
+  auto large = valid_request;
   large.targets = {std::string(300'000, 'x')};
   refused(large);
-  large = fine;
+  large = valid_request;
   large.costs = {{.node = std::string(300'000, 'x'), .mean_ns = 1}};
   refused(large);
-  large = fine;
+  large = valid_request;
   large.feeds = 65'536;
   refused(large);
-  auto prepared = by.ask(fine);
+  auto prepared = peer.ask(valid_request);
   REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
   auto handle = std::get<prepared_handle>(prepared.what).handle;
-  auto with = [&](size_t length) {
+  auto request_of_length = [&](size_t length) {
     return session_run{.handle = handle,
                        .feeds = {tensor::vector<std::string>({std::string(length, 'x')})}};
   };
-  refused(with(300'000));
-  CHECK(by.ask(with(100'000)).outcome.ok());
-  CHECK(by.ask(with(100'000)).outcome.ok()); // those of before are gone
+  refused(request_of_length(300'000));
+  CHECK(peer.ask(request_of_length(100'000)).outcome.ok());
+  CHECK(peer.ask(request_of_length(100'000)).outcome.ok()); // the earlier steps have ended
 }
 
-TEST_CASE("what a client says of costs goes with that graph, and with no other that it sends") {
+TEST_CASE(
+    "node costs that a client sends apply to that graph, and to no other graph of the client") {
   watchdog watch;
   system_config config{1, true};
   caf::actor_system system{config};
-  caf::scoped_actor me{system};
+  caf::scoped_actor receiver{system};
   auto options = std::make_shared<hosting_options>(hosting_options{
       .server = std::make_shared<step_server>(local_task, 0, clock_of(system)), .view = {}});
   options->session.ops = &library();
-  std::vector<std::vector<node_time>> came;
-  auto listens = [&](caf::actor_system& in, const client_options&) -> result<caf::actor> {
-    return in.spawn([&]() -> caf::behavior {
-      return {[&](const explain_request& what) {
-        came.push_back(what.what.costs);
+  std::vector<std::vector<node_time>> node_times;
+  auto open_session = [&](caf::actor_system& client_system,
+                          const client_options&) -> result<caf::actor> {
+    return client_system.spawn([&]() -> caf::behavior {
+      return {[&](const explain_request& request) {
+        node_times.push_back(request.what.costs);
         return placement_report{};
       }};
     });
   };
   auto host =
-      spawn_session_host(system, options, listens, std::make_shared<std::atomic<size_t>>(0));
+      spawn_session_host(system, options, open_session, std::make_shared<std::atomic<size_t>>(0));
   auto from = std::make_shared<peer_connection>();
-  auto ask = [&](auto what) {
-    session_request asked{1, 10'000, std::move(what)};
-    caf::anon_send(host, incoming{std::move(asked), caf::actor_cast<caf::actor>(me), from});
-    me->receive(
-        [&](const outgoing& said) { CHECK(std::get<session_reply>(said.content).outcome.ok()); });
+  auto ask = [&](auto content) {
+    session_request request{1, 10'000, std::move(content)};
+    caf::anon_send(host, incoming{std::move(request), caf::actor_cast<caf::actor>(receiver), from});
+    receiver->receive([&](const outgoing& sent_reply) {
+      CHECK(std::get<session_reply>(sent_reply.content).outcome.ok());
+    });
   };
   ask(session_open{});
   auto graph = wire_of(small);
@@ -338,59 +348,62 @@ TEST_CASE("what a client says of costs goes with that graph, and with no other t
   for (double cost : {1e6, 5e6}) {
     graph.costs = {{.node = concat("x", cost), .mean_ns = cost}, {.node = "x", .mean_ns = cost}};
     ask(graph);
-    REQUIRE(!came.empty());
-    REQUIRE(came.back().size() == 2);
-    CHECK(came.back()[1].mean_ns == cost);
+    REQUIRE(!node_times.empty());
+    REQUIRE(node_times.back().size() == 2);
+    CHECK(node_times.back()[1].mean_ns == cost);
   }
   caf::anon_send_exit(host, caf::exit_reason::user_shutdown);
 }
 
-TEST_CASE("a client may go while what it has sent is compiled") {
+TEST_CASE("a client may disconnect while its graph is compiled") {
   watchdog watch;
-  one_host here;
+  one_host host;
   std::string long_text = "x0 = Placeholder dtype=f32 shape=[]\n";
   for (int i = 1; i <= 2000; ++i)
     long_text += concat("x", i, " = Neg(x", i - 1, ")\n");
   const text_case large{long_text + "feed x0 = f32(1)\nfetch x2000 = f32(1)"};
-  auto asked = wire_of(large);
-  asked.costs = {{.node = "x1", .mean_ns = 5}};
+  auto prepare_request = wire_of(large);
+  prepare_request.costs = {{.node = "x1", .mean_ns = 5}};
   for (int i = 0; i < 3; ++i) {
-    raw_client dies{here.cluster};
-    CHECK(dies.ask(session_open{}).outcome.ok());
+    raw_client dying_client{host.cluster};
+    CHECK(dying_client.ask(session_open{}).outcome.ok());
     for (int n = 0; n < 20; ++n)
-      dies.tell(asked);
-    auto first = dies.answer(); // others are under way
+      dying_client.tell(prepare_request);
+    auto first = dying_client.answer(); // other answers may come first
     CHECK(std::holds_alternative<prepared_handle>(first.what));
-    dies.cut();
+    dying_client.cut();
   }
-  CHECK(here.log.come_to_have("session_closed"));
-  CHECK(run_all(*here.connect(), small).empty());
-  CHECK(here.task->drain(10s).none());
+  CHECK(host.log.come_to_have("session_closed"));
+  CHECK(run_all(*host.connect(), small).empty());
+  CHECK(host.task->drain(10s).none());
 }
 
-#if !defined(__SANITIZE_ADDRESS__) // its companion for undefined behaviour needs descriptors itself
-TEST_CASE("a task that cannot begin to host sessions says so, and tries again") {
+#if !defined(__SANITIZE_ADDRESS__) // the undefined behaviour sanitizer that runs with it needs
+                                   // descriptors itself
+TEST_CASE("a task that fails to begin hosting sessions reports it, and tries again") {
   watchdog watch;
   system_config config{1, true};
   caf::actor_system system{config};
-  caf::scoped_actor me{system};
+  caf::scoped_actor receiver{system};
   auto host = session_host::make(
       {.server = std::make_shared<step_server>(task_name{"worker", 0}, 1, clock_of(system)),
        .view = {}});
   auto from = std::make_shared<peer_connection>();
   auto ask = [&] {
     host->serve(
-        {session_request{7, 1000, session_devices{}}, caf::actor_cast<caf::actor>(me), from});
-    session_reply got;
-    me->receive([&](outgoing& what) { got = std::get<session_reply>(std::move(what.content)); });
-    CHECK(got.request == 7);
-    return got;
+        {session_request{7, 1000, session_devices{}}, caf::actor_cast<caf::actor>(receiver), from});
+    session_reply reply;
+    receiver->receive([&](outgoing& outgoing_message) {
+      reply = std::get<session_reply>(std::move(outgoing_message.content));
+    });
+    CHECK(reply.request == 7);
+    return reply;
   };
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-  auto none = before;
-  none.rlim_cur = 0; // no descriptors for its connections
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  auto no_descriptors = before;
+  no_descriptors.rlim_cur = 0; // no descriptors are left for its connections
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &no_descriptors) == 0);
   auto refused = ask();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   CHECK_THAT(refused.outcome.message(),
@@ -401,7 +414,7 @@ TEST_CASE("a task that cannot begin to host sessions says so, and tries again") 
 }
 #endif
 
-TEST_CASE("a cluster with a name hosts sessions of clients whose certificates name it") {
+TEST_CASE("a named cluster hosts sessions of clients whose certificates name the cluster") {
   watchdog watch;
   test_authority authority;
   auto cluster = make_cluster(1);
@@ -410,62 +423,62 @@ TEST_CASE("a cluster with a name hosts sessions of clients whose certificates na
   options.tls = authority.task("worker", 0, "prod");
   auto task = start_task(std::move(options));
   CHECK(run_all(*hosted_at(cluster, authority.client("alice", "prod")), small).empty());
-  auto other = hosted_at(cluster, authority.client("alice", "test"), 2s);
-  auto refused = run(*other, small, 0, 2s).status();
+  auto other_client = hosted_at(cluster, authority.client("alice", "test"), 2s);
+  auto refused = run(*other_client, small, 0, 2s).status();
   INFO(refused);
   CHECK(!refused.ok());
   CHECK_THAT(refused.message(), Contains("prod"));
 }
 
-TEST_CASE("what a client had goes with its connection, and nothing of others does") {
+TEST_CASE("the state of a client ends with its connection, and no state of other clients does") {
   watchdog watch;
-  one_host here;
-  auto other = here.connect();
-  auto take = prepare(*other, waits);
+  one_host host;
+  auto other_client = host.connect();
+  auto take = prepare(*other_client, waiting_case);
   REQUIRE(take);
-  raw_client dies{here.cluster};
-  CHECK(dies.ask(session_open{}).outcome.ok());
-  auto prepared = dies.ask(wire_of(waits));
+  raw_client dying_client{host.cluster};
+  CHECK(dying_client.ask(session_open{}).outcome.ok());
+  auto prepared = dying_client.ask(wire_of(waiting_case));
   REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
   auto handle = std::get<prepared_handle>(prepared.what).handle;
   for (int i = 0; i < 100; ++i)
-    dies.tell(session_run{.handle = handle});
-  dies.ask(session_devices{}); // all of them have come
-  dies.cut();
-  CHECK(here.log.come_to_have("session_closed"));
-  // The steps of the dead take nothing any more.
-  auto answer = begin(*other, **take);
-  CHECK(run_all(*other, puts).empty());
-  auto got = answer.get();
-  REQUIRE(got);
-  CHECK((*got)[0].values<int>()[0] == 7);
-  CHECK(here.task->drain(10s).none());
+    dying_client.tell(session_run{.handle = handle});
+  dying_client.ask(session_devices{}); // all requests have arrived
+  dying_client.cut();
+  CHECK(host.log.come_to_have("session_closed"));
+  // The steps of the dead client take no element.
+  auto answer = begin(*other_client, **take);
+  CHECK(run_all(*other_client, puts).empty());
+  auto taken_result = answer.get();
+  REQUIRE(taken_result);
+  CHECK((*taken_result)[0].values<int>()[0] == 7);
+  CHECK(host.task->drain(10s).none());
   let_go(take);
 }
 
-TEST_CASE("what makes no sense is refused with a sentence, and the session goes on") {
+TEST_CASE("invalid requests are refused with a sentence, and the session continues") {
   watchdog watch;
-  one_host here;
-  raw_client by{here.cluster};
-  auto said = [&](const auto& what) {
-    auto reply = by.ask(what);
+  one_host host;
+  raw_client peer{host.cluster};
+  auto failure_message = [&](const auto& test_graph) {
+    auto reply = peer.ask(test_graph);
     CHECK(!reply.outcome.ok());
     return reply.outcome.message();
   };
-  CHECK_THAT(said(session_run{.handle = 1}), Contains("this connection has no session"));
-  CHECK(by.ask(session_open{}).outcome.ok());
-  CHECK_THAT(said(session_open{}), Contains("this connection has a session already"));
-  CHECK_THAT(said(session_run{.handle = 1}), Contains("the session has no step 1"));
-  auto fine = wire_of(small);
-  auto broken = fine;
+  CHECK_THAT(failure_message(session_run{.handle = 1}), Contains("this connection has no session"));
+  CHECK(peer.ask(session_open{}).outcome.ok());
+  CHECK_THAT(failure_message(session_open{}), Contains("this connection has a session already"));
+  CHECK_THAT(failure_message(session_run{.handle = 1}), Contains("the session has no step 1"));
+  auto valid_request = wire_of(small);
+  auto broken = valid_request;
   broken.graph = tensor::vector<uint8_t>({1, 2, 3});
-  CHECK_THAT(said(broken), Contains("damaged graph"));
-  broken = fine;
+  CHECK_THAT(failure_message(broken), Contains("damaged graph"));
+  broken = valid_request;
   broken.targets = {"nobody"};
-  CHECK_THAT(said(broken), Contains("the step has no node 'nobody'"));
-  broken = fine;
+  CHECK_THAT(failure_message(broken), Contains("the step has no node 'nobody'"));
+  broken = valid_request;
   broken.feeds = 1'000'000;
-  CHECK_THAT(said(broken), Contains("at most 65536 feeds"));
+  CHECK_THAT(failure_message(broken), Contains("at most 65536 feeds"));
 
   auto graph_of = [](auto add) {
     graph nodes{library()};
@@ -474,129 +487,129 @@ TEST_CASE("what makes no sense is refused with a sentence, and the session goes 
     REQUIRE(bytes);
     return session_prepare{.graph = *bytes, .feeds = 2};
   };
-  auto feed = [](graph& in, int64_t index, const std::string& name) {
-    auto made =
-        in.add({.op = "_Feed",
-                .name = name,
-                .attrs = {{"index", index}, {"dtype", dtype::i32}, {"shape", partial_shape{}}}});
-    REQUIRE(made);
-    return *made;
+  auto feed = [](graph& g, int64_t index, const std::string& name) {
+    auto result =
+        g.add({.op = "_Feed",
+               .name = name,
+               .attrs = {{"index", index}, {"dtype", dtype::i32}, {"shape", partial_shape{}}}});
+    REQUIRE(result);
+    return *result;
   };
-  auto fetch = [](graph& in, node* of, int64_t index, const std::string& name) {
-    REQUIRE(
-        in.add({.op = "_Fetch", .name = name, .inputs = {{of, 0}}, .attrs = {{"index", index}}}));
+  auto fetch = [](graph& g, node* source_node, int64_t index, const std::string& name) {
+    REQUIRE(g.add(
+        {.op = "_Fetch", .name = name, .inputs = {{source_node, 0}}, .attrs = {{"index", index}}}));
   };
-  CHECK_THAT(said(graph_of([](graph&) {})), Contains("there is nothing to fetch"));
-  CHECK_THAT(said(graph_of([&](graph& in) { fetch(in, feed(in, 2, "x"), 0, "f"); })),
+  CHECK_THAT(failure_message(graph_of([](graph&) {})), Contains("there is nothing to fetch"));
+  CHECK_THAT(failure_message(graph_of([&](graph& g) { fetch(g, feed(g, 2, "x"), 0, "f"); })),
              Contains("is feed 2 of 2"));
-  CHECK_THAT(said(graph_of([&](graph& in) {
-               fetch(in, feed(in, 1, "x"), 0, "f");
-               fetch(in, feed(in, 1, "y"), 1, "g");
+  CHECK_THAT(failure_message(graph_of([&](graph& g) {
+               fetch(g, feed(g, 1, "x"), 0, "f");
+               fetch(g, feed(g, 1, "y"), 1, "g");
              })),
              Contains("is feed 1 of 2, as another is"));
-  CHECK_THAT(said(graph_of([&](graph& in) { fetch(in, feed(in, 1, "x"), 9, "f"); })),
+  CHECK_THAT(failure_message(graph_of([&](graph& g) { fetch(g, feed(g, 1, "x"), 9, "f"); })),
              Contains("is fetch 9, which cannot be"));
-  CHECK_THAT(said(graph_of([&](graph& in) {
-               auto* x = feed(in, 0, "x");
-               fetch(in, x, 1, "f");
+  CHECK_THAT(failure_message(graph_of([&](graph& g) {
+               auto* x = feed(g, 0, "x");
+               fetch(g, x, 1, "f");
              })),
              Contains("some are missing"));
-  CHECK_THAT(said(graph_of([&](graph& in) {
-               auto sent = in.add(
+  CHECK_THAT(failure_message(graph_of([&](graph& g) {
+               auto send_node = g.add(
                    {.op = "_Send",
                     .name = "s",
-                    .inputs = {{feed(in, 0, "x"), 0}},
+                    .inputs = {{feed(g, 0, "x"), 0}},
                     .attrs = {{"key", int64_t{0}}, {"to", std::string{"/job:worker/task:0"}}}});
-               INFO(sent.status());
-               REQUIRE(sent);
+               INFO(send_node.status());
+               REQUIRE(send_node);
              })),
              Contains("a step that is to be prepared has no such node"));
 
-  auto prepared = by.ask(fine);
+  auto prepared = peer.ask(valid_request);
   REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
   auto handle = std::get<prepared_handle>(prepared.what).handle;
-  CHECK_THAT(said(session_run{.handle = handle, .feeds = {tensor::scalar(1)}}),
+  CHECK_THAT(failure_message(session_run{.handle = handle, .feeds = {tensor::scalar(1)}}),
              Contains("the step has 0 feeds, got 1"));
-  auto ran = by.ask(session_run{.handle = handle});
-  REQUIRE(std::holds_alternative<session_ran>(ran.what));
-  CHECK(std::get<session_ran>(ran.what).fetches[0].values<int>()[0] == 3);
-  by.tell(session_forget{handle});
-  by.tell(session_forget{12345}); // is passed over
-  CHECK_THAT(said(session_run{.handle = handle}), Contains("the session has no step"));
+  auto run_reply = peer.ask(session_run{.handle = handle});
+  REQUIRE(std::holds_alternative<session_ran>(run_reply.what));
+  CHECK(std::get<session_ran>(run_reply.what).fetches[0].values<int>()[0] == 3);
+  peer.tell(session_forget{handle});
+  peer.tell(session_forget{12345}); // is ignored
+  CHECK_THAT(failure_message(session_run{.handle = handle}), Contains("the session has no step"));
 }
 
-TEST_CASE("what a client has stopped is answered soon, also where that came first") {
+TEST_CASE("a stopped request is answered soon, also if the stop arrived first") {
   watchdog watch;
-  one_host here;
-  raw_client by{here.cluster};
-  CHECK(by.ask(session_open{}).outcome.ok()); // 1
-  auto handle = std::get<prepared_handle>(by.ask(wire_of(waits)).what).handle;
-  auto is_answered = [&](uint64_t request, error_kind how) {
-    auto got = by.answer();
-    return got.request == request && got.outcome.kind() == how;
+  one_host host;
+  raw_client peer{host.cluster};
+  CHECK(peer.ask(session_open{}).outcome.ok()); // request 1
+  auto handle = std::get<prepared_handle>(peer.ask(wire_of(waiting_case)).what).handle;
+  auto is_answered = [&](uint64_t request, error_kind expected_kind) {
+    auto reply = peer.answer();
+    return reply.request == request && reply.outcome.kind() == expected_kind;
   };
-  by.tell(session_run{.handle = handle}); // 3
-  by.tell(session_stop{3});
+  peer.tell(session_run{.handle = handle}); // request 3
+  peer.tell(session_stop{3});
   CHECK(is_answered(3, error_kind::cancelled));
-  for (auto one : {3, 8, 9}) // the first has been answered
-    by.tell(session_stop{static_cast<uint64_t>(one)});
-  by.tell(session_run{.handle = handle}); // 8
+  for (auto request : {3, 8, 9}) // request 3 has been answered already
+    peer.tell(session_stop{static_cast<uint64_t>(request)});
+  peer.tell(session_run{.handle = handle}); // request 8
   CHECK(is_answered(8, error_kind::cancelled));
-  by.tell(wire_of(waits)); // 9
+  peer.tell(wire_of(waiting_case)); // request 9
   CHECK(is_answered(9, error_kind::cancelled));
-  by.tell(session_run{.handle = handle}); // 10, which is not stopped
-  CHECK(run_all(*here.connect(), puts).empty());
+  peer.tell(session_run{.handle = handle}); // request 10, which is not stopped
+  CHECK(run_all(*host.connect(), puts).empty());
   CHECK(is_answered(10, error_kind::ok));
 }
 
-TEST_CASE("what a client has stopped leaves the line") {
+TEST_CASE("a stopped step leaves the queue") {
   watchdog watch;
-  one_host here{{.steps_at_once = 1}};
-  raw_client by{here.cluster};
-  CHECK(by.ask(session_open{}).outcome.ok()); // 1
-  auto handle = std::get<prepared_handle>(by.ask(wire_of(waits)).what).handle;
-  constexpr uint64_t first = 3, steps = 400; // one more is let in each 50 ms
+  one_host host{{.steps_at_once = 1}};
+  raw_client peer{host.cluster};
+  CHECK(peer.ask(session_open{}).outcome.ok()); // request 1
+  auto handle = std::get<prepared_handle>(peer.ask(wire_of(waiting_case)).what).handle;
+  constexpr uint64_t first = 3, steps = 400; // one more step is admitted every 50 ms
   for (auto i = first; i < first + steps; ++i)
-    by.tell(session_run{.handle = handle});
-  CHECK(by.ask(session_known_devices{}).outcome.ok()); // all of them are there
-  auto began = step_clock::now();
+    peer.tell(session_run{.handle = handle});
+  CHECK(peer.ask(session_known_devices{}).outcome.ok()); // all requests have arrived
+  auto start_time = step_clock::now();
   for (auto i = first + steps - 1; i > first; --i)
-    by.tell(session_stop{i});
+    peer.tell(session_stop{i});
   for (size_t i = 1; i < steps; ++i)
-    CHECK(by.answer().request != first);  // which runs on
-  CHECK(step_clock::now() - began < 10s); // let in one after the other, they would take twice that
-  by.tell(session_stop{first});
-  CHECK(by.answer().request == first);
+    CHECK(peer.answer().request != first);     // the first step still runs
+  CHECK(step_clock::now() - start_time < 10s); // admitted one by one, they would take twice as long
+  peer.tell(session_stop{first});
+  CHECK(peer.answer().request == first);
 }
 
-TEST_CASE("the access list of the host says what clients may have its sessions do") {
+TEST_CASE("the access list of the host limits what its clients' sessions may do") {
   watchdog watch;
-  secure_cluster here{R"({"clients": {"alice": {"may": ["register", "run", "reset"]},
+  secure_cluster cluster{R"({"clients": {"alice": {"may": ["register", "run", "reset"]},
                                       "bob": {"may": ["register", "run"], "sessions": 1,
                                               "programs": 1},
                                       "carol": {"may": ["register"]}, "dave": {"may": ["run"]}}})"};
   auto client_of = [&](const std::string& name) {
-    return hosted_at(here.cluster, here.authority.client(name), 5s);
+    return hosted_at(cluster.cluster, cluster.authority.client(name), 5s);
   };
-  auto why_not = [](client& by) { return run(by, small, 0, 5s).status().message(); };
+  auto why_not = [](client& caller) { return run(caller, small, 0, 5s).status().message(); };
   auto alice = client_of("alice"), bob = client_of("bob");
   CHECK(run_all(*alice, small).empty());
-  CHECK(alice->reset("box", within(5s)));
-  auto kept = prepare(*bob, small);
-  REQUIRE(kept);
-  CHECK(bob->run(**kept, {}, within(5s)));
+  CHECK(alice->reset("box", after_now(5s)));
+  auto kept_step = prepare(*bob, small);
+  REQUIRE(kept_step);
+  CHECK(bob->run(**kept_step, {}, after_now(5s)));
   CHECK_THAT(prepare(*bob, puts).status().message(),
              Contains("client 'bob' has 1 kinds of steps on /job:worker/task:0"));
-  auto reset = bob->reset("box", within(5s));
+  auto reset = bob->reset("box", after_now(5s));
   CHECK(reset.kind() == error_kind::failed_precondition);
   CHECK_THAT(reset.message(), Contains("client 'bob' may not reset containers"));
-  CHECK(bob->devices(within(5s)));
+  CHECK(bob->devices(after_now(5s)));
   CHECK_THAT(why_not(*client_of("bob")),
              Contains("client 'bob' has 1 sessions on /job:worker/task:0, which is the limit"));
   CHECK_THAT(why_not(*client_of("carol")), Contains("client 'carol' may not run steps"));
   CHECK_THAT(why_not(*client_of("dave")), Contains("client 'dave' may not register graphs"));
   CHECK_THAT(why_not(*client_of("eve")), Contains("client 'eve' is not on the access list"));
-  let_go(kept);
+  let_go(kept_step);
 }
 
 } // namespace troupe::test::session_host_test

@@ -1,4 +1,4 @@
-// Tasks whose addresses become known, change and go while a membership and a master run.
+// Tasks whose addresses become known, change and disappear while a membership and a master run.
 #include "troupe/actors/membership/membership.hpp"
 
 #include "tests/support/actor_world.hpp"
@@ -27,17 +27,17 @@ class told_source final : public address_source {
 public:
   result<task_addresses> read() override {
     ++reads;
-    return says;
+    return addresses_read;
   }
   std::chrono::milliseconds read_again() const override { return 1s; }
   std::string name() const override { return "the test"; }
 
-  result<task_addresses> says = failure(error_kind::not_found, "nothing yet");
+  result<task_addresses> addresses_read = failure(error_kind::not_found, "nothing yet");
   int reads = 0;
 };
 
 struct call {
-  dialed what;
+  dialed target;
   std::shared_ptr<std::atomic<bool>> stop;
 };
 
@@ -45,7 +45,7 @@ struct changing_world : actor_world {
   std::shared_ptr<told_source> source = std::make_shared<told_source>();
   std::vector<call> calls;
   std::vector<caf::actor> exchanges;
-  std::vector<tasks_known> told; // of a watcher
+  std::vector<tasks_known> reported; // by the watcher
   caf::actor membership, watcher;
 
   changing_world() {
@@ -53,10 +53,10 @@ struct changing_world : actor_world {
     options.role = "client";
     options.cluster.source = source;
     options.ways = {.dial =
-                        [this](caf::actor_system&, dialed what, const std::string& address,
+                        [this](caf::actor_system&, dialed dialed_peer, const std::string& address,
                                const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor&) {
-                          CHECK(what.address == address);
-                          calls.push_back({std::move(what), stop});
+                          CHECK(dialed_peer.address == address);
+                          calls.push_back({std::move(dialed_peer), stop});
                         },
                     .open =
                         [this](caf::actor_system& system, dialed&, const exchange_options&) {
@@ -69,7 +69,8 @@ struct changing_world : actor_world {
     membership = spawn_membership(system(), std::move(options));
     watcher = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
       self->send(membership, watch_atom::value);
-      return {[this](const tasks_known& what) { told.push_back(what); }, [](const link_lost&) {}};
+      return {[this](const tasks_known& known_tasks) { reported.push_back(known_tasks); },
+              [](const link_lost&) {}};
     });
     run();
   }
@@ -84,33 +85,33 @@ struct changing_world : actor_world {
   void say(std::map<task_name, std::string> tasks) {
     task_addresses now;
     now.tasks = std::move(tasks);
-    source->says = std::move(now);
+    source->addresses_read = std::move(now);
   }
-  answer_box<peer_link> connect(const task_name& to, std::chrono::milliseconds patience = 10s) {
-    auto box = ask<peer_link>(membership, connect_request{to, now() + patience});
+  answer_box<peer_link> connect(const task_name& target, std::chrono::milliseconds timeout = 10s) {
+    auto pending = ask<peer_link>(membership, connect_request{target, now() + timeout});
     run();
-    return box;
+    return pending;
   }
-  void answer(call which, status outcome = {}) {
-    which.what.outcome = std::move(outcome);
-    which.what.socket = std::make_shared<socket_handle>();
-    caf::anon_send(membership, std::move(which.what));
+  void answer(call answered_call, status outcome = {}) {
+    answered_call.target.outcome = std::move(outcome);
+    answered_call.target.socket = std::make_shared<socket_handle>();
+    caf::anon_send(membership, std::move(answered_call.target));
     run();
   }
   void introduce(const task_name& task, uint64_t incarnation) {
-    hello who;
-    who.role = "task";
-    who.job = task.job;
-    who.task = task.task;
-    who.incarnation = incarnation;
-    caf::anon_send(membership, peer_ready{who});
+    hello peer_hello;
+    peer_hello.role = "task";
+    peer_hello.job = task.job;
+    peer_hello.task = task.task;
+    peer_hello.incarnation = incarnation;
+    caf::anon_send(membership, peer_ready{peer_hello});
     run();
   }
 };
 
-bool says(const status& what, std::string_view part) {
-  INFO(what);
-  return what.message().find(part) != std::string::npos;
+bool message_contains(const status& outcome, std::string_view part) {
+  INFO(outcome);
+  return outcome.message().find(part) != std::string::npos;
 }
 
 const char* over_two = R"(
@@ -119,8 +120,8 @@ y = Mul(x, i32(5)) @"/job:worker/task:1"
 fetch y = i32(15)
 )";
 
-void write(const std::string& path, const cluster_spec& what) {
-  std::ofstream{path + ".new"} << to_json(what);
+void write(const std::string& path, const cluster_spec& spec) {
+  std::ofstream{path + ".new"} << to_json(spec);
   std::filesystem::rename(path + ".new", path);
 }
 
@@ -130,9 +131,9 @@ std::unique_ptr<client> connect_by(const std::string& text) {
   client_options options;
   options.ops = &library();
   options.inter_op_threads = 2;
-  auto made = client::connect(*cluster, std::move(options));
-  REQUIRE(made);
-  return *std::move(made);
+  auto connected = client::connect(*cluster, std::move(options));
+  REQUIRE(connected);
+  return *std::move(connected);
 }
 
 std::unique_ptr<client> connect_to_file(const std::string& path) {
@@ -141,37 +142,39 @@ std::unique_ptr<client> connect_to_file(const std::string& path) {
 
 } // namespace
 
-TEST_CASE("who asks for a task before its address is known is linked when it is") {
+TEST_CASE("a connect request that comes before the task's address is answered when the address is "
+          "known") {
   changing_world world;
-  auto box = world.connect(one);
+  auto answer = world.connect(one);
   CHECK(world.calls.empty());
   world.say({{one, "h:1"}});
-  world.pass(100ms); // who waits is not kept waiting for a second
+  world.pass(100ms); // a waiting request is answered earlier than after a second
   REQUIRE(world.calls.size() == 1);
-  CHECK(world.calls[0].what.address == "h:1");
+  CHECK(world.calls[0].target.address == "h:1");
   world.answer(world.calls[0]);
   world.introduce(one, 7);
-  REQUIRE(*box);
-  REQUIRE(**box);
-  CHECK((**box)->incarnation == 7);
+  REQUIRE(*answer);
+  REQUIRE(**answer);
+  CHECK((**answer)->incarnation == 7);
 }
 
-TEST_CASE("who asks for a task that no source names in time is told what the source says") {
+TEST_CASE(
+    "a connect request for a task that no source names in time fails with the source's message") {
   changing_world world;
-  auto box = world.connect(one, 500ms);
+  auto answer = world.connect(one, 500ms);
   world.pass(200ms);
-  CHECK(!*box);
+  CHECK(!*answer);
   world.pass(310ms);
-  REQUIRE(*box);
-  CHECK((**box).status().kind() == error_kind::not_found);
-  CHECK(says((**box).status(), "the test has named no task /job:worker/task:1"));
-  CHECK(says((**box).status(), "nothing yet"));
+  REQUIRE(*answer);
+  CHECK((**answer).status().kind() == error_kind::not_found);
+  CHECK(message_contains((**answer).status(), "the test has named no task /job:worker/task:1"));
+  CHECK(message_contains((**answer).status(), "nothing yet"));
 }
 
-TEST_CASE("a task whose address changes while it is called is called at the new one") {
+TEST_CASE("a task whose address changes during a call is called at the new address") {
   changing_world world;
   world.say({{one, "h:1"}});
-  auto box = world.connect(one);
+  auto answer = world.connect(one);
   world.pass(100ms);
   REQUIRE(world.calls.size() == 1);
   world.say({{one, "h:2"}});
@@ -182,68 +185,69 @@ TEST_CASE("a task whose address changes while it is called is called at the new 
   INFO(reached);
   world.answer(world.calls[0],
                reached ? status{} : failure(error_kind::unavailable, "nobody there"));
-  CHECK(!*box);
-  CHECK(world.exchanges.empty()); // nor is anything said to who answers at the old address
+  CHECK(!*answer);
+  CHECK(world.exchanges.empty()); // nothing is sent to the process at the old address
   REQUIRE(world.calls.size() == 2);
-  CHECK(world.calls[1].what.address == "h:2");
+  CHECK(world.calls[1].target.address == "h:2");
   CHECK(!*world.calls[1].stop);
   world.answer(world.calls[1]);
   world.introduce(one, 7);
-  REQUIRE(*box);
-  CHECK(**box);
+  REQUIRE(*answer);
+  CHECK(**answer);
 }
 
-TEST_CASE("a link outlives the address that it was made by, and its task") {
+TEST_CASE("a link outlives the address by which it was made, and its task") {
   changing_world world;
   world.say({{one, "h:1"}});
-  auto box = world.connect(one);
+  auto answer = world.connect(one);
   world.pass(100ms);
   world.answer(world.calls.at(0));
   world.introduce(one, 7);
-  REQUIRE(**box);
+  REQUIRE(**answer);
   for (auto now : {std::map<task_name, std::string>{{one, "h:2"}}, {}}) {
     world.say(now);
     world.pass(1s);
-    auto again = world.connect(one);
-    REQUIRE(*again);
-    REQUIRE(**again);
-    CHECK((**again)->exchange == world.exchanges.at(0));
+    auto second_link = world.connect(one);
+    REQUIRE(*second_link);
+    REQUIRE(**second_link);
+    CHECK((**second_link)->exchange == world.exchanges.at(0));
   }
-  // After its end there is no such task.
+  // After the membership has ended, the task is unknown.
   caf::anon_send(world.membership,
                  peer_gone{to_string(one), failure(error_kind::unavailable, "gone")});
   world.run();
-  auto late = world.connect(one, 100ms);
+  auto late_link = world.connect(one, 100ms);
   world.pass(110ms);
-  REQUIRE(*late);
-  CHECK((**late).status().kind() == error_kind::not_found);
+  REQUIRE(*late_link);
+  CHECK((**late_link).status().kind() == error_kind::not_found);
 }
 
-TEST_CASE("who watches is told which tasks there are, once for each change") {
+TEST_CASE("a watcher is notified of the known tasks, once for each change") {
   changing_world world;
   world.say({{zero, "h:0"}});
   world.pass(1s);
   world.pass(3s);
   world.say({{zero, "h:0"}, {one, "h:1"}});
   world.pass(1s);
-  world.source->says = failure(error_kind::unavailable, "it does not answer");
-  world.pass(3s); // what it has said holds on
+  world.source->addresses_read = failure(error_kind::unavailable, "it does not answer");
+  world.pass(3s); // its last result stays in use
   world.say({{one, "h:1"}});
   world.pass(1s);
   std::vector<std::vector<task_name>> lists;
-  for (const auto& each : world.told)
-    lists.push_back(each.tasks);
+  for (const auto& known_tasks : world.reported)
+    lists.push_back(known_tasks.tasks);
   CHECK(lists == std::vector<std::vector<task_name>>{{}, {zero}, {zero, one}, {one}});
 }
 
-TEST_CASE("a source is read once a second, and ten times while a task is waited for") {
+TEST_CASE(
+    "a source is read once a second, and ten times a second while a request waits for a task") {
   changing_world world;
   for (int i = 0; i < 100; ++i)
     world.pass(100ms);
   CHECK(world.source->reads >= 9);
   CHECK(world.source->reads <= 12);
   world.source->reads = 0;
-  for (int i = 0; i < 20; ++i) // each who asks may have it read at once, but no more than that
+  for (int i = 0; i < 20; ++i) // each request may trigger a read, but reads are limited in rate
     world.connect(one, 60s);
   for (int i = 0; i < 100; ++i)
     world.pass(100ms);
@@ -252,17 +256,17 @@ TEST_CASE("a source is read once a second, and ten times while a task is waited 
   CHECK(world.timers() < 50);
 }
 
-TEST_CASE("a client and tasks find each other by a file that comes last") {
+TEST_CASE("a client and tasks find each other by a file that is written last") {
   watchdog watch;
   temporary_folder folder;
   auto path = folder / "cluster.json";
   auto client = connect_to_file(path);
   std::string outcome = "nothing ran";
-  std::jthread early{[&] { outcome = run_all(*client, text_case{over_two}); }};
+  std::jthread early_run{[&] { outcome = run_all(*client, text_case{over_two}); }};
   auto cluster = make_cluster(2);
   auto first = start_task(cluster, zero), second = start_task(cluster, one);
   write(path, cluster);
-  early.join();
+  early_run.join();
   CHECK(outcome == "");
 }
 
@@ -270,24 +274,24 @@ TEST_CASE("a step waits for a task that joins the cluster's file, and names it i
   watchdog watch;
   temporary_folder folder;
   auto path = folder / "cluster.json";
-  auto all = make_cluster(2), half = all;
+  auto full_cluster = make_cluster(2), half = full_cluster;
   half.jobs["worker"].pop_back();
   write(path, half);
-  auto first = start_task(all, zero), second = start_task(all, one);
+  auto first = start_task(full_cluster, zero), second = start_task(full_cluster, one);
   auto client = connect_to_file(path);
   text_case text{over_two};
-  auto found = run(*client, text, 0, 500ms);
-  INFO(found.status());
-  CHECK(!found);
-  CHECK(says(found.status(), "/job:worker/task:1"));
+  auto results = run(*client, text, 0, 500ms);
+  INFO(results.status());
+  CHECK(!results);
+  CHECK(message_contains(results.status(), "/job:worker/task:1"));
   std::string outcome = "nothing ran";
-  std::jthread early{[&] { outcome = run_all(*client, text); }};
-  write(path, all);
-  early.join();
+  std::jthread early_run{[&] { outcome = run_all(*client, text); }};
+  write(path, full_cluster);
+  early_run.join();
   CHECK(outcome == "");
 }
 
-TEST_CASE("a step that names a job which is not in the cluster's file fails at once") {
+TEST_CASE("a step that names a job which is missing in the cluster's file fails at once") {
   watchdog watch;
   temporary_folder folder;
   auto path = folder / "cluster.json";
@@ -300,18 +304,19 @@ fetch x = i32(3)
 )"};
   auto client = connect_by(path);
   auto before = std::chrono::steady_clock::now();
-  auto found = run(*client, text, 0, 60s);
+  auto results = run(*client, text, 0, 60s);
   CHECK(std::chrono::steady_clock::now() - before < 20s);
-  CHECK(found.status().kind() == error_kind::not_found);
-  CHECK(says(found.status(), "there is no device '/job:woker/task:0', did you mean 'worker'?"));
-  // With file: another job may still come.
-  auto patient = connect_to_file(path);
+  CHECK(results.status().kind() == error_kind::not_found);
+  CHECK(message_contains(results.status(),
+                         "there is no device '/job:woker/task:0', did you mean 'worker'?"));
+  // With file: another job may appear later.
+  auto patient_client = connect_to_file(path);
   before = std::chrono::steady_clock::now();
-  CHECK(!run(*patient, text, 0, 1s));
+  CHECK(!run(*patient_client, text, 0, 1s));
   CHECK(std::chrono::steady_clock::now() - before > 700ms);
 }
 
-TEST_CASE("a task that comes back at another address is found by the cluster's file") {
+TEST_CASE("a task that restarts at another address is found by the cluster's file") {
   watchdog watch;
   temporary_folder folder;
   auto path = folder / "cluster.json";
@@ -324,7 +329,7 @@ TEST_CASE("a task that comes back at another address is found by the cluster's f
   REQUIRE(run_all(*client, text) == "");
   second.reset();
   write(path, after);
-  // The task that sends to it goes by the same file.
+  // The sending task uses the same file.
   first.reset();
   first = start_task(after, zero);
   second = start_task(after, one);

@@ -1,4 +1,4 @@
-// Tasks that join a cluster by the address of another, on loopback.
+// Tasks that join a cluster by the address of a member, on loopback.
 #include "troupe/actors/operator/task.hpp"
 
 #include "tests/support/catch.hpp"
@@ -22,7 +22,7 @@ using clock_type = std::chrono::steady_clock;
 
 constexpr coordinator_options quick{.settle = 300ms, .unreachable_after = 100ms, .gone_after = 60s};
 
-struct how {
+struct join_settings {
   std::string listen = "127.0.0.1:0", advertise = {};
   std::chrono::milliseconds patience = 30s;
   std::function<bool()> give_up = {};
@@ -30,30 +30,32 @@ struct how {
 };
 
 result<std::unique_ptr<task>> try_to_join(const std::string& seeds, const task_name& self,
-                                          how with = {}) {
+                                          join_settings settings = {}) {
   TROUPE_ASSIGN(auto cluster, find_cluster("join:" + seeds));
   auto options = options_of_task(cluster, self);
-  options.listen = std::move(with.listen);
-  options.advertise = std::move(with.advertise);
+  options.listen = std::move(settings.listen);
+  options.advertise = std::move(settings.advertise);
   options.peer_timeout = 2s;
-  options.join_patience = with.patience;
-  options.give_up = std::move(with.give_up);
-  options.on_failure = std::move(with.on_failure);
+  options.join_patience = settings.patience;
+  options.give_up = std::move(settings.give_up);
+  options.on_failure = std::move(settings.on_failure);
   options.member_times = quick;
   return task::start(std::move(options));
 }
 
-std::unique_ptr<task> checked(result<std::unique_ptr<task>> made) {
-  INFO(made.status());
-  REQUIRE(made);
-  return *std::move(made);
+std::unique_ptr<task> checked(result<std::unique_ptr<task>> joined) {
+  INFO(joined.status());
+  REQUIRE(joined);
+  return *std::move(joined);
 }
 
-std::unique_ptr<task> join(const std::string& seeds, const task_name& self, how with = {}) {
-  return checked(try_to_join(seeds, self, std::move(with)));
+std::unique_ptr<task> join(const std::string& seeds, const task_name& self,
+                           join_settings settings = {}) {
+  return checked(try_to_join(seeds, self, std::move(settings)));
 }
 
-// Joins while the test goes on, and is checked by it: Catch may be used by one thread alone.
+// Joins on another thread. The caller checks the result, since Catch may be used by one thread
+// alone.
 std::future<result<std::unique_ptr<task>>> joining(const std::string& seeds,
                                                    const task_name& self) {
   return std::async(std::launch::async, [=] { return try_to_join(seeds, self); });
@@ -66,13 +68,13 @@ std::unique_ptr<client> connect_by(const std::string& seeds) {
   options.ops = &library();
   options.inter_op_threads = 2;
   options.peer_timeout = 2s;
-  auto made = client::connect(*cluster, std::move(options));
-  REQUIRE(made);
-  return *std::move(made);
+  auto connected = client::connect(*cluster, std::move(options));
+  REQUIRE(connected);
+  return *std::move(connected);
 }
 
 std::string free_address() { return concat("127.0.0.1:", free_ports(1)[0]); }
-const task_name any{"worker", -1}, ps{"ps", 0};
+const task_name any_worker{"worker", -1}, ps{"ps", 0};
 
 const char* over_two = R"(
 x = Add(i32(1), i32(2)) @"/job:worker/task:0"
@@ -85,109 +87,112 @@ x = Add(i32(1), i32(2)) @"/job:worker/task:2"
 fetch x = i32(3)
 )";
 
-std::set<task_name> tasks_of(client& of) {
-  std::set<task_name> found;
-  if (auto devices = of.devices(clock_type::now() + 5s))
-    for (const auto& one : devices->devices)
-      found.insert(device_name::parse(one.name)->on_task());
-  return found;
+std::set<task_name> tasks_of(client& tested_client) {
+  std::set<task_name> result;
+  if (auto devices = tested_client.devices(clock_type::now() + 5s))
+    for (const auto& device : devices->devices)
+      result.insert(device_name::parse(device.name)->on_task());
+  return result;
 }
 
 } // namespace
 
-TEST_CASE("tasks that join get numbers and find each other, in whatever order they start") {
+TEST_CASE("tasks that join get numbers and find each other, in any order of starting") {
   watchdog watch;
   auto seeds = free_address();
   auto client = connect_by(seeds);
   auto outcome =
       std::async(std::launch::async, [&] { return run_all(*client, text_case{over_two}); });
-  auto one = joining(seeds, any), other = joining(seeds, any);
+  auto first_join = joining(seeds, any_worker), second_join = joining(seeds, any_worker);
   auto first = join(seeds, ps, {.listen = seeds});
-  auto one_task = checked(one.get()), other_task = checked(other.get());
+  auto one_task = checked(first_join.get()), other_task = checked(second_join.get());
   CHECK(std::set{one_task->self(), other_task->self()} ==
         std::set<task_name>{{"worker", 0}, {"worker", 1}});
   CHECK(outcome.get() == "");
   CHECK(tasks_of(*client) == std::set<task_name>{ps, {"worker", 0}, {"worker", 1}});
 }
 
-TEST_CASE("who knows the second seed only learns all tasks, and is told where to get a number") {
+TEST_CASE(
+    "a task that knows only the second seed learns all tasks, and is referred to the coordinator") {
   watchdog watch;
   auto first_at = free_address(), second_at = free_address();
   auto seeds = concat(first_at, ',', second_at);
   auto first = join(seeds, ps, {.listen = first_at});
   auto second = join(seeds, {"ps", 1}, {.listen = second_at});
-  auto worker = join(seeds, any);
+  auto worker = join(seeds, any_worker);
   auto client = connect_by(second_at);
   CHECK(soon([&] {
     return tasks_of(*client) == std::set<task_name>{ps, {"ps", 1}, {"worker", 0}};
   }));
-  auto other = join(second_at, any);
-  CHECK(other->self() == task_name{"worker", 1});
+  auto second_worker = join(second_at, any_worker);
+  CHECK(second_worker->self() == task_name{"worker", 1});
   CHECK(soon([&] { return tasks_of(*client).size() == 4; }));
 }
 
-TEST_CASE("a number is given again when its task has said goodbye, or is back at its address") {
+TEST_CASE("a number is given again after its task has left, or to a task at the same address") {
   watchdog watch;
   auto seeds = free_address(), address = free_address();
   auto first = join(seeds, ps, {.listen = seeds});
-  auto zero = join(seeds, any, {.listen = address}), one = join(seeds, any);
+  auto zero = join(seeds, any_worker, {.listen = address}), second_worker = join(seeds, any_worker);
   REQUIRE(zero->self() == task_name{"worker", 0});
   auto before = zero->incarnation();
   auto client = connect_by(seeds);
   CHECK(soon([&] { return tasks_of(*client).size() == 3; }));
   zero.reset();
   CHECK(soon([&] { return tasks_of(*client) == std::set<task_name>{ps, {"worker", 1}}; }));
-  zero = join(seeds, any);
+  zero = join(seeds, any_worker);
   CHECK(zero->self() == task_name{"worker", 0});
   CHECK(zero->incarnation() > before);
-  CHECK(join(seeds, any)->self() == task_name{"worker", 2});
-  auto taken = try_to_join(seeds, {"worker", 1});
-  REQUIRE(!taken);
-  CHECK(taken.status().kind() == error_kind::already_exists);
+  CHECK(join(seeds, any_worker)->self() == task_name{"worker", 2});
+  auto refused_join = try_to_join(seeds, {"worker", 1});
+  REQUIRE(!refused_join);
+  CHECK(refused_join.status().kind() == error_kind::already_exists);
 }
 
-TEST_CASE("while the task that gives out numbers is away none is given, and all else goes on") {
+TEST_CASE("while the coordinator is away it assigns no numbers, and everything else continues") {
   watchdog watch;
   auto seeds = free_address();
   auto first = join(seeds, ps, {.listen = seeds});
-  auto zero = join(seeds, any), one = join(seeds, any);
+  auto zero = join(seeds, any_worker), second_worker = join(seeds, any_worker);
   auto client = connect_by(seeds);
   text_case text{over_two};
   REQUIRE(run_all(*client, text) == "");
   first.reset();
   CHECK(run_all(*client, text) == "");
-  auto hasty = try_to_join(seeds, any, {.patience = 300ms});
-  REQUIRE(!hasty);
-  CHECK(hasty.status().kind() == error_kind::unavailable);
-  CHECK(hasty.status().message().find(seeds) != std::string::npos);
-  auto late = joining(seeds, any);
+  auto refused_join = try_to_join(seeds, any_worker, {.patience = 300ms});
+  REQUIRE(!refused_join);
+  CHECK(refused_join.status().kind() == error_kind::unavailable);
+  CHECK(refused_join.status().message().find(seeds) != std::string::npos);
+  auto late_join = joining(seeds, any_worker);
   first = join(seeds, ps, {.listen = seeds});
-  auto two = checked(late.get());
-  CHECK(two->self() == task_name{"worker", 2}); // the others have their numbers still
+  auto late_worker = checked(late_join.get());
+  CHECK(late_worker->self() == task_name{"worker", 2}); // the other tasks keep their numbers
   CHECK(run_all(*client, text) == "");
   CHECK(soon([&] { return tasks_of(*client).size() == 4; }));
 }
 
-TEST_CASE(
-    "another member gives out numbers when the task that does is killed, until that is back") {
+TEST_CASE("another member assigns numbers after the coordinator is killed, until it returns") {
   watchdog watch;
-  std::vector<std::string> at;
+  std::vector<std::string> addresses;
   for (auto port : free_ports(6))
-    at.push_back(concat("127.0.0.1:", port));
-  auto seeds = concat(at[0], ',', at[1]);
-  std::optional<task_process> first{std::in_place, seeds, ps, at[0]};
-  task_process zero{seeds, {"worker", 0}, at[1]}, one{seeds, any, at[2]};
+    addresses.push_back(concat("127.0.0.1:", port));
+  auto seeds = concat(addresses[0], ',', addresses[1]);
+  std::optional<task_process> first{std::in_place, seeds, ps, addresses[0]};
+  task_process zero{seeds, {"worker", 0}, addresses[1]},
+      second_worker{seeds, any_worker, addresses[2]};
   auto client = connect_by(seeds);
   text_case text{over_two};
   REQUIRE(run_all(*client, text) == "");
   first->kill();
   CHECK(run_all(*client, text) == "");
-  task_process two{seeds, any, at[3]}; // returns when it has a number
+  task_process second_worker_process{seeds, any_worker,
+                                     addresses[3]}; // returns when it has a number
   CHECK(run_all(*client, text_case{on_two}) == "");
   CHECK(run_all(*client, text) == "");
-  first.emplace(seeds, ps, at[0]);
+  first.emplace(seeds, ps, addresses[0]);
   CHECK(soon([&] { return tasks_of(*client).contains(ps); }));
-  task_process three{at[0], any, at[4]}; // by the first address alone
+  task_process third_worker_process{addresses[0], any_worker,
+                                    addresses[4]}; // by the first address alone
   CHECK(soon([&] {
     return tasks_of(*client) ==
            std::set<task_name>{ps, {"worker", 0}, {"worker", 1}, {"worker", 2}, {"worker", 3}};
@@ -195,54 +200,56 @@ TEST_CASE(
   CHECK(run_all(*client, text) == "");
 }
 
-TEST_CASE("a cluster of two tasks and a witness replaces the one that gives out numbers") {
+TEST_CASE("a cluster of two tasks and a witness replaces its coordinator") {
   watchdog watch;
-  std::vector<std::string> at;
+  std::vector<std::string> addresses;
   for (auto port : free_ports(4))
-    at.push_back(concat("127.0.0.1:", port));
-  auto seeds = concat(at[0], ',', at[1]);
-  std::optional<task_process> first{std::in_place, seeds, ps, at[0]};
-  task_process zero{seeds, any, at[1]}, witness{seeds, {"witness", -1}, at[2]};
+    addresses.push_back(concat("127.0.0.1:", port));
+  auto seeds = concat(addresses[0], ',', addresses[1]);
+  std::optional<task_process> first{std::in_place, seeds, ps, addresses[0]};
+  task_process zero{seeds, any_worker, addresses[1]}, witness{seeds, {"witness", -1}, addresses[2]};
   auto client = connect_by(seeds);
-  text_case anywhere{"x = Add(i32(1), i32(2))\nfetch x = i32(3)\n"};
+  text_case unplaced_case{"x = Add(i32(1), i32(2))\nfetch x = i32(3)\n"};
   REQUIRE(soon([&] { return tasks_of(*client).size() == 3; }));
-  CHECK(run_all(*client, anywhere) == "");
+  CHECK(run_all(*client, unplaced_case) == "");
   first->kill();
-  task_process one{seeds, any, at[3]}; // returns when it has a number
+  task_process first_worker{seeds, any_worker, addresses[3]}; // returns when it has a number
   text_case on_one{"x = Add(i32(1), i32(2)) @\"/job:worker/task:1\"\nfetch x = i32(3)\n"};
   CHECK(run_all(*client, on_one) == "");
-  CHECK(run_all(*client, anywhere) == "");
+  CHECK(run_all(*client, unplaced_case) == "");
 }
 
-TEST_CASE("a task that waits for a number stops when it is told to, and says why it has none") {
+TEST_CASE("a task that waits for a number stops on request, and its error says why it has none") {
   watchdog watch;
-  std::atomic<int> asked{0};
-  auto told = try_to_join(free_address(), any, {.give_up = [&] { return ++asked > 2; }});
-  REQUIRE(!told);
-  CHECK(told.status().kind() == error_kind::cancelled);
+  std::atomic<int> give_up_checks{0};
+  auto refused_join =
+      try_to_join(free_address(), any_worker, {.give_up = [&] { return ++give_up_checks > 2; }});
+  REQUIRE(!refused_join);
+  CHECK(refused_join.status().kind() == error_kind::cancelled);
   auto seeds = free_address();
-  auto numberless = try_to_join(seeds, any, {.listen = seeds});
+  auto numberless = try_to_join(seeds, any_worker, {.listen = seeds});
   REQUIRE(!numberless);
   CHECK(numberless.status().message().find("gives out the numbers") != std::string::npos);
-  auto everywhere = try_to_join(seeds, any, {.listen = "0.0.0.0:0"});
-  CHECK(everywhere.status().message().find("insecure") != std::string::npos);
+  auto wildcard_join = try_to_join(seeds, any_worker, {.listen = "0.0.0.0:0"});
+  CHECK(wildcard_join.status().message().find("insecure") != std::string::npos);
 }
 
-TEST_CASE("a task whose place another has taken ends, and says so") {
+TEST_CASE("a task whose place another task has taken ends with an error that says so") {
   watchdog watch;
   auto seeds = free_address(), address = free_address();
   auto first = join(seeds, ps, {.listen = seeds});
   std::promise<status> failed;
-  auto old =
-      join(seeds, any,
-           {.advertise = address, .on_failure = [&](const status& why) { failed.set_value(why); }});
-  // As if the process at that address had ended, and this were the next.
-  auto next = join(seeds, any, {.advertise = address});
+  auto old = join(seeds, any_worker,
+                  {.advertise = address,
+                   .on_failure = [&](const status& reason) { failed.set_value(reason); }});
+  // Stands in for the next process at that address, after the first has ended.
+  auto next = join(seeds, any_worker, {.advertise = address});
   CHECK(next->self() == old->self());
   CHECK(next->incarnation() > old->incarnation());
-  auto why = failed.get_future();
-  REQUIRE(why.wait_for(20s) == std::future_status::ready);
-  CHECK(why.get().message().find("/job:worker/task:0 with the incarnation") != std::string::npos);
+  auto failure_future = failed.get_future();
+  REQUIRE(failure_future.wait_for(20s) == std::future_status::ready);
+  CHECK(failure_future.get().message().find("/job:worker/task:0 with the incarnation") !=
+        std::string::npos);
 }
 
 } // namespace troupe::test::join_test

@@ -4,13 +4,13 @@
 
 namespace troupe::test::joined_cluster_test {
 
-TEST_CASE("a coordinator that has just started asks others what they know, and then tells all") {
+TEST_CASE("a new coordinator asks others for their lists, and then informs all members") {
   joined_world world;
   world.start(first, 1000, "h:10");
   auto& member = world.meet(zero, 5);
-  auto asked = member.all<member_changes>();
-  REQUIRE(asked.size() == 1);
-  CHECK(asked[0].epoch == list_epoch{}); // as if it knew nothing: all is sent
+  auto requests = member.all<member_changes>();
+  REQUIRE(requests.size() == 1);
+  CHECK(requests[0].epoch == list_epoch{}); // the epoch of an empty list: all members are sent
   world.say(member, list_of(900, {{zero, 5, "h:5"}, {one, 6, "h:6"}}));
   auto& client = world.meet({}, 7);
   world.say(client, member_changes{});
@@ -19,15 +19,15 @@ TEST_CASE("a coordinator that has just started asks others what they know, and t
   REQUIRE(world.learned.size() == 1);
   CHECK(world.learned[0].tasks ==
         std::map<task_name, std::string>{{first, "h:10"}, {one, "h:6"}, {zero, "h:5"}});
-  for (auto* each : {&member, &client}) {
-    auto told = each->all<member_changes>();
-    REQUIRE(told.size() == 2);
-    CHECK(told[1].epoch.term == 1000);
-    CHECK(told[1].members.size() == 3);
+  for (auto* peer : {&member, &client}) {
+    auto announced = peer->all<member_changes>();
+    REQUIRE(announced.size() == 2);
+    CHECK(announced[1].epoch.term == 1000);
+    CHECK(announced[1].members.size() == 3);
   }
 }
 
-TEST_CASE("a coordinator answers claims, and tells of tasks that leave") {
+TEST_CASE("a coordinator answers claims, and informs members of tasks that leave") {
   joined_world world;
   world.start(first, 1000, "h:10");
   world.pass_and_tick(2s);
@@ -46,21 +46,22 @@ TEST_CASE("a coordinator answers claims, and tells of tasks that leave") {
   CHECK(!world.learned.back().tasks.contains(zero));
 }
 
-TEST_CASE("who looks is shown each list once, with those that are unreachable, gone or have left") {
+TEST_CASE(
+    "an observer is shown each list once, with members that are unreachable, gone or have left") {
   joined_world world;
   world.start(first, 1000, "h:10");
   auto& member = world.meet(zero, 5);
   CHECK(world.shown.empty());
   world.pass_and_tick(2s);
   world.say(member, number_claim{"worker", 0, 5, "h:5", true});
-  auto& other = world.meet(one, 6);
-  world.say(other, number_claim{"worker", 1, 6, "h:6", true});
+  auto& worker = world.meet(one, 6);
+  world.say(worker, number_claim{"worker", 1, 6, "h:6", true});
   world.pass_and_tick(2s);
   REQUIRE(world.shown.size() == 3);
   CHECK(world.shown[0].members().size() == 1);
   CHECK(world.shown[2].find(one)->state == presence::here);
   world.lose(member);
-  world.lose(other, error_kind::unavailable, true);
+  world.lose(worker, error_kind::unavailable, true);
   world.pass_and_tick(2s);
   REQUIRE(world.shown.size() == 5);
   CHECK(world.shown[4].find(zero)->state == presence::unreachable);
@@ -68,65 +69,64 @@ TEST_CASE("who looks is shown each list once, with those that are unreachable, g
   CHECK(world.shown[4].epoch().change == world.shown[2].epoch().change + 2);
 }
 
-TEST_CASE(
-    "a task says who it is when it reaches the first seed, and when the list says otherwise") {
+TEST_CASE("a task introduces itself to the first seed, and when the list has another incarnation") {
   joined_world world;
   world.start(zero, 5, "h:5");
-  auto& other = world.meet(first, 1000, true);
-  REQUIRE(other.all<number_claim>().size() == 1);
-  CHECK(other.all<number_claim>()[0].holds);
-  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}));
-  CHECK(other.all<number_claim>().size() == 1);
+  auto& coordinator = world.meet(first, 1000, true);
+  REQUIRE(coordinator.all<number_claim>().size() == 1);
+  CHECK(coordinator.all<number_claim>()[0].holds);
+  world.say(coordinator, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}));
+  CHECK(coordinator.all<number_claim>().size() == 1);
   CHECK(world.learned.back().tasks.size() == 2);
-  world.say(other, list_of(1001, {{first, 1001, "h:10"}}));
-  CHECK(other.all<number_claim>().size() == 2);
-  world.say(other, number_grant{{}, zero, 5});
+  world.say(coordinator, list_of(1001, {{first, 1001, "h:10"}}));
+  CHECK(coordinator.all<number_claim>().size() == 2);
+  world.say(coordinator, number_grant{{}, zero, 5});
   CHECK(world.failed.empty());
 }
 
-TEST_CASE("a task whose number is another's ends, however it is told") {
+TEST_CASE("a task whose number belongs to another task ends, by whichever message it learns this") {
   joined_world world;
   world.start(zero, 5, "h:5");
-  auto& other = world.meet(first, 1000, true);
+  auto& peer = world.meet(first, 1000, true);
   SECTION("by the list") {
-    world.say(other, list_of(1000, {{first, 1000, "h:10"}, {zero, 6, "h:6"}}));
+    world.say(peer, list_of(1000, {{first, 1000, "h:10"}, {zero, 6, "h:6"}}));
   }
   SECTION("by the answer to its claim") {
-    world.say(other, number_grant{failure(error_kind::failed_precondition, "replaced"), zero, 6});
+    world.say(peer, number_grant{failure(error_kind::failed_precondition, "replaced"), zero, 6});
   }
-  SECTION("by being refused when it calls") { world.lose(other, error_kind::failed_precondition); }
+  SECTION("by a refused call") { world.lose(peer, error_kind::failed_precondition); }
   REQUIRE(world.failed.size() == 1);
   CHECK(world.failed[0].kind() == error_kind::failed_precondition);
 }
 
-TEST_CASE("the first seed may be away, or not ready: that ends no task") {
+TEST_CASE("an unreachable or unready first seed ends no task") {
   joined_world world;
   world.start(zero, 5, "h:5");
-  auto& other = world.meet(first, 1000, true);
-  world.say(other, number_grant{failure(error_kind::unavailable, "not yet"), {}, 0});
-  world.lose(other);
+  auto& peer = world.meet(first, 1000, true);
+  world.say(peer, number_grant{failure(error_kind::unavailable, "not yet"), {}, 0});
+  world.lose(peer);
   auto& second = world.meet(task_name{"ps", 1}, 1001);
   world.lose(second, error_kind::failed_precondition);
   CHECK(world.failed.empty());
 }
 
-TEST_CASE("who is no task changes no list and no number, whatever it says that it knows") {
+TEST_CASE("a peer that is no member changes no list and no number, whatever it reports") {
   joined_world world;
-  const member_changes nobody{{0, 0}, {UINT64_MAX - 1, 1}, {}};
+  const member_changes no_members{{0, 0}, {UINT64_MAX - 1, 1}, {}};
   SECTION("of a task") {
     world.start(zero, 5, "h:5");
     auto& coordinator = world.meet(first, 1000, true);
     world.say(coordinator, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}));
     REQUIRE(world.learned.size() == 1);
     auto& client = world.meet({}, 7);
-    auto heard = coordinator.heard.size();
-    world.say(client, nobody);
+    auto heard_count = coordinator.heard.size();
+    world.say(client, no_members);
     world.say(client, number_grant{failure(error_kind::failed_precondition, "end"), zero, 6});
     world.say(world.meet(one, 6), // a task that was not asked
               number_grant{failure(error_kind::failed_precondition, "end"), zero, 6});
     CHECK(world.learned.size() == 1);
-    CHECK(coordinator.heard.size() == heard);
-    // No coordinator follows the last term that there could be, also not where a task says it.
+    CHECK(coordinator.heard.size() == heard_count);
+    // No coordinator follows the highest possible term, also not where a task reports it.
     world.say(coordinator, member_changes{{0, 0}, {UINT64_MAX, 1}, {}});
     CHECK(world.learned.size() == 1);
     auto longer = list_of(1001, {{first, 1001, "h:10"}, {zero, 5, "h:5"}, {one, 6, "h:6"}});
@@ -137,130 +137,132 @@ TEST_CASE("who is no task changes no list and no number, whatever it says that i
     world.start(first, 1000, "h:10");
     world.pass_and_tick(2s);
     auto& client = world.meet({}, 7);
-    world.say(client, nobody);
+    world.say(client, no_members);
     world.say(client, list_of(2000, {{one, 6, "h:6"}}));
     CHECK(world.learned.size() == 1);
   }
   CHECK(world.failed.empty());
 }
 
-TEST_CASE("a list with a member that cannot be one is no list") {
+TEST_CASE("a list with an impossible member is rejected") {
   joined_world world;
   world.start(zero, 5, "h:5");
-  auto& other = world.meet(first, 1000, true);
-  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {{"a job", 0}, 5, "h:5"}}));
-  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {one, 5, "nowhere"}}));
-  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {one, 5, std::string(600, 'h') + ":1"}}));
+  auto& peer = world.meet(first, 1000, true);
+  world.say(peer, list_of(1000, {{first, 1000, "h:10"}, {{"a job", 0}, 5, "h:5"}}));
+  world.say(peer, list_of(1000, {{first, 1000, "h:10"}, {one, 5, "nowhere"}}));
+  world.say(peer, list_of(1000, {{first, 1000, "h:10"}, {one, 5, std::string(600, 'h') + ":1"}}));
   CHECK(world.learned.empty());
 }
 
-TEST_CASE("members pass on what they hear, and a stranger is no member") {
+TEST_CASE(
+    "members forward the lists that they receive, and an unknown peer does not become a member") {
   joined_world world;
   world.start({}, 7, {}); // a client
-  auto& ahead = world.meet(first, 1000);
-  auto& behind = world.meet(one, 6);
-  world.say(behind, member_changes{});
-  CHECK(behind.all<member_changes>().size() == 1);
-  world.say(ahead, list_of(1000, {{first, 1000, "h:10"}, {one, 6, "h:6"}}));
-  REQUIRE(behind.all<member_changes>().size() == 2);
-  CHECK(behind.all<member_changes>()[1].members.size() == 2);
-  CHECK(ahead.all<member_changes>().size() == 1);
-  CHECK(ahead.all<number_claim>().empty());
-  CHECK(!world.joined->take({ping{}, ahead.exchange, ahead.via}));
+  auto& newer_peer = world.meet(first, 1000);
+  auto& older_peer = world.meet(one, 6);
+  world.say(older_peer, member_changes{});
+  CHECK(older_peer.all<member_changes>().size() == 1);
+  world.say(newer_peer, list_of(1000, {{first, 1000, "h:10"}, {one, 6, "h:6"}}));
+  REQUIRE(older_peer.all<member_changes>().size() == 2);
+  CHECK(older_peer.all<member_changes>()[1].members.size() == 2);
+  CHECK(newer_peer.all<member_changes>().size() == 1);
+  CHECK(newer_peer.all<number_claim>().empty());
+  CHECK(!world.joined->take({ping{}, newer_peer.exchange, newer_peer.via}));
   CHECK(!world.joined->take({member_changes{}, {}, std::make_shared<peer_connection>()}));
-  // No task but the coordinator gives out numbers.
-  world.say(behind, number_claim{"worker", -1, 8, "h:8"});
-  CHECK(behind.all<number_grant>()[0].outcome.kind() == error_kind::unavailable);
+  // Only the coordinator gives out numbers.
+  world.say(older_peer, number_claim{"worker", -1, 8, "h:8"});
+  CHECK(older_peer.all<number_grant>()[0].outcome.kind() == error_kind::unavailable);
 }
 
-TEST_CASE("a coordinator asks other members about one that it does not hear") {
+TEST_CASE("a coordinator asks other members about a silent member") {
   joined_world world;
   world.start(first, 1000, "h:10");
   world.pass_and_tick(2s);
   auto& joiner = world.meet({}, 5);
   world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
   world.say(joiner, number_claim{"worker", -1, 6, "h:6"});
-  auto& there = world.meet(zero, 5);
-  auto& away = world.meet(one, 6);
-  world.lose(away);
+  auto& reachable_peer = world.meet(zero, 5);
+  auto& lost_peer = world.meet(one, 6);
+  world.lose(lost_peer);
   world.pass_and_tick(1500ms);
-  auto asked = there.all<probe_request>();
-  REQUIRE(asked.size() == 1);
-  CHECK(asked[0].task == one);
-  CHECK(asked[0].incarnation == 6);
+  auto requests = reachable_peer.all<probe_request>();
+  REQUIRE(requests.size() == 1);
+  CHECK(requests[0].task == one);
+  CHECK(requests[0].incarnation == 6);
   CHECK(joiner.all<probe_request>().empty());
-  world.say(there, probe_answer{one, 6, true});
+  world.say(reachable_peer, probe_answer{one, 6, true});
   world.pass_and_tick(35s);
   CHECK(world.learned.back().tasks.contains(one));
-  world.say(there, probe_answer{one, 6, false});
+  world.say(reachable_peer, probe_answer{one, 6, false});
   world.pass_and_tick(500ms);
   CHECK(!world.learned.back().tasks.contains(one));
 }
 
-TEST_CASE("a member that is asked looks, and says what it found, unless it was late itself") {
+TEST_CASE(
+    "a member that is asked probes the silent member and reports, unless it was late itself") {
   joined_world world;
   world.start(zero, 5, "h:5");
-  auto& other = world.meet(first, 1000, true);
-  world.say(other, list_of(1000, {{zero, 5, "h:5"}, {one, 6, "h:6", presence::unreachable}}));
-  world.say(other, probe_request{one, 7}); // of which it knows nothing
+  auto& peer = world.meet(first, 1000, true);
+  world.say(peer, list_of(1000, {{zero, 5, "h:5"}, {one, 6, "h:6", presence::unreachable}}));
+  world.say(peer, probe_request{one, 7}); // a task that it does not know
   CHECK(world.probed.empty());
-  for (auto found : {6u, 0u, 7u}) {
+  for (auto found_incarnation : {6u, 0u, 7u}) {
     world.joined->tick();
-    world.say(other, probe_request{one, 6});
+    world.say(peer, probe_request{one, 6});
     REQUIRE(world.probed.size() == 1);
     CHECK(world.probed[0].first == one);
-    world.probed[0].second(found);
+    world.probed[0].second(found_incarnation);
     world.probed.clear();
     world.run();
-    auto said = other.all<probe_answer>();
-    REQUIRE(!said.empty());
-    CHECK(said.back().reached == (found == 6));
+    auto answers = peer.all<probe_answer>();
+    REQUIRE(!answers.empty());
+    CHECK(answers.back().reached == (found_incarnation == 6));
   }
-  CHECK(other.all<probe_answer>().size() == 3);
-  world.say(other, probe_request{one, 6});
-  world.advance(5s); // it stood still, and cannot have heard anything
+  CHECK(peer.all<probe_answer>().size() == 3);
+  world.say(peer, probe_request{one, 6});
+  world.advance(5s); // its clock was suspended: it cannot have received anything
   world.probed[0].second(0);
   world.run();
-  CHECK(other.all<probe_answer>().size() == 3);
+  CHECK(peer.all<probe_answer>().size() == 3);
   world.joined->tick();
-  world.say(other, probe_request{one, 6});
+  world.say(peer, probe_request{one, 6});
   world.advance(5s);
   world.joined->tick();
   world.probed[1].second(0);
   world.run();
-  CHECK(other.all<probe_answer>().size() == 3);
+  CHECK(peer.all<probe_answer>().size() == 3);
 }
 
-TEST_CASE("a member is not asked more than it can do at once") {
+TEST_CASE("a member is not asked for more probes than it can do at once") {
   joined_world world;
   world.start(zero, 5, "h:5");
-  auto& other = world.meet(first, 1000, true);
-  world.say(other, list_of(1000, {{zero, 5, "h:5"}, {one, 6, "h:6"}}));
+  auto& peer = world.meet(first, 1000, true);
+  world.say(peer, list_of(1000, {{zero, 5, "h:5"}, {one, 6, "h:6"}}));
   for (int i = 0; i < 100; ++i)
-    world.say(other, probe_request{one, 6});
+    world.say(peer, probe_request{one, 6});
   CHECK(world.probed.size() == 16);
 }
 
-TEST_CASE("who has a connection to a member that is said to be gone objects") {
+TEST_CASE("a member that is connected to a member reported as gone objects") {
   joined_world world;
   world.start(zero, 5, "h:5");
-  auto& other = world.meet(first, 1000, true);
+  auto& peer = world.meet(first, 1000, true);
   world.meet(one, 6);
-  auto gone = cluster_member{one, 6, "h:6", presence::gone};
-  world.say(other, list_of(1000, {{zero, 5, "h:5"}, gone}));
-  REQUIRE(other.all<probe_answer>().size() == 1);
-  CHECK(other.all<probe_answer>()[0].task == one);
-  CHECK(other.all<probe_answer>()[0].reached);
-  gone.incarnation = 7; // another one
-  world.say(other, list_of(1001, {{zero, 5, "h:5"}, gone}));
-  CHECK(other.all<probe_answer>().size() == 1);
+  auto gone_member = cluster_member{one, 6, "h:6", presence::gone};
+  world.say(peer, list_of(1000, {{zero, 5, "h:5"}, gone_member}));
+  REQUIRE(peer.all<probe_answer>().size() == 1);
+  CHECK(peer.all<probe_answer>()[0].task == one);
+  CHECK(peer.all<probe_answer>()[0].reached);
+  gone_member.incarnation = 7; // another incarnation
+  world.say(peer, list_of(1001, {{zero, 5, "h:5"}, gone_member}));
+  CHECK(peer.all<probe_answer>().size() == 1);
 }
 
-TEST_CASE("who is asked for a number and does not decide says where to ask") {
+TEST_CASE("a member that is no coordinator refers number claims to the coordinator") {
   joined_world world;
   world.start(zero, 5, "h:5");
-  auto& other = world.meet(first, 1000, true);
-  world.say(other, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}, first));
+  auto& peer = world.meet(first, 1000, true);
+  world.say(peer, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}, first));
   auto& joiner = world.meet({}, 8);
   world.say(joiner, number_claim{"worker", -1, 8, "h:8"});
   auto grants = joiner.all<number_grant>();
@@ -293,9 +295,9 @@ TEST_CASE("a coordinator that cannot call all members at once calls them in turn
     world.pass_and_tick(5s);
     auto calls = std::exchange(world.probed, {});
     CHECK(calls.size() <= 16);
-    for (auto& [task, then] : calls) {
+    for (auto& [task, answer] : calls) {
       called.insert(task);
-      then(0); // it is not reached
+      answer(0); // the task is not reached
     }
   }
   CHECK(called.size() == 40);

@@ -31,59 +31,61 @@ namespace troupe::test::dial_test {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a host that answers again is reached by a fresh call, not when the system asks again",
+TEST_CASE("a host that answers again is reached by a new call, not by the system's retry",
           "[slow]") {
-  // Where a listener's queue is full, the system drops what calls, as a network that is cut does.
+  // Where a listener's queue is full, the system drops connection requests, as a partitioned
+  // network does.
   socket_handle listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+  sockaddr_in socket_address{};
+  socket_address.sin_family = AF_INET;
+  socket_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof socket_address;
+  REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&socket_address), size) == 0);
   REQUIRE(::listen(listener.get(), 0) == 0);
-  REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&socket_address), &size) == 0);
   std::vector<socket_handle> fill;
   for (int i = 0; i < 4; ++i) {
     fill.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    (void)::connect(fill.back().get(), reinterpret_cast<sockaddr*>(&at), size);
+    (void)::connect(fill.back().get(), reinterpret_cast<sockaddr*>(&socket_address), size);
   }
   std::atomic<bool> stop{false};
-  auto began = step_clock::now();
+  auto start_time = step_clock::now();
   auto called = std::async(std::launch::async, [&] {
-    return dial({"127.0.0.1", ntohs(at.sin_port)}, began + 30s, stop);
+    return dial({"127.0.0.1", ntohs(socket_address.sin_port)}, start_time + 30s, stop);
   });
-  CHECK(called.wait_until(began + 3500ms) == std::future_status::timeout);
+  CHECK(called.wait_until(start_time + 3500ms) == std::future_status::timeout);
   fill.clear();
   std::vector<socket_handle> accepted;
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::thread accepts{[&] {
-    int one = 0;
-    while (!over && (one = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)) >= 0)
-      accepted.emplace_back(one);
+    int interrupts = 0;
+    while (!is_over &&
+           (interrupts = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)) >= 0)
+      accepted.emplace_back(interrupts);
   }};
-  auto ended = called.wait_until(began + 6500ms); // the first socket is asked for again after 7 s
+  auto call_state = called.wait_until(start_time + 6500ms); // the first socket is retried after 7 s
   stop = true;
-  CHECK(ended == std::future_status::ready);
+  CHECK(call_state == std::future_status::ready);
   CHECK(called.get());
-  over = true;
+  is_over = true;
   ::shutdown(listener.get(), SHUT_RDWR);
   accepts.join();
 }
 
-TEST_CASE("who accepts a call and is silent is called anew, and then comes through", "[slow]") {
+TEST_CASE("a peer that accepts a call and is silent is called again, and then connects", "[slow]") {
   watchdog watch;
   test_authority authority;
   auto identity = [](tls_options options) {
-    auto made = tls_identity::load(std::move(options));
-    REQUIRE(made);
-    return *std::move(made);
+    auto loaded = tls_identity::load(std::move(options));
+    REQUIRE(loaded);
+    return *std::move(loaded);
   };
   auto client = identity({authority.client("alice"), ""}),
        server = identity({authority.task("worker", 0), "", {{"worker", 0}}});
   auto listening = listen_at({"127.0.0.1", 0});
   REQUIRE(listening);
   std::atomic<bool> stop{false};
-  std::vector<socket_handle> silent;
+  std::vector<socket_handle> silent_peers;
   std::unique_ptr<tls_stream> answered;
   std::thread answers{[&] {
     auto accept = [&] {
@@ -93,7 +95,7 @@ TEST_CASE("who accepts a call and is silent is called anew, and then comes throu
       return socket_handle{
           ::accept4(listening->first.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     };
-    silent.push_back(accept());
+    silent_peers.push_back(accept());
     auto second = accept();
     if (second.get() < 0)
       return;
@@ -113,7 +115,7 @@ TEST_CASE("who accepts a call and is silent is called anew, and then comes throu
   CHECK(called);
 }
 
-TEST_CASE("where the system gives no threads, calls and sources fail, and the next ones do not") {
+TEST_CASE("where the system cannot create threads, calls and sources fail, and later ones do not") {
   if (!functions_are_replaced)
     return;
   watchdog watch;
@@ -123,28 +125,28 @@ TEST_CASE("where the system gives no threads, calls and sources fail, and the ne
   };
   system_config config{1, true};
   caf::actor_system system{config}; // ends although threads were refused
-  caf::scoped_actor me{system};
+  caf::scoped_actor receiver{system};
   auto listening = listen_at({"127.0.0.1", 0});
   REQUIRE(listening);
   auto ways = usual_ways(io_loop::make());
   auto text = concat("127.0.0.1:", listening->second);
   auto call = [&] {
-    dialed what{
+    dialed dialed_peer{
         .to = {"worker", 0}, .deadline = step_clock::now() + 5s, .outcome = {}, .socket = {}};
-    ways.dial(system, std::move(what), text, std::make_shared<std::atomic<bool>>(false),
-              caf::actor_cast<caf::actor>(me));
+    ways.dial(system, std::move(dialed_peer), text, std::make_shared<std::atomic<bool>>(false),
+              caf::actor_cast<caf::actor>(receiver));
     status outcome;
-    me->receive([&](const dialed& done) { outcome = done.outcome; });
+    receiver->receive([&](const dialed& answered) { outcome = answered.outcome; });
     return outcome;
   };
   auto read = [&] {
-    ways.read(system, std::make_shared<nowhere>(), caf::actor_cast<caf::actor>(me));
+    ways.read(system, std::make_shared<nowhere>(), caf::actor_cast<caf::actor>(receiver));
     status outcome;
-    me->receive([&](const source_read& done) { outcome = done.says.status(); });
+    receiver->receive([&](const source_read& read_source) { outcome = read_source.says.status(); });
     return outcome;
   };
   {
-    thread_shortage none;
+    thread_shortage shortage;
     CHECK(call().kind() == error_kind::unavailable);
     CHECK(read().kind() == error_kind::unavailable);
   }

@@ -1,4 +1,4 @@
-// Thousands who connect to a task and do not say who they are, or not in time.
+// Thousands of peers that connect to a task and do not introduce themselves, or not in time.
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_socket.hpp"
 #include "tests/support/secure_cluster.hpp"
@@ -35,11 +35,11 @@ link_options a_client() {
   return options;
 }
 
-// What a task answers to a hello: ok where it introduces itself, as it does to whom it takes.
+// A task's answer to a hello: ok if the task introduces itself, as it does to each accepted peer.
 status answer_at(int descriptor) {
   bool introduced = false;
-  troupe::link peer{a_client(), {.on_hello = [&](const hello& who) {
-                      introduced = who.job == "worker";
+  troupe::link peer{a_client(), {.on_hello = [&](const hello& peer_hello) {
+                      introduced = peer_hello.job == "worker";
                       return status{};
                     }}};
   while (!introduced) {
@@ -47,10 +47,10 @@ status answer_at(int descriptor) {
     if (::poll(&wait, 1, 10'000 * patience_factor()) != 1)
       return failure(error_kind::deadline_exceeded, "nothing was answered");
     std::array<char, 4096> bytes{};
-    auto came = ::recv(descriptor, bytes.data(), bytes.size(), 0);
-    if (came <= 0)
+    auto received = ::recv(descriptor, bytes.data(), bytes.size(), 0);
+    if (received <= 0)
       return failure(error_kind::unavailable, "it was closed");
-    TROUPE_TRY(peer.receive(std::as_bytes(std::span{bytes}.first(static_cast<size_t>(came)))));
+    TROUPE_TRY(peer.receive(std::as_bytes(std::span{bytes}.first(static_cast<size_t>(received)))));
   }
   return {};
 }
@@ -62,29 +62,31 @@ std::string greeting() {
   return {bytes.begin(), bytes.end()};
 }
 
-// The beginning of a handshake of TLS, which says that 512 bytes follow.
+// The beginning of a TLS handshake, which announces 512 bytes.
 const std::string tls_begin{"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11};
 
-// From another address of loopback, as another machine.
+// Connects from another address of loopback, as another machine does.
 int connect_from(const char* source, uint16_t port) {
-  auto made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  ::inet_pton(AF_INET, source, &at.sin_addr);
-  REQUIRE(::bind(made, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
-  at.sin_port = htons(port);
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  REQUIRE(::connect(made, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
-  return made;
+  auto descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in socket_address{};
+  socket_address.sin_family = AF_INET;
+  ::inet_pton(AF_INET, source, &socket_address.sin_addr);
+  REQUIRE(::bind(descriptor, reinterpret_cast<sockaddr*>(&socket_address), sizeof socket_address) ==
+          0);
+  socket_address.sin_port = htons(port);
+  socket_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(::connect(descriptor, reinterpret_cast<sockaddr*>(&socket_address),
+                    sizeof socket_address) == 0);
+  return descriptor;
 }
 
 bool is_closed(int descriptor) {
   char byte = 0;
-  auto came = ::recv(descriptor, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
-  return came == 0 || (came < 0 && errno != EAGAIN);
+  auto received = ::recv(descriptor, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+  return received == 0 || (received < 0 && errno != EAGAIN);
 }
 
-// As many as a process may have beside others.
+// The number of connections that this process may open beside its other descriptors.
 size_t allowed(size_t count) {
   rlimit limit{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
@@ -93,24 +95,25 @@ size_t allowed(size_t count) {
   return std::min<size_t>(count, limit.rlim_cur - 2 * most_half_open - 200);
 }
 
-// Which descriptors of this process are its tasks'.
-int descriptors_beside(size_t ours) {
-  return footprint_of(::getpid()).descriptors - static_cast<int>(ours);
+// The number of descriptors of this process that belong to its tasks.
+int descriptors_beside(size_t own_descriptors) {
+  return footprint_of(::getpid()).descriptors - static_cast<int>(own_descriptors);
 }
 
-// Connections of many who say so much and then nothing.
+// Opens that many connections, each of which sends the first bytes and then nothing.
 void withstand(uint16_t port, size_t count, const std::string& first,
-               const std::function<bool()>& lives) {
-  REQUIRE(lives());
+               const std::function<bool()>& is_alive) {
+  REQUIRE(is_alive());
   auto before = footprint_of(::getpid());
   {
-    std::vector<plain_connection> storm;
+    std::vector<plain_connection> connections;
     for (size_t i = 0; i < count; ++i) {
-      storm.emplace_back(port);
+      connections.emplace_back(port);
+      // It may have been closed already.
       if (!first.empty())
-        storm.back().write(first); // it may have been closed already
+        connections.back().write(first);
       if (i % 1000 == 999)
-        CHECK(lives());
+        CHECK(is_alive());
     }
     auto bound = before.descriptors + most_half_open + at_once + 16;
     for (auto end = clock_type::now() + 10s;
@@ -120,26 +123,26 @@ void withstand(uint16_t port, size_t count, const std::string& first,
     CHECK(footprint_of(::getpid()).threads <= before.threads + 2);
     if (size_is_telling)
       CHECK(footprint_of(::getpid()).resident_kib - before.resident_kib < 64 * 1024);
-    CHECK(lives());
+    CHECK(is_alive());
   }
   for (auto end = clock_type::now() + 10s;
        descriptors_beside(0) > before.descriptors + 4 && clock_type::now() < end;)
     std::this_thread::sleep_for(10ms);
   CHECK(descriptors_beside(0) <= before.descriptors + 4);
-  CHECK(lives());
+  CHECK(is_alive());
 }
 
 void withstand_with_and_without_tls(size_t count) {
   {
     auto cluster = make_cluster(1);
     auto plain = start_task(cluster, {"worker", 0});
-    auto lives = [&] { return run_all(*connect_to(cluster), text_case{small_text}).empty(); };
-    withstand(plain->port(), count, "", lives);
-    withstand(plain->port(), count, greeting().substr(0, 40), lives);
+    auto is_alive = [&] { return run_all(*connect_to(cluster), text_case{small_text}).empty(); };
+    withstand(plain->port(), count, "", is_alive);
+    withstand(plain->port(), count, greeting().substr(0, 40), is_alive);
   }
-  secure_cluster here{1};
-  withstand(here.port(), count, "", [&] { return here.lives(); });
-  withstand(here.port(), count, tls_begin, [&] { return here.lives(); });
+  secure_cluster cluster{1};
+  withstand(cluster.port(), count, "", [&] { return cluster.lives(); });
+  withstand(cluster.port(), count, tls_begin, [&] { return cluster.lives(); });
 }
 
 } // namespace
@@ -149,77 +152,78 @@ TEST_CASE("a thousand half-open connections leave a task at work, with few descr
   withstand_with_and_without_tls(allowed(1000));
 }
 
-TEST_CASE("so do ten thousand", "[slow]") {
+TEST_CASE("ten thousand half-open connections leave a task at work as well", "[slow]") {
   watchdog watch{300s};
   withstand_with_and_without_tls(allowed(10'000));
 }
 
-TEST_CASE("who has no certificate stays half-open until a token has come, and is told nothing") {
+TEST_CASE("a client without a certificate stays half-open, and gets no message before its token "
+          "arrives") {
   watchdog watch;
   auto token = new_token();
-  secure_cluster here{concat(R"({"clients": {"alice": {"may": ["register", "run"]}},
+  secure_cluster cluster{concat(R"({"clients": {"alice": {"may": ["register", "run"]}},
       "tokens": {"ci": {"sha256": ")",
-                             digest_of_token(token), R"(", "may": ["register", "run"]}}})")};
-  auto lives = [&] {
-    return here.lives() &&
-           run_all(*here.connect(here.authority.token(token)), text_case{small_text}).empty();
+                                digest_of_token(token), R"(", "may": ["register", "run"]}}})")};
+  auto is_alive = [&] {
+    return cluster.lives() &&
+           run_all(*cluster.connect(cluster.authority.token(token)), text_case{small_text}).empty();
   };
-  REQUIRE(lives());
-  auto anybody = tls_identity::load({.files = here.authority.token(new_token())});
-  REQUIRE(anybody);
+  REQUIRE(is_alive());
+  auto identity = tls_identity::load({.files = cluster.authority.token(new_token())});
+  REQUIRE(identity);
   auto before = footprint_of(::getpid()).descriptors;
   std::atomic<bool> stop{false};
-  std::vector<std::unique_ptr<byte_stream>> silent;
+  std::vector<std::unique_ptr<byte_stream>> silent_streams;
   for (size_t i = 0, count = allowed(500); i < count; ++i) {
-    auto made = dial_over_tls({"127.0.0.1", here.port()}, *anybody, task_name{"worker", 0},
-                              step_clock::now() + 10s, stop);
-    INFO(made.status());
-    REQUIRE(made);
-    silent.push_back(*std::move(made));
+    auto dialed_stream = dial_over_tls({"127.0.0.1", cluster.port()}, *identity,
+                                       task_name{"worker", 0}, step_clock::now() + 10s, stop);
+    INFO(dialed_stream.status());
+    REQUIRE(dialed_stream);
+    silent_streams.push_back(*std::move(dialed_stream));
   }
   auto bound = before + most_half_open + at_once + 16;
   for (auto end = clock_type::now() + 10s;
-       descriptors_beside(silent.size()) > bound && clock_type::now() < end;)
+       descriptors_beside(silent_streams.size()) > bound && clock_type::now() < end;)
     std::this_thread::sleep_for(10ms);
-  CHECK(descriptors_beside(silent.size()) <= bound);
-  CHECK(lives());
-  for (const auto& one : silent) {
+  CHECK(descriptors_beside(silent_streams.size()) <= bound);
+  CHECK(is_alive());
+  for (const auto& stream : silent_streams) {
     char bytes[64];
-    iovec place{bytes, sizeof bytes};
-    CHECK(one->read({&place, 1}) <= 0);
+    iovec buffer{bytes, sizeof bytes};
+    CHECK(stream->read({&buffer, 1}) <= 0);
   }
 }
 
-TEST_CASE("a hello with a token is read whatever portions it comes in") {
+TEST_CASE("a hello with a token is read in any portions") {
   watchdog watch;
   auto token = new_token();
-  secure_cluster here{concat(R"({"tokens": {"ci": {"sha256": ")", digest_of_token(token),
-                             R"(", "may": ["register", "run"]}}})")};
-  auto anybody = tls_identity::load({.files = here.authority.token(token)});
-  REQUIRE(anybody);
+  secure_cluster cluster{concat(R"({"tokens": {"ci": {"sha256": ")", digest_of_token(token),
+                                R"(", "may": ["register", "run"]}}})")};
+  auto identity = tls_identity::load({.files = cluster.authority.token(token)});
+  REQUIRE(identity);
   std::atomic<bool> stop{false};
-  // What is answered to a hello that comes in two parts: the task's own, or a refusal.
-  auto answer_to = [&](const std::string& shown, size_t split) {
-    auto made = dial_over_tls({"127.0.0.1", here.port()}, *anybody, task_name{"worker", 0},
-                              step_clock::now() + 10s, stop);
-    REQUIRE(made);
+  // Sends a hello in two parts and returns the answer: the task's own hello, or a refusal.
+  auto answer_to = [&](const std::string& shown_bytes, size_t split) {
+    auto dialed_stream = dial_over_tls({"127.0.0.1", cluster.port()}, *identity,
+                                       task_name{"worker", 0}, step_clock::now() + 10s, stop);
+    REQUIRE(dialed_stream);
     auto options = a_client();
-    options.self.access_token = shown;
+    options.self.access_token = shown_bytes;
     troupe::link peer{options, {}};
     std::vector<char> bytes;
     peer.fill(bytes, 1 << 20);
     for (auto part : {std::span{bytes}.first(split), std::span{bytes}.subspan(split)}) {
-      iovec place{part.data(), part.size()};
-      REQUIRE((*made)->write({&place, 1}) == static_cast<ssize_t>(part.size()));
-      std::this_thread::sleep_for(2ms); // they come apart, mostly
+      iovec buffer{part.data(), part.size()};
+      REQUIRE((*dialed_stream)->write({&buffer, 1}) == static_cast<ssize_t>(part.size()));
+      std::this_thread::sleep_for(2ms); // mostly, the two parts arrive separately
     }
-    std::string came(4096, ' ');
-    iovec place{came.data(), came.size()};
+    std::string received_text(4096, ' ');
+    iovec buffer{received_text.data(), received_text.size()};
     ssize_t size = -1;
     for (auto end = clock_type::now() + 10s; size < 0 && clock_type::now() < end;)
-      size = (*made)->read({&place, 1});
-    came.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
-    return came;
+      size = (*dialed_stream)->read({&buffer, 1});
+    received_text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+    return received_text;
   };
   for (size_t split : {1, 31, 32, 33, 100})
     CHECK(answer_to(token, split).find("worker") != std::string::npos);
@@ -227,7 +231,7 @@ TEST_CASE("a hello with a token is read whatever portions it comes in") {
   CHECK(answer_to("", 40).find("neither a certificate nor a token") != std::string::npos);
 }
 
-TEST_CASE("who sends a byte now and then has no more time than others") {
+TEST_CASE("a client that sends single bytes slowly has no more time than others") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto plain = start_task(cluster, {"worker", 0}, 500ms);
@@ -236,44 +240,45 @@ TEST_CASE("who sends a byte now and then has no more time than others") {
   for (int i = 0; i < 100; ++i)
     slow.emplace_back(plain->port());
   auto begin = clock_type::now();
-  size_t said = 0;
+  size_t answered = 0;
   auto open = [&] {
-    return std::ranges::count_if(slow, [](auto& one) { return !is_closed(one.descriptor()); });
+    return std::ranges::count_if(
+        slow, [](auto& connection) { return !is_closed(connection.descriptor()); });
   };
-  while (open() > 0 && said + 1 < hello.size()) {
-    for (auto& one : slow)
-      one.write(hello.substr(said, 1));
-    ++said;
+  while (open() > 0 && answered + 1 < hello.size()) {
+    for (auto& connection : slow)
+      connection.write(hello.substr(answered, 1));
+    ++answered;
     std::this_thread::sleep_for(20ms);
   }
   CHECK(open() == 0);
   CHECK(clock_type::now() - begin < 6s * patience_factor());
 }
 
-TEST_CASE("a machine that calls again and again does not drive out others") {
+TEST_CASE("a machine that calls again and again does not displace the connections of others") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto plain = start_task(cluster, {"worker", 0});
   auto hello = greeting();
-  plain_connection other{connect_from("127.0.0.2", plain->port())};
-  REQUIRE(other.write(hello.substr(0, 20)));
-  std::vector<plain_connection> storm;
+  plain_connection connection{connect_from("127.0.0.2", plain->port())};
+  REQUIRE(connection.write(hello.substr(0, 20)));
+  std::vector<plain_connection> connections;
   for (int i = 0; i < 2 * most_half_open; ++i)
-    storm.emplace_back(plain->port());
-  pollfd wait{storm[0].descriptor(), POLLIN, 0};
-  REQUIRE(::poll(&wait, 1, 5000) == 1); // the first of them was closed
-  REQUIRE(other.write(hello.substr(20)));
-  auto answer = answer_at(other.descriptor());
+    connections.emplace_back(plain->port());
+  pollfd wait{connections[0].descriptor(), POLLIN, 0};
+  REQUIRE(::poll(&wait, 1, 5000) == 1); // the first of the connections was closed
+  REQUIRE(connection.write(hello.substr(20)));
+  auto answer = answer_at(connection.descriptor());
   INFO(answer);
   CHECK(answer.ok());
 }
 
-// One that a test wakes.
+// A loop that the test wakes.
 struct woken_loop final : io_loop {
-  status add(int, socket_handler& what, std::chrono::milliseconds,
+  status add(int, socket_handler& added_handler, std::chrono::milliseconds,
              std::shared_ptr<void> keep) override {
-    handler = &what;
-    kept = std::move(keep);
+    handler = &added_handler;
+    kept_handler = std::move(keep);
     return {};
   }
   void want_writable(int, bool) override {}
@@ -284,61 +289,62 @@ struct woken_loop final : io_loop {
     handler->ready(true, false, scratch);
   }
   socket_handler* handler = nullptr;
-  std::shared_ptr<void> kept;
+  std::shared_ptr<void> kept_handler;
   bool is_removed = false;
   cpu_allocator::owner owner = cpu_allocator::make(0, 0);
 };
 
-TEST_CASE("who is heard of too early is waited for, and who has ended is not") {
-  auto ends = GENERATE(false, true);
-  int both[2];
-  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, both) == 0);
-  plain_connection other{both[1]};
+TEST_CASE("a connection whose bytes arrive too early is polled, and one that has ended is not") {
+  auto closes = GENERATE(false, true);
+  int descriptors[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, descriptors) == 0);
+  plain_connection connection{descriptors[1]};
   auto loop = std::make_shared<woken_loop>();
-  std::unique_ptr<byte_stream> taken;
+  std::unique_ptr<byte_stream> taken_stream;
   auto waiting = half_open_connections::make(
-      loop,
-      {.tls = {}, .on_ready = [&](std::unique_ptr<byte_stream> one) { taken = std::move(one); }});
-  waiting->add(make_socket_stream(both[0]));
-  auto all = greeting();
-  REQUIRE(other.write(all.substr(0, 20)));
+      loop, {.tls = {}, .on_ready = [&](std::unique_ptr<byte_stream> stream) {
+               taken_stream = std::move(stream);
+             }});
+  waiting->add(make_socket_stream(descriptors[0]));
+  auto whole_hello = greeting();
+  REQUIRE(connection.write(whole_hello.substr(0, 20)));
   loop->wake();
   CHECK(!loop->is_removed);
-  if (ends)
-    REQUIRE(::shutdown(other.descriptor(), SHUT_WR) == 0);
-  loop->wake(); // as where the system's memory is short
-  CHECK(loop->is_removed == ends);
-  if (!ends) {
-    REQUIRE(other.write(all.substr(20)));
+  if (closes)
+    REQUIRE(::shutdown(connection.descriptor(), SHUT_WR) == 0);
+  loop->wake(); // as where the system is short of memory
+  CHECK(loop->is_removed == closes);
+  if (!closes) {
+    REQUIRE(connection.write(whole_hello.substr(20)));
     loop->wake();
     CHECK(loop->is_removed);
   }
   loop->handler->removed();
-  CHECK((taken != nullptr) != ends);
+  CHECK((taken_stream != nullptr) != closes);
   waiting->close();
-  loop->kept = nullptr;
+  loop->kept_handler = nullptr;
 }
 
-TEST_CASE("a hello is read whatever portions it comes in, and with what follows it") {
+TEST_CASE("a hello is read in any portions, and together with the bytes after it") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto plain = start_task(cluster, {"worker", 0});
   auto hello = greeting();
   for (size_t split :
        {size_t{1}, size_t{3}, size_t{31}, size_t{32}, size_t{33}, hello.size() - 1}) {
-    plain_connection one{plain->port()};
-    REQUIRE(one.write(hello.substr(0, split)));
-    std::this_thread::sleep_for(5ms); // they come apart, mostly
-    REQUIRE(one.write(hello.substr(split)));
-    auto answer = answer_at(one.descriptor());
+    plain_connection connection{plain->port()};
+    REQUIRE(connection.write(hello.substr(0, split)));
+    std::this_thread::sleep_for(5ms); // mostly, the two parts arrive separately
+    REQUIRE(connection.write(hello.substr(split)));
+    auto answer = answer_at(connection.descriptor());
     INFO(answer);
     CHECK(answer.ok());
   }
-  plain_connection ended{plain->port()};
-  REQUIRE(ended.write(hello.substr(0, hello.size() - 1)));
-  ::shutdown(ended.descriptor(), SHUT_WR);
+  plain_connection ended_connection{plain->port()};
+  REQUIRE(ended_connection.write(hello.substr(0, hello.size() - 1)));
+  ::shutdown(ended_connection.descriptor(), SHUT_WR);
   bool closed = false;
-  ended.read_to_end(closed);
+  ended_connection.read_to_end(closed);
   CHECK(closed);
 }
 

@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 namespace {
 
 std::unique_ptr<http_server> start(http_server::handler answers, const http_limits& limits = {}) {
-  auto made = http_server::start({"127.0.0.1", 0}, std::move(answers), limits);
-  REQUIRE(made.ok());
-  return *std::move(made);
+  auto started = http_server::start({"127.0.0.1", 0}, std::move(answers), limits);
+  REQUIRE(started.ok());
+  return *std::move(started);
 }
 
 std::unique_ptr<http_server> echo(const http_limits& limits = {}) {
-  return start([](const http_request& what,
-                  http_server::respond respond) { respond({.body = what.target}); },
+  return start([](const http_request& request,
+                  http_server::respond respond) { respond({.body = request.target}); },
                limits);
 }
 
@@ -32,7 +32,7 @@ bool still_serves(http_server& server) {
 
 } // namespace
 
-TEST_CASE("a connection serves one request after the other, also when they come at once") {
+TEST_CASE("a connection serves one request after the other, also when they arrive together") {
   watchdog watch;
   auto server = echo();
   http_client client{server->port()};
@@ -44,24 +44,24 @@ TEST_CASE("a connection serves one request after the other, also when they come 
   CHECK(client.receive()->body == "/2");
 }
 
-TEST_CASE("an answer may come from another thread, and one that never comes is given up") {
+TEST_CASE("an answer may come from another thread, and a missing answer is given up") {
   watchdog watch;
-  std::vector<http_server::respond> kept;
-  std::jthread other;
-  auto patient = start([&](const http_request&, http_server::respond respond) {
-    other = std::jthread{[respond] { respond({.body = "later"}); }};
+  std::vector<http_server::respond> kept_responses;
+  std::jthread responder;
+  auto waiting_server = start([&](const http_request&, http_server::respond respond) {
+    responder = std::jthread{[respond] { respond({.body = "later"}); }};
   });
-  http_client unhurried{patient->port()};
+  http_client unhurried{waiting_server->port()};
   CHECK(unhurried.get("/later")->body == "later");
   CHECK(unhurried.get("/later")->body == "later");
   auto server = start(
-      [&](const http_request& what, http_server::respond respond) {
-        if (what.target == "/now")
+      [&](const http_request& request, http_server::respond respond) {
+        if (request.target == "/now")
           respond({.body = "now"});
-        else if (what.target == "/throw")
+        else if (request.target == "/throw")
           throw std::runtime_error{"no luck"};
         else
-          kept.push_back(std::move(respond));
+          kept_responses.push_back(std::move(respond));
       },
       {.answer = 50ms});
   http_client client{server->port()};
@@ -69,11 +69,12 @@ TEST_CASE("an answer may come from another thread, and one that never comes is g
   CHECK(client.get("/throw")->status == 500);
   CHECK(client.get("/now")->body == "now");
   server = nullptr;
-  for (auto& one : kept)
-    one({.body = "too late"}); // of a server that is gone
+  // The server is gone.
+  for (auto& respond_later : kept_responses)
+    respond_later({.body = "too late"});
 }
 
-TEST_CASE("HEAD gets the headers alone, other methods are refused, and so is garbage") {
+TEST_CASE("HEAD gets only the headers; other methods and garbage are refused") {
   watchdog watch;
   auto server = echo();
   http_client client{server->port()};
@@ -87,50 +88,51 @@ TEST_CASE("HEAD gets the headers alone, other methods are refused, and so is gar
   CHECK(refused->headers.find("Allow: GET, HEAD") != refused->headers.npos);
   CHECK(client.get("/after")->status == 200);
 
-  http_client bad{server->port()};
-  bad.send("this is not HTTP\r\n\r\n");
-  CHECK(bad.receive()->status == 400);
-  CHECK(bad.ends_within(5s));
+  http_client bad_client{server->port()};
+  bad_client.send("this is not HTTP\r\n\r\n");
+  CHECK(bad_client.receive()->status == 400);
+  CHECK(bad_client.ends_within(5s));
 }
 
-TEST_CASE("random bytes and cut requests end their connection, and nothing else") {
+TEST_CASE("random bytes and truncated requests end only their own connection") {
   watchdog watch;
   auto server = echo({.request = 200ms});
-  std::mt19937 dice{11};
-  const std::string good = "GET /x HTTP/1.1\r\nHost: localhost\r\nX-More: yes\r\n\r\n";
+  std::mt19937 generator{11};
+  const std::string good_request = "GET /x HTTP/1.1\r\nHost: localhost\r\nX-More: yes\r\n\r\n";
   for (int i = 0; i < 200; ++i) {
-    auto bytes = good;
-    for (auto n = dice() % 8; n > 0; --n)
-      bytes[dice() % bytes.size()] = static_cast<char>(dice());
+    auto bytes = good_request;
+    for (auto n = generator() % 8; n > 0; --n)
+      bytes[generator() % bytes.size()] = static_cast<char>(generator());
     if (i % 3 == 0)
-      bytes.resize(dice() % bytes.size());
+      bytes.resize(generator() % bytes.size());
     http_client client{server->port()};
     client.send(bytes);
   }
   CHECK(still_serves(*server));
 }
 
-TEST_CASE("headers and bodies that are too long are refused, and the peer reads why") {
+TEST_CASE("headers and bodies that are too long are refused, and the peer reads the reason") {
   watchdog watch;
   auto server = echo({.header_bytes = 2048, .body_bytes = 100});
   http_client client{server->port()};
   client.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n");
   CHECK(client.receive()->status == 431);
-  http_client other{server->port()};
-  other.send("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\nxxxx");
-  CHECK(other.receive()->status == 413);
+  http_client second_client{server->port()};
+  second_client.send(
+      "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\nxxxx");
+  CHECK(second_client.receive()->status == 413);
   http_client endless{server->port()};
   endless.send("GET / HTTP/1.1\r\n");
-  while (endless.send("X: y\r\n")) // until it is cut off
+  while (endless.send("X: y\r\n")) // until the server closes the connection
     ;
   CHECK(still_serves(*server));
 }
 
-TEST_CASE("a slow request is cut off, however regularly its bytes come") {
+TEST_CASE("a slow request is disconnected, however regularly its bytes arrive") {
   watchdog watch;
   auto server = echo({.request = 100ms});
-  http_client silent{server->port()};
-  CHECK(silent.ends_within(5s));
+  http_client silent_client{server->port()};
+  CHECK(silent_client.ends_within(5s));
   http_client slow{server->port()};
   auto begin = std::chrono::steady_clock::now();
   while (slow.send("G") && std::chrono::steady_clock::now() - begin < 20s)
@@ -140,35 +142,36 @@ TEST_CASE("a slow request is cut off, however regularly its bytes come") {
   CHECK(still_serves(*server));
 }
 
-TEST_CASE("a peer that does not read its answer is cut off") {
+TEST_CASE("a peer that does not read its answer is disconnected") {
   watchdog watch;
   auto server = start(
-      [](const http_request& what, http_server::respond respond) {
-        respond({.body = std::string(what.target == "/large" ? 64 << 20 : 1, 'x')});
+      [](const http_request& request, http_server::respond respond) {
+        respond({.body = std::string(request.target == "/large" ? 64 << 20 : 1, 'x')});
       },
       {.connections = 1, .response = 100ms});
   http_client client{server->port()};
   client.send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  for (;;) { // until there is room for another
-    http_client other{server->port()};
-    auto answer = other.get("/small");
+  for (;;) { // until a slot is free
+    http_client second_client{server->port()};
+    auto answer = second_client.get("/small");
     if (answer && answer->status == 200)
       break;
   }
   CHECK(!client.receive());
 }
 
-TEST_CASE("where all connections are in use, an idle one makes room, and busy ones stay") {
+TEST_CASE(
+    "where all connections are in use, an idle one is closed for a new one, and busy ones stay") {
   watchdog watch;
-  std::vector<http_server::respond> kept;
+  std::vector<http_server::respond> kept_responses;
   std::mutex mutex;
   auto server = start(
-      [&](const http_request& what, http_server::respond respond) {
+      [&](const http_request& request, http_server::respond respond) {
         std::lock_guard guard{mutex};
-        if (what.target == "/hold")
-          kept.push_back(std::move(respond));
+        if (request.target == "/hold")
+          kept_responses.push_back(std::move(respond));
         else
-          respond({.body = what.target});
+          respond({.body = request.target});
       },
       {.connections = 3});
   http_client busy{server->port()}, idle{server->port()}, also_idle{server->port()};
@@ -176,27 +179,27 @@ TEST_CASE("where all connections are in use, an idle one makes room, and busy on
   CHECK(idle.get("/x")->status == 200);
   CHECK(also_idle.get("/x")->status == 200);
   for (int i = 0; i < 10; ++i) {
-    http_client more{server->port()};
-    CHECK(more.get("/y")->status == 200);
+    http_client third_client{server->port()};
+    CHECK(third_client.get("/y")->status == 200);
   }
   CHECK(idle.ends_within(5s));
-  // Now all are busy.
+  // Now all slots are busy.
   http_client second{server->port()}, third{server->port()};
-  for (auto* one : {&second, &third})
-    one->send("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  for (auto* busy_client : {&second, &third})
+    busy_client->send("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
   for (;;) {
     std::lock_guard guard{mutex};
-    if (kept.size() == 3)
+    if (kept_responses.size() == 3)
       break;
   }
   http_client refused{server->port()};
   CHECK(refused.receive()->status == 503);
-  for (auto& one : kept)
-    one({.body = "held"});
+  for (auto& respond_later : kept_responses)
+    respond_later({.body = "held"});
   CHECK(busy.receive()->body == "held");
 }
 
-TEST_CASE("on loopback, a page that has a name of its own for this machine reads nothing") {
+TEST_CASE("on loopback, a page that names this machine by another host name reads nothing") {
   watchdog watch;
   auto server = echo();
   auto status_for = [&](const std::string& host) {
@@ -211,7 +214,7 @@ TEST_CASE("on loopback, a page that has a name of its own for this machine reads
   CHECK(status_for("[::1]:80") == 200);
 }
 
-TEST_CASE("a port that is taken is an error") {
+TEST_CASE("a port in use is an error") {
   auto first = echo();
   auto second = http_server::start({"127.0.0.1", first->port()},
                                    [](const http_request&, http_server::respond) {});

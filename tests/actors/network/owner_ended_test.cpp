@@ -1,4 +1,4 @@
-// A connection whose owner ends while it begins.
+// A connection whose owner ends while the connection is being set up.
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_socket.hpp"
 #include "tests/support/watchdog.hpp"
@@ -20,48 +20,50 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// One whose thread is quick, and whose callers are slow.
+// A loop whose thread is fast and whose callers are slow.
 class slow_to_return final : public io_loop {
 public:
   status add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
              std::shared_ptr<void> keep) override {
-    return of_->add(socket, handler, tick_period, std::move(keep));
+    return wrapped_->add(socket, handler, tick_period, std::move(keep));
   }
-  void want_writable(int socket, bool wanted) override { of_->want_writable(socket, wanted); }
+  void want_writable(int socket, bool is_wanted) override {
+    wrapped_->want_writable(socket, is_wanted);
+  }
   void remove(int socket) override {
-    of_->remove(socket);
+    wrapped_->remove(socket);
     std::this_thread::sleep_for(20ms);
   }
-  void call_again(int socket) override { of_->call_again(socket); }
-  void call_soon(int socket) override { of_->call_soon(socket); }
-  allocator& memory() noexcept override { return of_->memory(); }
+  void call_again(int socket) override { wrapped_->call_again(socket); }
+  void call_soon(int socket) override { wrapped_->call_soon(socket); }
+  allocator& memory() noexcept override { return wrapped_->memory(); }
 
 private:
-  std::shared_ptr<io_loop> of_ = io_loop::make();
+  std::shared_ptr<io_loop> wrapped_ = io_loop::make();
 };
 
 } // namespace
 
-TEST_CASE("a connection whose owner has ended before it is watched is closed, and forgotten") {
+TEST_CASE("a connection whose owner ends before it is watched is closed and removed") {
   watchdog watch;
   system_config config{1, true};
-  caf::actor_system system{config}; // which waits for all connections
+  caf::actor_system system{config}; // waits for all connections
   auto opener = system.spawn([](caf::event_based_actor*) {});
   {
     caf::scoped_actor self{system};
     self->wait_for(opener);
   }
-  int ends[2];
-  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
-  plain_connection other{ends[1]};
+  int descriptors[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, descriptors) == 0);
+  plain_connection connection{descriptors[1]};
   exchange_options options;
   options.self.role = "task";
   options.self.job = "worker";
   options.opener = opener.address();
   options.loop = std::make_shared<slow_to_return>();
-  (void)spawn_exchange(system, ends[0], std::move(options));
+  (void)spawn_exchange(system, descriptors[0], std::move(options));
   bool closed = false;
-  other.read_to_end(closed);
+  connection.read_to_end(closed);
   CHECK(closed);
 }
 

@@ -1,4 +1,4 @@
-// Somebody between a client and its task who has what they say pass through his hands.
+// An attacker between a client and its task, through whom all bytes pass.
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_socket.hpp"
 #include "tests/support/secure_cluster.hpp"
@@ -19,21 +19,22 @@ namespace {
 
 enum class manner { changes, repeats, swaps, drops };
 
-// Relays connections to a port. Of the first, once the client has said enough, one record of TLS
-// is treated so; all else passes as it is.
+// Relays connections to a port. In the first connection, after the client has sent enough records,
+// one TLS record is tampered with; everything else passes unchanged.
 class relay {
 public:
-  relay(uint16_t to, manner how)
-      : how_(how), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&at), size) == 0);
+  relay(uint16_t target_port, manner manner_of_relay)
+      : manner_(manner_of_relay), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in socket_address{};
+    socket_address.sin_family = AF_INET;
+    socket_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof socket_address;
+    REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&socket_address), size) == 0);
     REQUIRE(::listen(listener_, 16) == 0);
-    REQUIRE(::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size) == 0);
-    port_ = ntohs(at.sin_port);
-    thread_ = std::jthread{[this, to](const std::stop_token& stop) { run(to, stop); }};
+    REQUIRE(::getsockname(listener_, reinterpret_cast<sockaddr*>(&socket_address), &size) == 0);
+    port_ = ntohs(socket_address.sin_port);
+    thread_ =
+        std::jthread{[this, target_port](const std::stop_token& stop) { run(target_port, stop); }};
   }
   ~relay() {
     thread_ = {};
@@ -45,84 +46,85 @@ public:
 private:
   struct connection {
     plain_connection client, task;
-    std::string waiting, held; // of the client's: less than a record; one that is held back
+    std::string waiting, held_back; // from the client: less than a record; a delayed record
     int records = 0;
-    bool ended = false;
+    bool has_ended = false;
   };
 
-  void run(uint16_t to, const std::stop_token& stop) {
-    std::vector<connection> all;
+  void run(uint16_t target_port, const std::stop_token& stop) {
+    std::vector<connection> connections;
     while (!stop.stop_requested()) {
-      std::vector<pollfd> waits{{listener_, POLLIN, 0}};
-      for (auto& one : all)
-        for (auto* end : {&one.client, &one.task})
-          waits.push_back({one.ended ? -1 : end->descriptor(), POLLIN, 0});
-      if (::poll(waits.data(), waits.size(), 20) <= 0)
+      std::vector<pollfd> polled{{listener_, POLLIN, 0}};
+      for (auto& relayed : connections)
+        for (auto* end : {&relayed.client, &relayed.task})
+          polled.push_back({relayed.has_ended ? -1 : end->descriptor(), POLLIN, 0});
+      if (::poll(polled.data(), polled.size(), 20) <= 0)
         continue;
-      for (size_t i = 0; i < all.size(); ++i) {
-        auto& one = all[i];
-        if (waits[1 + 2 * i].revents)
-          take(one, i == 0);
-        if (waits[2 + 2 * i].revents)
-          pass(one);
-        if (one.ended) {
-          ::shutdown(one.client.descriptor(), SHUT_RDWR);
-          ::shutdown(one.task.descriptor(), SHUT_RDWR);
+      for (size_t i = 0; i < connections.size(); ++i) {
+        auto& relayed = connections[i];
+        if (polled[1 + 2 * i].revents)
+          take(relayed, i == 0);
+        if (polled[2 + 2 * i].revents)
+          pass(relayed);
+        if (relayed.has_ended) {
+          ::shutdown(relayed.client.descriptor(), SHUT_RDWR);
+          ::shutdown(relayed.task.descriptor(), SHUT_RDWR);
         }
       }
-      if (waits[0].revents)
-        all.push_back({plain_connection{::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)},
-                       plain_connection{to},
-                       {},
-                       {}});
+      if (polled[0].revents)
+        connections.push_back(
+            {plain_connection{::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)},
+             plain_connection{target_port},
+             {},
+             {}});
     }
   }
 
   static std::string read(plain_connection& from) {
     char bytes[16 * 1024];
-    auto came = ::recv(from.descriptor(), bytes, sizeof bytes, MSG_DONTWAIT);
-    return {bytes, static_cast<size_t>(std::max<ssize_t>(came, 0))};
+    auto received = ::recv(from.descriptor(), bytes, sizeof bytes, MSG_DONTWAIT);
+    return {bytes, static_cast<size_t>(std::max<ssize_t>(received, 0))};
   }
 
-  static void pass(connection& one) {
-    auto bytes = read(one.task);
-    one.ended = bytes.empty() || !one.client.write(bytes);
+  static void pass(connection& relayed) {
+    auto bytes = read(relayed.task);
+    relayed.has_ended = bytes.empty() || !relayed.client.write(bytes);
   }
 
-  void take(connection& one, bool first) {
+  void take(connection& relayed, bool first) {
     constexpr size_t header = 5;
-    auto bytes = read(one.client);
-    one.ended = bytes.empty();
-    one.waiting += bytes;
+    auto bytes = read(relayed.client);
+    relayed.has_ended = bytes.empty();
+    relayed.waiting += bytes;
     auto size_of = [](const std::string& text) {
       return header + (static_cast<size_t>(static_cast<unsigned char>(text[3])) << 8) +
              static_cast<unsigned char>(text[4]);
     };
-    while (one.waiting.size() >= header && one.waiting.size() >= size_of(one.waiting)) {
-      auto record = one.waiting.substr(0, size_of(one.waiting));
-      one.waiting.erase(0, record.size());
-      one.records += record[0] == 0x17; // behind the handshake, mostly
-      one.task.write(first ? tampered_with(one, std::move(record)) : record);
+    while (relayed.waiting.size() >= header && relayed.waiting.size() >= size_of(relayed.waiting)) {
+      auto record = relayed.waiting.substr(0, size_of(relayed.waiting));
+      relayed.waiting.erase(0, record.size());
+      relayed.records += record[0] == 0x17; // after the handshake, mostly
+      relayed.task.write(first ? tampered_with(relayed, std::move(record)) : record);
     }
   }
 
-  std::string tampered_with(connection& one, std::string record) {
-    constexpr int which = 12;
-    if (one.records < which)
+  std::string tampered_with(connection& relayed, std::string record) {
+    constexpr int tampered_byte = 12;
+    if (relayed.records < tampered_byte)
       return record;
-    if (one.records > which)
-      return record + std::exchange(one.held, {});
+    if (relayed.records > tampered_byte)
+      return record + std::exchange(relayed.held_back, {});
     tampered_ = true;
-    switch (how_) {
+    switch (manner_) {
       case manner::changes: record.back() ^= 1; return record;
       case manner::repeats: return record + record;
-      case manner::swaps: one.held = std::move(record); return {};
+      case manner::swaps: relayed.held_back = std::move(record); return {};
       case manner::drops: return {};
     }
     return record;
   }
 
-  const manner how_;
+  const manner manner_;
   const int listener_;
   uint16_t port_ = 0;
   std::atomic<bool> tampered_{false};
@@ -131,34 +133,34 @@ private:
 
 } // namespace
 
-TEST_CASE("who changes, repeats, swaps or drops bytes on their way ends the connection, not more") {
+TEST_CASE("changed, repeated, swapped or dropped bytes end the connection, and nothing else") {
   watchdog watch;
-  for (auto how : {manner::changes, manner::repeats, manner::swaps, manner::drops}) {
-    INFO(static_cast<int>(how));
-    secure_cluster here{1, true, 3s};
-    relay between{here.port(), how};
-    cluster_spec through;
-    through.jobs["worker"] = {concat("127.0.0.1:", between.port())};
-    auto client = secure_cluster::connect(here.authority.client("alice"), through);
+  for (auto tampering : {manner::changes, manner::repeats, manner::swaps, manner::drops}) {
+    INFO(static_cast<int>(tampering));
+    secure_cluster cluster{1, true, 3s};
+    relay tampering_relay{cluster.port(), tampering};
+    cluster_spec relayed_cluster;
+    relayed_cluster.jobs["worker"] = {concat("127.0.0.1:", tampering_relay.port())};
+    auto client = secure_cluster::connect(cluster.authority.client("alice"), relayed_cluster);
     const text_case small{small_text};
     status failed;
-    int well = 0;
-    for (auto end = step_clock::now() + 20s; failed.ok() && step_clock::now() < end; ++well)
+    int successes = 0;
+    for (auto end = step_clock::now() + 20s; failed.ok() && step_clock::now() < end; ++successes)
       if (auto outcome = run(*client, small); !outcome)
         failed = outcome.status();
       else
         CHECK(outcome->front().data<int32_t>()[0] == 3);
     INFO(failed);
-    CHECK(between.tampered());
+    CHECK(tampering_relay.tampered());
     CHECK(failed.kind() == error_kind::unavailable);
     CHECK(failed.message().find("/job:worker/task:0") != std::string::npos);
-    CHECK(well > 1); // and none of them gave anything else
-    // By another connection it goes on.
-    status again = failed;
-    for (auto end = step_clock::now() + 10s; !again.ok() && step_clock::now() < end;)
-      again = run(*client, small).status();
-    CHECK(again.ok());
-    CHECK(here.lives());
+    CHECK(successes > 1); // and none of the runs gave a wrong result
+    // The client continues over another connection.
+    status retried = failed;
+    for (auto end = step_clock::now() + 10s; !retried.ok() && step_clock::now() < end;)
+      retried = run(*client, small).status();
+    CHECK(retried.ok());
+    CHECK(cluster.lives());
   }
 }
 

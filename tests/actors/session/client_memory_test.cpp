@@ -1,4 +1,4 @@
-// What whole steps take: that memory is released and written over in time.
+// The memory of whole steps: it is released and overwritten in time.
 #include "tests/support/catch.hpp"
 #include "tests/support/local_world.hpp"
 #include "troupe/troupe.hpp"
@@ -13,29 +13,29 @@ struct silent final : step_observer {
   void step_ended(caf::execution_unit*) noexcept override {}
 };
 
-// Runs the step a few times; what the last one took.
-step_memory_statistics memory_of(local_world& world, const graph& of, step_signature signature,
+// Runs the step a few times, and returns the memory statistics of the last run.
+step_memory_statistics memory_of(local_world& world, const graph& source, step_signature signature,
                                  std::span<const tensor> feeds) {
-  auto box = world.ask<std::shared_ptr<prepared_step>>(
-      world.session(), *prepare_request::make(of, signature, world.now() + 10s));
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(
+      world.session(), *prepare_request::make(source, signature, world.now() + 10s));
   world.run();
-  auto step = box->value();
+  auto step = answer->value();
   if (!step)
     FAIL(step.status());
-  step_memory_statistics taken;
+  step_memory_statistics statistics;
   silent observer;
   for (uint64_t id = 1; id < 4; ++id) {
-    auto in = (*step)->local->check_out();
-    in->watch({.times = true});
-    in->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
-    in->conductor().begin(id, observer, nullptr);
+    auto running_instance = (*step)->local->check_out();
+    running_instance->watch({.times = true});
+    running_instance->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
+    running_instance->conductor().begin(id, observer, nullptr);
     world.run();
-    if (!in->conductor().outcome())
-      FAIL(in->conductor().outcome());
-    taken = in->memory();
-    (*step)->local->check_in(std::move(in));
+    if (!running_instance->conductor().outcome())
+      FAIL(running_instance->conductor().outcome());
+    statistics = running_instance->memory();
+    (*step)->local->check_in(std::move(running_instance));
   }
-  return taken;
+  return statistics;
 }
 
 constexpr size_t floats = 4;
@@ -50,36 +50,37 @@ TEST_CASE("a chain of element-wise ops needs one buffer, however long it is") {
     y = tanh(y);
   local_world world;
   std::vector<tensor> feeds{tensor::of({1000}, std::vector<float>(1000))};
-  auto taken = memory_of(world, y.node->graph(), {.feeds = {x}, .fetches = {y}}, feeds);
-  CHECK(taken.allocations == 1);
-  CHECK(taken.peak == 1000 * floats + 64);
-  CHECK(taken.in_use == taken.peak); // it was fetched
+  auto statistics = memory_of(world, y.node->graph(), {.feeds = {x}, .fetches = {y}}, feeds);
+  CHECK(statistics.allocations == 1);
+  CHECK(statistics.peak == 1000 * floats + 64);
+  CHECK(statistics.in_use == statistics.peak); // the result was fetched
 }
 
-TEST_CASE("a training step holds its activations and one gradient at a time, and leaves nothing") {
-  constexpr int64_t rows = 256, in = 64, hidden = 128, out = 32;
+TEST_CASE("a training step holds its activations and one gradient at a time, and keeps no memory") {
+  constexpr int64_t rows = 256, input_size = 64, hidden = 128, class_count = 32;
   graph_builder g;
-  auto images = g.placeholder(dtype::f32, {-1, in}, "images");
+  auto images = g.placeholder(dtype::f32, {-1, input_size}, "images");
   auto labels = g.placeholder(dtype::i32, {-1}, "labels");
   auto layer = [&](edge from, int64_t rows_of_w, int64_t columns) {
     auto w = g.variable(fill(g, {rows_of_w, columns}, 0.01f));
     auto b = g.variable(fill(g, {columns}, 0.0f));
     return bias_add(matmul(from, w), b);
   };
-  auto logits = layer(relu(layer(images, in, hidden)), hidden, out);
+  auto logits = layer(relu(layer(images, input_size, hidden)), hidden, class_count);
   auto loss = mean(sparse_softmax_cross_entropy_with_logits(logits, labels).loss);
   auto* train = gradient_descent{0.01f}.minimize(loss);
-  const auto& all = loss.node->graph();
+  const auto& training_graph = loss.node->graph();
   local_world world;
-  memory_of(world, all, {.targets = {g.initializer()}}, {});
-  std::vector<tensor> feeds{tensor::of({rows, in}, std::vector<float>(rows * in)),
+  memory_of(world, training_graph, {.targets = {g.initializer()}}, {});
+  std::vector<tensor> feeds{tensor::of({rows, input_size}, std::vector<float>(rows * input_size)),
                             tensor::of({rows}, std::vector<int32_t>(rows))};
-  auto taken = memory_of(world, all, {.feeds = {images, labels}, .targets = {train}}, feeds);
-  CHECK(taken.in_use == 0);
-  // The hidden layer once, written over by its bias and Relu; its gradient, written over by that of
-  // Relu; logits and their gradient; the larger gradient of a matrix; and small ones.
-  auto needed = (2 * rows * hidden + 2 * rows * out + in * hidden) * floats;
-  CHECK(taken.peak <= needed + needed / 8);
+  auto statistics =
+      memory_of(world, training_graph, {.feeds = {images, labels}, .targets = {train}}, feeds);
+  CHECK(statistics.in_use == 0);
+  // The hidden layer once, overwritten by its bias and Relu; its gradient, overwritten by that of
+  // Relu; logits and their gradient; the larger gradient of a matrix; and small tensors.
+  auto needed = (2 * rows * hidden + 2 * rows * class_count + input_size * hidden) * floats;
+  CHECK(statistics.peak <= needed + needed / 8);
 }
 
 } // namespace troupe::test::client_memory_test

@@ -15,23 +15,23 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-// What `act` gives when it fails as unavailable. A run is told so a little before its time is over,
-// and may hear of the latter first where the machine has other work.
+// Repeats `body` until it fails as unavailable, and returns that result. A run gets this error
+// shortly before its deadline; on a busy machine the deadline may come first.
 template <class Act>
-result<std::vector<tensor>> until_unavailable(Act act) {
-  auto outcome = act();
+result<std::vector<tensor>> until_unavailable(Act body) {
+  auto outcome = body();
   soon([&] {
     if (outcome.status().kind() == error_kind::unavailable)
       return true;
-    outcome = act();
+    outcome = body();
     return false;
   });
   return outcome;
 }
 
-bool says(const status& what, std::string_view part) {
-  INFO(what);
-  return what.message().find(part) != std::string::npos;
+bool message_contains(const status& outcome, std::string_view part) {
+  INFO(outcome);
+  return outcome.message().find(part) != std::string::npos;
 }
 
 const char* counter = R"(
@@ -64,11 +64,11 @@ fetch size = i32(1)
 
 } // namespace
 
-TEST_CASE("variables live on the task that the graph says, and all tasks may use them") {
+TEST_CASE("variables live on the task that the graph names, and all tasks may use them") {
   watchdog watch;
   auto cluster = make_cluster(2, 1);
   auto ps = start_task(cluster, {"ps", 0});
-  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto first_task = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
   auto client = connect_to(cluster);
   CHECK(run_all(*client, text_case{counter}) == "");
 }
@@ -78,53 +78,54 @@ TEST_CASE("a client and its tasks may start in any order") {
   auto cluster = make_cluster(2, 1);
   auto client = connect_to(cluster);
   std::string device_error = "nothing ran";
-  std::jthread early{[&] { device_error = run_all(*client, text_case{counter}); }};
+  std::jthread early_run{[&] { device_error = run_all(*client, text_case{counter}); }};
   std::this_thread::sleep_for(100ms);
-  auto two = start_task(cluster, {"worker", 1}), one = start_task(cluster, {"worker", 0});
+  auto second_task = start_task(cluster, {"worker", 1}),
+       first_task = start_task(cluster, {"worker", 0});
   std::this_thread::sleep_for(100ms);
   auto ps = start_task(cluster, {"ps", 0});
-  early.join();
+  early_run.join();
   CHECK(device_error == "");
 }
 
-TEST_CASE("who gives up early does not make others give up") {
+TEST_CASE("a run with an early deadline does not end the waits of other runs") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto client = connect_to(cluster);
   text_case text{"x = Add(i32(1), i32(2))\nfetch x = i32(3)"};
-  auto patient = std::string{"nothing ran"};
-  result<std::vector<tensor>> hasty = failure(error_kind::internal, "nothing ran");
+  auto patient_outcome = std::string{"nothing ran"};
+  result<std::vector<tensor>> hasty_outcome = failure(error_kind::internal, "nothing ran");
   std::jthread first{
-      [&] { hasty = until_unavailable([&] { return run(*client, text, 0, 300ms); }); }};
-  std::jthread second{[&] { patient = run_all(*client, text); }};
+      [&] { hasty_outcome = until_unavailable([&] { return run(*client, text, 0, 300ms); }); }};
+  std::jthread second{[&] { patient_outcome = run_all(*client, text); }};
   first.join();
-  CHECK(hasty.status().kind() == error_kind::unavailable);
-  CHECK(says(hasty.status(), "/job:worker/task:0"));
-  auto one = start_task(cluster, {"worker", 0});
+  CHECK(hasty_outcome.status().kind() == error_kind::unavailable);
+  CHECK(message_contains(hasty_outcome.status(), "/job:worker/task:0"));
+  auto first_task = start_task(cluster, {"worker", 0});
   second.join();
-  CHECK(patient == "");
+  CHECK(patient_outcome == "");
 }
 
-TEST_CASE("a task that is not there is named within the deadline") {
+TEST_CASE("a task that does not run is named within the deadline") {
   watchdog watch;
   auto cluster = make_cluster(2, 1);
-  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto first_task = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
   auto client = connect_to(cluster);
-  auto found = until_unavailable([&] {
+  auto results = until_unavailable([&] {
     auto begin = clock_type::now();
     auto outcome = run(*client, text_case{counter}, 0, 500ms);
     CHECK(clock_type::now() - begin < 3s * patience_factor());
     return outcome;
   });
-  CHECK(found.status().kind() == error_kind::unavailable);
-  CHECK(says(found.status(), "/job:ps/task:0"));
+  CHECK(results.status().kind() == error_kind::unavailable);
+  CHECK(message_contains(results.status(), "/job:ps/task:0"));
 }
 
-TEST_CASE("after a restart, a task is back with its variables uninitialised") {
+TEST_CASE("after a restart, a task serves its variables uninitialised") {
   watchdog watch;
   auto cluster = make_cluster(2, 1);
   auto ps = start_task(cluster, {"ps", 0});
-  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto first_task = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
   auto client = connect_to(cluster);
   text_case text{counter};
   REQUIRE(run_all(*client, text) == "");
@@ -137,31 +138,31 @@ TEST_CASE("after a restart, a task is back with its variables uninitialised") {
   auto lost =
       until_unavailable([&] { return client->run(**add, {}, clock_type::now() + 2s); }).status();
   CHECK(lost.kind() == error_kind::unavailable);
-  CHECK(says(lost, "/job:ps/task:0"));
+  CHECK(message_contains(lost, "/job:ps/task:0"));
   ps = start_task(cluster, {"ps", 0});
   auto empty = client->run(**add, {}, clock_type::now() + 5s).status();
   CHECK(empty.kind() == error_kind::failed_precondition);
-  CHECK(says(empty, "'v'"));
+  CHECK(message_contains(empty, "'v'"));
   CHECK(empty.origin().node == "v");
   CHECK(empty.origin().task == "/job:ps/task:0");
-  (void)client->run(**init, {}, clock_type::now() + 5s).ok(); // may still find the lost task
+  (void)client->run(**init, {}, clock_type::now() + 5s).ok(); // may still reach the lost task
   REQUIRE(client->run(**init, {}, clock_type::now() + 5s));
   CHECK(client->run(**add, {}, clock_type::now() + 5s));
   init = add = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("many runs that find a task restarted register their step again once") {
+TEST_CASE("concurrent runs that find a task restarted register their step again once") {
   watchdog watch;
   auto cluster = make_cluster(1);
-  auto one = start_task(cluster, {"worker", 0});
+  auto first_task = start_task(cluster, {"worker", 0});
   auto client = connect_to(cluster);
   text_case text{"x = Add(i32(1), i32(2))\nfetch x = i32(3)"};
   auto step = client->prepare(*text.nodes, signature_of(text.text.runs[0]), clock_type::now() + 5s);
   REQUIRE(step);
-  one.reset();
+  first_task.reset();
   auto lost = until_unavailable([&] { return client->run(**step, {}, clock_type::now() + 2s); });
   CHECK(lost.status().kind() == error_kind::unavailable);
-  one = start_task(cluster, {"worker", 0});
+  first_task = start_task(cluster, {"worker", 0});
   std::vector<status> outcomes(16);
   {
     std::vector<std::jthread> threads;
@@ -179,15 +180,15 @@ TEST_CASE("many runs that find a task restarted register their step again once")
 TEST_CASE("a step that waits for a queue of another task ends at its deadline and takes nothing") {
   watchdog watch;
   auto cluster = make_cluster(2);
-  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto first_task = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
   auto client = connect_to(cluster);
   text_case text{waiting};
   auto step =
       client->prepare(*text.nodes, signature_of(text.text.runs[0]), clock_type::now() + patience());
   REQUIRE(step);
-  auto late = client->run(**step, {}, clock_type::now() + 300ms).status();
-  CHECK(late.kind() == error_kind::deadline_exceeded);
-  CHECK(says(late, "/job:worker/task:1"));
+  auto late_outcome = client->run(**step, {}, clock_type::now() + 300ms).status();
+  CHECK(late_outcome.kind() == error_kind::deadline_exceeded);
+  CHECK(message_contains(late_outcome, "/job:worker/task:1"));
   REQUIRE(run(*client, text, 1));
   CHECK(complaint_about(text.text.runs[2], run(*client, text, 2)) == "");
   CHECK(complaint_about(text.text.runs[0], run(*client, text, 0)) == "");
@@ -196,22 +197,22 @@ TEST_CASE("a step that waits for a queue of another task ends at its deadline an
 TEST_CASE("all tasks list their devices, and a missing one is named") {
   watchdog watch;
   auto cluster = make_cluster(2);
-  auto one = start_task(cluster, {"worker", 0});
-  auto made = client::connect(cluster, {.ops = nullptr,
-                                        .make_devices = {},
-                                        .inter_op_threads = 1,
-                                        .container = {},
-                                        .timeout = 500ms});
-  REQUIRE(made);
-  auto alone = (*made)->devices(clock_type::now() + 500ms);
-  REQUIRE(alone);
-  auto missing = as_error(alone->problems);
+  auto first_task = start_task(cluster, {"worker", 0});
+  auto connected = client::connect(cluster, {.ops = nullptr,
+                                             .make_devices = {},
+                                             .inter_op_threads = 1,
+                                             .container = {},
+                                             .timeout = 500ms});
+  REQUIRE(connected);
+  auto devices_alone = (*connected)->devices(clock_type::now() + 500ms);
+  REQUIRE(devices_alone);
+  auto missing = as_error(devices_alone->problems);
   CHECK(missing.kind() == error_kind::unavailable);
-  CHECK(says(missing, "/job:worker/task:1"));
-  auto two = start_task(cluster, {"worker", 1});
-  auto found = (*made)->devices(clock_type::now() + 5s);
-  REQUIRE(found);
-  CHECK(found->devices.size() == 2);
+  CHECK(message_contains(missing, "/job:worker/task:1"));
+  auto second_task = start_task(cluster, {"worker", 1});
+  auto devices_found = (*connected)->devices(clock_type::now() + 5s);
+  REQUIRE(devices_found);
+  CHECK(devices_found->devices.size() == 2);
 }
 
 TEST_CASE("tasks that send to each other have one connection") {
@@ -230,24 +231,24 @@ TEST_CASE("tasks that send to each other have one connection") {
                            "g = Mul(f, f) @\"/job:worker/task:1\"\n"
                            "feed x = f32(1)\nfetch e = f32(16)\nfetch g = f32(16)"};
   REQUIRE(run_all(*client, each_with_each).empty());
-  for (const auto& one : tasks) {
+  for (const auto& served_task : tasks) {
     int sockets = 0;
     for (const auto& entry :
-         std::filesystem::directory_iterator{concat("/proc/", one.pid(), "/fd")})
-      if (std::error_code gone;
-          std::filesystem::read_symlink(entry, gone).string().starts_with("socket:"))
+         std::filesystem::directory_iterator{concat("/proc/", served_task.pid(), "/fd")})
+      if (std::error_code removed;
+          std::filesystem::read_symlink(entry, removed).string().starts_with("socket:"))
         ++sockets;
-    CHECK(sockets == 1 + 1 + 2); // where it listens, the client, the others
+    CHECK(sockets == 1 + 1 + 2); // the listener, the client, the other tasks
   }
   CHECK(run_all(*client, each_with_each).empty());
 }
 
-TEST_CASE("large tensors pass between tasks") {
+TEST_CASE("large tensors are sent between tasks") {
   watchdog watch;
   auto cluster = make_cluster(2);
-  auto one = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
+  auto first_task = start_task(cluster, {"worker", 0}), two = start_task(cluster, {"worker", 1});
   auto client = connect_to(cluster);
-  // 64 MB from task 0 to task 1; only a sum comes back.
+  // 64 MB from task 0 to task 1; only a sum returns.
   CHECK(run_all(*client, text_case{R"(
 big = Fill(i32[16, 1048576], f32(0.5)) @"/job:worker/task:0"
 twice = Add(big, big) @"/job:worker/task:1"

@@ -1,4 +1,4 @@
-// Queues on simulated GPUs: what they hold lies in the GPU's memory (prefetched batches).
+// Queues on simulated GPUs: their elements lie in the GPU's memory (prefetched batches).
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
@@ -19,29 +19,29 @@ struct queue_session {
     client_options options;
     options.ops = &simulated_library();
     options.make_devices = [this] {
-      auto made = make_simulated_devices(2, {.seed = seed});
-      devices = made;
-      return made;
+      auto simulated_devices = make_simulated_devices(2, {.seed = seed});
+      devices = simulated_devices;
+      return simulated_devices;
     };
     options.inter_op_threads = 2;
-    options.passes.fold = false; // or what is to run on a GPU would be constants
-    auto started = client::local(options);
-    REQUIRE(started);
-    client = *std::move(started);
+    options.passes.fold = false; // otherwise the GPU's nodes would be folded into constants
+    auto local_client = client::local(options);
+    REQUIRE(local_client);
+    client = *std::move(local_client);
   }
 
   copy_statistics copies(size_t gpu) const { return devices[gpu + 1]->as_accelerator()->copies(); }
 
-  result<std::vector<tensor>> run(const text_case& of, size_t which,
+  result<std::vector<tensor>> run(const text_case& test_case, size_t run_index,
                                   std::chrono::milliseconds timeout = 20s) const {
-    const auto& run = of.text.runs.at(which);
+    const auto& run = test_case.text.runs.at(run_index);
     auto deadline = step_clock::now() + timeout;
-    TROUPE_ASSIGN(auto step, client->prepare(*of.nodes, signature_of(run), deadline));
+    TROUPE_ASSIGN(auto step, client->prepare(*test_case.nodes, signature_of(run), deadline));
     return client->run(*step, feeds_of(run), deadline);
   }
 
-  std::string difference(const text_case& of, size_t which) const {
-    return complaint_about(of.text.runs.at(which), run(of, which));
+  std::string difference(const text_case& test_case, size_t run_index) const {
+    return complaint_about(test_case.text.runs.at(run_index), run(test_case, run_index));
   }
 
   unsigned seed = std::random_device{}();
@@ -51,7 +51,7 @@ struct queue_session {
 
 text_case gpu_case(std::string_view text) { return text_case{text, "test", &simulated_library()}; }
 
-// Runs: put, get a product on the GPU, get on the host, the size.
+// Runs: enqueue, dequeue a product on the GPU, dequeue on the host, the size.
 const char* on_gpu = R"(
 x = Placeholder dtype=f32 shape=[100,100]
 label = Placeholder dtype=i32 shape=[]
@@ -79,71 +79,70 @@ constexpr uint64_t batch = 100 * 100 * sizeof(float);
 
 } // namespace
 
-TEST_CASE("what a queue on a GPU holds lies in its memory, and is taken out without a copy") {
+TEST_CASE("elements of a queue on a GPU lie in its memory, and are dequeued without a copy") {
   watchdog watch;
   queue_session session;
   INFO("seed " << session.seed);
-  auto what = gpu_case(on_gpu);
+  auto test_case = gpu_case(on_gpu);
   for (int i = 0; i < 4; ++i)
-    REQUIRE(session.difference(what, 0) == "");
+    REQUIRE(session.difference(test_case, 0) == "");
   auto filled = session.copies(0);
   CHECK(filled.uploaded >= 4 * batch);
   CHECK(filled.downloaded == 0);
   for (int i = 0; i < 3; ++i)
-    REQUIRE(session.difference(what, 1) == "");
+    REQUIRE(session.difference(test_case, 1) == "");
   auto used = session.copies(0);
   CHECK(used.uploaded - filled.uploaded < batch);
   CHECK(used.downloaded < batch);
-  CHECK(session.difference(what, 3) == "");
+  CHECK(session.difference(test_case, 3) == "");
 }
 
-TEST_CASE("what a queue on a GPU holds comes to the host where it is read there") {
+TEST_CASE("elements of a queue on a GPU are copied to the host where the host reads them") {
   watchdog watch;
   queue_session session;
   INFO("seed " << session.seed);
-  auto what = gpu_case(on_gpu);
-  REQUIRE(session.difference(what, 0) == "");
-  CHECK(session.difference(what, 2) == "");
+  auto test_case = gpu_case(on_gpu);
+  REQUIRE(session.difference(test_case, 0) == "");
+  CHECK(session.difference(test_case, 2) == "");
   CHECK(session.copies(0).downloaded >= batch);
 }
 
-TEST_CASE("a queue that names no GPU holds its elements in the host's memory") {
+TEST_CASE("a queue without a GPU device holds its elements in the host's memory") {
   watchdog watch;
   queue_session session;
   INFO("seed " << session.seed);
   std::string text{on_gpu};
-  auto at = text.find(" @\"/gpu:0\"");
-  text.erase(at, std::string_view{" @\"/gpu:0\""}.size());
-  auto what = gpu_case(text);
+  auto position = text.find(" @\"/gpu:0\"");
+  text.erase(position, std::string_view{" @\"/gpu:0\""}.size());
+  auto test_case = gpu_case(text);
   for (size_t run : {0, 0})
-    REQUIRE(session.difference(what, run) == "");
+    REQUIRE(session.difference(test_case, run) == "");
   CHECK(session.copies(0).uploaded == 0);
-  CHECK(session.difference(what, 1) == "");
+  CHECK(session.difference(test_case, 1) == "");
 }
 
-TEST_CASE(
-    "an element in a GPU's memory cannot be had on a processor's queue: the error says where") {
+TEST_CASE("an element in a GPU's memory cannot be used by a processor's queue: the error says so") {
   watchdog watch;
   queue_session session;
   INFO("seed " << session.seed);
-  auto there = gpu_case(on_gpu);
-  REQUIRE(session.difference(there, 0) == "");
-  auto here = gpu_case(R"(
+  auto gpu_text = gpu_case(on_gpu);
+  REQUIRE(session.difference(gpu_text, 0) == "");
+  auto host_case = gpu_case(R"(
 q = FIFOQueue component_types=[f32,i32] shapes=[[100,100],[]] capacity=4 @"/cpu:0"
 got = QueueDequeue(q) component_types=[f32,i32]
 fetch got
 )");
-  auto outcome = session.run(here, 0);
+  auto outcome = session.run(host_case, 0);
   REQUIRE(!outcome);
   CHECK(outcome.status().kind() == error_kind::failed_precondition);
   CHECK(outcome.status().message().find("take it out on that device") != std::string::npos);
-  CHECK(session.difference(there, 3) == ""); // it went back
+  CHECK(session.difference(gpu_text, 3) == ""); // the element was returned
 }
 
-TEST_CASE("a queue whose elements are stacked lives on the processor, whatever it names") {
+TEST_CASE("a queue whose elements are stacked lives on the processor, whatever device it names") {
   watchdog watch;
   queue_session session;
-  auto what = gpu_case(R"(
+  auto test_case = gpu_case(R"(
 x = Placeholder dtype=f32 shape=[1000]
 q = FIFOQueue component_types=[f32] shapes=[[1000]] capacity=4 @"/gpu:0"
 put = QueueEnqueueMany(q, f32{2, 1000}[5])
@@ -153,8 +152,8 @@ target put
 run
 fetch later = f32{2, 1000}[5]
 )");
-  CHECK(session.difference(what, 0) == "");
-  CHECK(session.difference(what, 1) == "");
+  CHECK(session.difference(test_case, 0) == "");
+  CHECK(session.difference(test_case, 1) == "");
   CHECK(session.copies(0).uploaded == 0);
 }
 

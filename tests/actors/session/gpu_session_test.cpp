@@ -1,5 +1,4 @@
-// Steps on simulated GPUs: alone, beside a processor, on other tasks, and when something goes
-// wrong.
+// Steps on simulated GPUs: alone, beside a processor, on other tasks, and with failures.
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/simulated_gpus.hpp"
@@ -24,23 +23,23 @@ using namespace std::chrono_literals;
 namespace {
 
 struct gpu_session {
-  explicit gpu_session(gpu::simulation like = {.seed = std::random_device{}()}, int gpus = 1,
+  explicit gpu_session(gpu::simulation simulation = {.seed = std::random_device{}()}, int gpus = 1,
                        const std::function<void(client_options&)>& change = {})
-      : seed(like.seed) {
+      : seed(simulation.seed) {
     client_options options;
     options.ops = &simulated_library();
     options.make_devices = [=, this] {
-      auto made = make_simulated_devices(gpus, like);
-      devices = made;
-      return made;
+      auto simulated_devices = make_simulated_devices(gpus, simulation);
+      devices = simulated_devices;
+      return simulated_devices;
     };
     options.inter_op_threads = 2;
-    options.passes.fold = false; // or what is to run on a GPU would be constants
+    options.passes.fold = false; // otherwise the GPU's nodes would be folded into constants
     if (change)
       change(options);
-    auto started = client::local(options);
-    REQUIRE(started);
-    client = *std::move(started);
+    auto local_client = client::local(options);
+    REQUIRE(local_client);
+    client = *std::move(local_client);
   }
 
   unsigned seed;
@@ -48,29 +47,31 @@ struct gpu_session {
   std::unique_ptr<troupe::client> client;
 };
 
-bool says(const status& what, std::string_view part) {
-  INFO(what);
-  return what.message().find(part) != std::string::npos;
+bool message_contains(const status& outcome, std::string_view part) {
+  INFO(outcome);
+  return outcome.message().find(part) != std::string::npos;
 }
 
 text_case gpu_case(std::string_view text) { return text_case{text, "test", &simulated_library()}; }
 
-result<std::vector<tensor>> run_one(client& in, const text_case& what, size_t which,
-                                    std::chrono::milliseconds timeout = 20s) {
-  const auto& run = what.text.runs.at(which);
+result<std::vector<tensor>> run_one(client& tested_client, const text_case& test_case,
+                                    size_t run_index, std::chrono::milliseconds timeout = 20s) {
+  const auto& run = test_case.text.runs.at(run_index);
   auto deadline = step_clock::now() + timeout;
-  TROUPE_ASSIGN(auto step, in.prepare(*what.nodes, signature_of(run), deadline));
-  return in.run(*step, feeds_of(run), deadline);
+  TROUPE_ASSIGN(auto step, tested_client.prepare(*test_case.nodes, signature_of(run), deadline));
+  return tested_client.run(*step, feeds_of(run), deadline);
 }
 
-std::string run_all_of(client& in, const text_case& what) {
-  for (size_t i = 0; i < what.text.runs.size(); ++i)
-    if (auto why = complaint_about(what.text.runs[i], run_one(in, what, i)); !why.empty())
-      return why;
+std::string run_all_of(client& tested_client, const text_case& test_case) {
+  for (size_t i = 0; i < test_case.text.runs.size(); ++i)
+    if (auto run_difference =
+            complaint_about(test_case.text.runs[i], run_one(tested_client, test_case, i));
+        !run_difference.empty())
+      return run_difference;
   return "";
 }
 
-// A line by least squares: y = 2 x + 1, learnt from four points.
+// Fits a line by least squares: y = 2 x + 1, from four points.
 const char* learner = R"(
 x = Placeholder dtype=f32 shape=[4]
 y = Placeholder dtype=f32 shape=[4]
@@ -100,11 +101,11 @@ fetch w2 = f32(0)
 fetch b2 = f32(0)
 )";
 
-float scalar_of(const tensor& what) { return what.values<float>()[0]; }
+float scalar_of(const tensor& input) { return input.values<float>()[0]; }
 
 } // namespace
 
-TEST_CASE("a model learns on a GPU, and what it learnt comes back") {
+TEST_CASE("a model trains on a GPU, and its variables are fetched") {
   watchdog watch;
   gpu_session session;
   INFO("seed " << session.seed);
@@ -119,7 +120,7 @@ TEST_CASE("a model learns on a GPU, and what it learnt comes back") {
   CHECK((*learnt)[0].on_host());
 }
 
-TEST_CASE("many threads may train one model on one GPU") {
+TEST_CASE("concurrent threads may train one model on one GPU") {
   watchdog watch;
   auto own_thread = GENERATE(false, true);
   gpu_session session{{.seed = std::random_device{}()}, 1, [=](auto& options) {
@@ -143,7 +144,7 @@ TEST_CASE("many threads may train one model on one GPU") {
   CHECK(std::abs(scalar_of((*learnt)[0]) - 2) < 1e-2f);
 }
 
-TEST_CASE("what a GPU computes may decide a shape: it comes to the host first") {
+TEST_CASE("a value that a GPU computes may decide a shape: it is copied to the host first") {
   watchdog watch;
   gpu_session session;
   auto text = gpu_case(R"(
@@ -159,7 +160,7 @@ fetch zeros = f32[7, 7, 7]
   CHECK(run_all_of(*session.client, text) == "");
 }
 
-TEST_CASE("a step may go to and fro between a processor and two GPUs") {
+TEST_CASE("a step may alternate between a processor and two GPUs") {
   watchdog watch;
   auto own_threads = GENERATE(false, true);
   gpu_session session{{.seed = std::random_device{}()}, 2, [=](auto& options) {
@@ -181,11 +182,11 @@ fetch c = f32[2, 3, 4]
     REQUIRE(run_all_of(*session.client, text) == "");
 }
 
-TEST_CASE("what goes from GPU to GPU spares the host, unless somebody looks at it there") {
+TEST_CASE("transfers between GPUs bypass the host, unless the host reads the value") {
   watchdog watch;
-  auto far = GENERATE(false, true);
-  gpu_session session{{.seed = std::random_device{}(), .peers_are_out_of_reach = far}, 2};
-  INFO("seed " << session.seed << (far ? ", out of reach" : ""));
+  auto is_remote = GENERATE(false, true);
+  gpu_session session{{.seed = std::random_device{}(), .peers_are_out_of_reach = is_remote}, 2};
+  INFO("seed " << session.seed << (is_remote ? ", out of reach" : ""));
   auto text = gpu_case(R"(
 x = Placeholder dtype=f32 shape=[3]
 a = Add(x, f32[1, 1, 1]) @"/gpu:0"
@@ -204,13 +205,15 @@ fetch fours = f32[4, 4]
   };
   for (uint64_t i = 1; i <= 20; ++i) {
     REQUIRE(run_all_of(*session.client, text) == "");
-    CHECK(copied(1).taken_over == (far ? 0 : i * 12));  // a; not what decides a shape
-    CHECK(copied(0).taken_over == (far ? 0 : i * 12));  // b
-    CHECK(copied(0).downloaded == i * (far ? 28 : 16)); // c and dims
+    // a; not the input that decides a shape
+    CHECK(copied(1).taken_over == (is_remote ? 0 : i * 12));
+    CHECK(copied(0).taken_over == (is_remote ? 0 : i * 12));  // b
+    CHECK(copied(0).downloaded == i * (is_remote ? 28 : 16)); // c and dims
   }
 }
 
-TEST_CASE("by cost, a small step never goes to the GPU, and a large one does") {
+TEST_CASE(
+    "placement by cost keeps a small step on the processor, and moves a large step to the GPU") {
   watchdog watch;
   gpu_session session{{.seed = std::random_device{}()}, 1, [](auto& options) {
                         options.programs.place_by_cost = true;
@@ -231,18 +234,18 @@ fetch z = f32[]
     REQUIRE(step);
     auto& prepared = **step;
     std::vector<float> zeros(static_cast<size_t>(extent));
-    auto found = session.client->run(prepared, std::array{tensor::vector(zeros)}, deadline);
-    REQUIRE(found);
-    CHECK(scalar_of(found->at(0)) == 2.0f);
+    auto run_result = session.client->run(prepared, std::array{tensor::vector(zeros)}, deadline);
+    REQUIRE(run_result);
+    CHECK(scalar_of(run_result->at(0)) == 2.0f);
     CHECK((session.devices[1]->as_accelerator()->copies().uploaded > 0) == (extent > 4));
   }
 }
 
-TEST_CASE("statistics tell when a GPU ran what was launched") {
+TEST_CASE("statistics contain the times at which a GPU ran the launched kernels") {
   watchdog watch;
   gpu_session session{{.seed = std::random_device{}(), .longest_delay = 2ms}};
   INFO("seed " << session.seed);
-  auto what = gpu_case(R"(
+  auto test_case = gpu_case(R"(
 x = Placeholder dtype=f32 shape=[2,2]
 a = MatMul(x, x)
 b = Tanh(a)
@@ -251,37 +254,38 @@ feed x = f32[[1, 0], [0, 1]]
 fetch y
 )");
   auto deadline = step_clock::now() + 10s;
-  auto step = session.client->prepare(*what.nodes, signature_of(what.text.runs[0]), deadline);
+  auto step =
+      session.client->prepare(*test_case.nodes, signature_of(test_case.text.runs[0]), deadline);
   REQUIRE(step);
   for (int round = 0; round < 3; ++round) {
-    step_statistics found;
-    REQUIRE(
-        session.client->run(**step, feeds_of(what.text.runs[0]), deadline, {.statistics = &found}));
-    std::map<std::string, const step_span*> launched, ran;
-    for (const auto& task : found.tasks)
+    step_statistics statistics;
+    REQUIRE(session.client->run(**step, feeds_of(test_case.text.runs[0]), deadline,
+                                {.statistics = &statistics}));
+    std::map<std::string, const step_span*> launched, executed;
+    for (const auto& task : statistics.tasks)
       for (const auto& span : task.spans)
         if (const auto& subject = task.subject_of(span); subject.op == "MatMul")
-          (span.thread == device_track(0) ? ran : launched)[subject.name] = &span;
-    REQUIRE(ran.size() == 2);
+          (span.thread == device_track(0) ? executed : launched)[subject.name] = &span;
+    REQUIRE(executed.size() == 2);
     REQUIRE(launched.size() == 2);
-    // The GPU's clock is compared with ours while others may have the processor.
+    // The GPU's clock is compared with the host's while other threads may have the processor.
     const auto inexact = std::chrono::nanoseconds{50ms}.count();
-    for (const auto& [name, span] : ran) {
+    for (const auto& [name, span] : executed) {
       CHECK(span->end_ns >= launched[name]->begin_ns - inexact);
-      CHECK(span->end_ns <= found.end_ns + inexact);
+      CHECK(span->end_ns <= statistics.end_ns + inexact);
     }
-    CHECK(ran["a"]->end_ns <= ran["y"]->begin_ns);
-    CHECK(trace_json({&found, 1}).find("gpu:0") != std::string::npos);
+    CHECK(executed["a"]->end_ns <= executed["y"]->begin_ns);
+    CHECK(trace_json({&statistics, 1}).find("gpu:0") != std::string::npos);
   }
 }
 
-TEST_CASE("a GPU with a launch thread is given its kernels by no other") {
+TEST_CASE("a GPU with a launch thread gets its kernels only from this thread") {
   watchdog watch;
   gpu_session session{{.seed = std::random_device{}()}, 1, [](auto& options) {
                         options.gpu_launch_threads = true;
                       }};
   INFO("seed " << session.seed);
-  auto what = gpu_case(R"(
+  auto test_case = gpu_case(R"(
 x = Placeholder dtype=f32 shape=[2,2]
 a = MatMul(x, x) @"/gpu:0"
 b = Tanh(a) @"/cpu:0"
@@ -293,15 +297,16 @@ fetch y
   std::mutex mutex;
   auto run = [&] {
     auto deadline = step_clock::now() + 10s;
-    auto step = session.client->prepare(*what.nodes, signature_of(what.text.runs[0]), deadline);
+    auto step =
+        session.client->prepare(*test_case.nodes, signature_of(test_case.text.runs[0]), deadline);
     for (int i = 0; step && i < 10; ++i) {
-      step_statistics found;
-      if (!session.client->run(**step, feeds_of(what.text.runs[0]), deadline,
-                               {.statistics = &found}))
+      step_statistics statistics;
+      if (!session.client->run(**step, feeds_of(test_case.text.runs[0]), deadline,
+                               {.statistics = &statistics}))
         return;
       std::lock_guard guard{mutex};
-      for (const auto& span : found.tasks.at(0).spans)
-        if (const auto& subject = found.tasks[0].subject_of(span);
+      for (const auto& span : statistics.tasks.at(0).spans)
+        if (const auto& subject = statistics.tasks[0].subject_of(span);
             span.thread < device_tracks && subject.kind == span_kind::node)
           (subject.device.ends_with("gpu:0") ? launching : computing).insert(span.thread);
     }
@@ -316,11 +321,11 @@ fetch y
   CHECK(!computing.contains(*launching.begin()));
 }
 
-TEST_CASE("statistics tell of downloads, and of a GPU's memory over time") {
+TEST_CASE("statistics contain downloads, and the memory of a GPU over time") {
   watchdog watch;
   gpu_session session{{.seed = std::random_device{}()}};
   INFO("seed " << session.seed);
-  auto what = gpu_case(R"(
+  auto test_case = gpu_case(R"(
 x = Placeholder dtype=f32 shape=[100,100]
 a = MatMul(x, x)
 b = Tanh(a)
@@ -331,47 +336,48 @@ fetch y
 fetch z
 )");
   auto deadline = step_clock::now() + 10s;
-  auto step = session.client->prepare(*what.nodes, signature_of(what.text.runs[0]), deadline);
+  auto step =
+      session.client->prepare(*test_case.nodes, signature_of(test_case.text.runs[0]), deadline);
   REQUIRE(step);
   for (int round = 0; round < 3; ++round) {
-    step_statistics found;
-    REQUIRE(
-        session.client->run(**step, feeds_of(what.text.runs[0]), deadline, {.statistics = &found}));
-    const auto& task = found.tasks.at(0);
+    step_statistics statistics;
+    REQUIRE(session.client->run(**step, feeds_of(test_case.text.runs[0]), deadline,
+                                {.statistics = &statistics}));
+    const auto& task = statistics.tasks.at(0);
     std::map<std::string, const step_span*> copied;
-    const step_span* made = nullptr;
+    const step_span* compute_span = nullptr;
     for (const auto& span : task.spans) {
       const auto& subject = task.subject_of(span);
       if (span.thread == copy_track(0, copy_stream::to_host))
         copied[subject.op] = &span;
       if (span.thread == device_track(0) && subject.name == "y")
-        made = &span;
+        compute_span = &span;
     }
-    REQUIRE(made);
+    REQUIRE(compute_span);
     REQUIRE(copied.size() == 2);
     for (const auto* op : {"_Fetch", "_Send"}) {
       REQUIRE(copied[op]);
       CHECK(copied[op]->bytes == 40'000);
-      CHECK(copied[op]->end_ns >= made->end_ns);
-      CHECK(copied[op]->end_ns <= found.end_ns);
+      CHECK(copied[op]->end_ns >= compute_span->end_ns);
+      CHECK(copied[op]->end_ns <= statistics.end_ns);
     }
     REQUIRE(task.memory.size() == 2);
-    for (const auto& one : task.memory) {
-      CHECK(one.at_ns.size() == one.bytes.size());
-      CHECK(std::ranges::is_sorted(one.at_ns));
-      CHECK(one.at_ns.front() >= found.begin_ns);
-      if (one.device.find("gpu:0") == std::string::npos)
+    for (const auto& device_memory : task.memory) {
+      CHECK(device_memory.at_ns.size() == device_memory.bytes.size());
+      CHECK(std::ranges::is_sorted(device_memory.at_ns));
+      CHECK(device_memory.at_ns.front() >= statistics.begin_ns);
+      if (device_memory.device.find("gpu:0") == std::string::npos)
         continue;
-      CHECK(*std::ranges::max_element(one.bytes) >= 80'000);
-      CHECK(one.bytes.size() >= 3);
+      CHECK(*std::ranges::max_element(device_memory.bytes) >= 80'000);
+      CHECK(device_memory.bytes.size() >= 3);
     }
-    auto trace = trace_json({&found, 1});
+    auto trace = trace_json({&statistics, 1});
     CHECK(trace.find("memory of /gpu:0") != std::string::npos);
     CHECK(trace.find("gpu:0 to the host") != std::string::npos);
   }
 }
 
-TEST_CASE("a variable that lies elsewhere than it is used is named") {
+TEST_CASE("the error names a variable that lies on another device than its use") {
   watchdog watch;
   gpu_session session;
   auto text = gpu_case(R"(
@@ -387,10 +393,10 @@ target add
   auto added = run_one(*session.client, text, 1);
   REQUIRE_FALSE(added);
   CHECK(added.status().kind() == error_kind::failed_precondition);
-  CHECK(says(added.status(), "variable 'shared' lies in the memory of the host"));
+  CHECK(message_contains(added.status(), "variable 'shared' lies in the memory of the host"));
 }
 
-TEST_CASE("a GPU without enough memory names the node and what it has") {
+TEST_CASE("a GPU without enough memory fails with the node and its free memory") {
   watchdog watch;
   gpu_session session{
       {.memory = 1 << 20, .seed = 1}, 1, [](auto& options) { options.passes.fuse = false; }};
@@ -409,11 +415,11 @@ w = Sub(z, x)
       **step, std::vector{tensor::vector(std::vector<float>(200000))}, step_clock::now() + 10s);
   REQUIRE_FALSE(outcome);
   CHECK(outcome.status().kind() == error_kind::resource_exhausted);
-  CHECK(says(outcome.status(), "Add 'y'"));
-  CHECK(says(outcome.status(), "gpu:0 has 8"));
+  CHECK(message_contains(outcome.status(), "Add 'y'"));
+  CHECK(message_contains(outcome.status(), "gpu:0 has 8"));
 }
 
-TEST_CASE("a lost GPU fails its steps, and the processor goes on") {
+TEST_CASE("a lost GPU fails its steps, and steps on the processor continue") {
   watchdog watch;
   for (int64_t launches = 0; launches < 20; launches += 3) {
     CAPTURE(launches);
@@ -433,43 +439,43 @@ fetch c = f32[-1, -2]
     for (int i = 0; i < 10 && last; ++i)
       last = run_one(*session.client, text, 0).status();
     CHECK(last.kind() == error_kind::unavailable);
-    CHECK(says(last, "lost"));
+    CHECK(message_contains(last, "lost"));
     CHECK(complaint_about(text.text.runs[1], run_one(*session.client, text, 1)) == "");
   }
 }
 
-TEST_CASE("a step that is late on a GPU ends at its deadline, and the next ones go on") {
+TEST_CASE("a step that is late on a GPU ends at its deadline, and the next steps run") {
   watchdog watch;
   gpu_session session{{.seed = 5, .longest_delay = 40ms}};
   auto model = gpu_case(learner);
   REQUIRE(run_one(*session.client, model, 0));
-  int late = 0;
+  int late_runs = 0;
   for (int i = 0; i < 20; ++i) {
     auto outcome = run_one(*session.client, model, 1, 10ms);
-    late += outcome.status().kind() == error_kind::deadline_exceeded;
+    late_runs += outcome.status().kind() == error_kind::deadline_exceeded;
     CHECK((outcome || outcome.status().kind() == error_kind::deadline_exceeded));
   }
-  CHECK(late > 0);
+  CHECK(late_runs > 0);
   REQUIRE(run_one(*session.client, model, 1));
   REQUIRE(run_one(*session.client, model, 2));
 }
 
-TEST_CASE("a client finds the GPUs of its tasks when a node wants one") {
+TEST_CASE("a client queries the GPUs of its tasks when a node needs one") {
   watchdog watch;
   auto cluster = make_cluster(2);
   auto start = [&](int index) {
-    auto made = task::start({.ops = &simulated_library(),
-                             .make_devices = [] { return make_simulated_devices(1); },
-                             .cluster = cluster,
-                             .self = {"worker", index},
-                             .listen = {},
-                             .insecure = false,
-                             .inter_op_threads = 2,
-                             .peer_timeout = 10s});
-    REQUIRE(made);
-    return *std::move(made);
+    auto started = task::start({.ops = &simulated_library(),
+                                .make_devices = [] { return make_simulated_devices(1); },
+                                .cluster = cluster,
+                                .self = {"worker", index},
+                                .listen = {},
+                                .insecure = false,
+                                .inter_op_threads = 2,
+                                .peer_timeout = 10s});
+    REQUIRE(started);
+    return *std::move(started);
   };
-  auto one = start(0), two = start(1);
+  auto first_task = start(0), two = start(1);
   auto client = client::connect(cluster, {.ops = &simulated_library(),
                                           .make_devices = {},
                                           .inter_op_threads = 2,
@@ -487,10 +493,10 @@ run
 fetch add = f32[11, 22]
 )");
   CHECK(run_all_of(**client, text) == "");
-  auto wrong = gpu_case("x = Neg(f32(1)) @\"/job:worker/task:1/gpu:3\"\nfetch x = f32(-1)");
-  auto outcome = run_one(**client, wrong, 0);
+  auto wrong_case = gpu_case("x = Neg(f32(1)) @\"/job:worker/task:1/gpu:3\"\nfetch x = f32(-1)");
+  auto outcome = run_one(**client, wrong_case, 0);
   REQUIRE_FALSE(outcome);
-  CHECK(says(outcome.status(), "/job:worker/task:1/device:gpu:0"));
+  CHECK(message_contains(outcome.status(), "/job:worker/task:1/device:gpu:0"));
 }
 
 } // namespace troupe::test::gpu_session_test

@@ -46,16 +46,16 @@ client_options local_options() {
 std::chrono::microseconds cpu_time() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  auto of = [](const timeval& t) {
+  auto seconds_of = [](const timeval& t) {
     return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_usec};
   };
-  return of(used.ru_utime) + of(used.ru_stime);
+  return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
 }
 
 int64_t free_gib() {
   std::ifstream info{"/proc/meminfo"};
-  for (std::string word; info >> word;)
-    if (word == "MemAvailable:") {
+  for (std::string field; info >> field;)
+    if (field == "MemAvailable:") {
       int64_t kib = 0;
       info >> kib;
       return kib >> 20;
@@ -63,14 +63,14 @@ int64_t free_gib() {
   return 0;
 }
 
-// Creates, uses and closes sessions; nothing may be left behind after the first few.
+// Creates, uses and closes sessions; no resource may be left after the first few.
 void sessions_leave_nothing(int count, const std::function<void()>& one_session) {
   for (int i = 0; i < 10; ++i)
     one_session();
   auto before = footprint_of(::getpid());
   for (int i = 0; i < count; ++i)
     one_session();
-  auto end = clock_type::now() + 10s; // connections close, and threads end, on their own time
+  auto end = clock_type::now() + 10s; // connections close and threads end asynchronously
   auto after = footprint_of(::getpid());
   while ((after.descriptors > before.descriptors || after.threads > before.threads + 1) &&
          clock_type::now() < end) {
@@ -91,7 +91,7 @@ void local_session() {
 
 void large_tensor(int64_t mebi_elements, std::chrono::seconds timeout) {
   auto cluster = make_cluster(2);
-  task_process zero{cluster, {"worker", 0}}, one{cluster, {"worker", 1}};
+  task_process zero{cluster, {"worker", 0}}, second_task{cluster, {"worker", 1}};
   auto client = connect_to(cluster);
   text_case text{concat("big = Fill(i32[", mebi_elements,
                         ", 1048576], f32(0.5)) @\"/job:worker/task:0\"\n", "row = Slice(big, i32[",
@@ -105,25 +105,27 @@ void large_tensor(int64_t mebi_elements, std::chrono::seconds timeout) {
 TEST_CASE("64 threads may run steps of one client at once") {
   watchdog watch;
   auto cluster = make_cluster(2);
-  auto zero = start_task(cluster, {"worker", 0}), one = start_task(cluster, {"worker", 1});
+  auto first_task = start_task(cluster, {"worker", 0}),
+       second_task = start_task(cluster, {"worker", 1});
   auto client = connect_to(cluster);
   text_case text{between_two};
   auto step =
       client->prepare(*text.nodes, signature_of(text.text.runs[0]), clock_type::now() + 10s);
   REQUIRE(step);
-  std::atomic<int> wrong = 0;
+  std::atomic<int> wrong_results = 0;
   {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 64; ++t)
       threads.emplace_back([&, t] {
         for (int i = 0; i < 8; ++i) {
           std::vector<tensor> feeds{tensor::scalar(t + i)};
-          auto found = client->run(**step, feeds, clock_type::now() + 30s);
-          wrong += !found || *found->front().data<int32_t>() != (t + i + 1) * (t + i + 1);
+          auto results = client->run(**step, feeds, clock_type::now() + 30s);
+          wrong_results +=
+              !results || *results->front().data<int32_t>() != (t + i + 1) * (t + i + 1);
         }
       });
   }
-  CHECK(wrong == 0);
+  CHECK(wrong_results == 0);
   step = status{error_kind::cancelled, ""};
 }
 
@@ -132,7 +134,8 @@ TEST_CASE("a host's own actor system runs a thousand steps at once through a ses
   system_config config{2, true};
   caf::actor_system system{config};
   auto cluster = make_cluster(2);
-  auto zero = start_task(cluster, {"worker", 0}), one = start_task(cluster, {"worker", 1});
+  auto first_task = start_task(cluster, {"worker", 0}),
+       second_task = start_task(cluster, {"worker", 1});
   for (auto local : {true, false}) {
     auto session = local ? spawn_local_session(system, local_options())
                          : spawn_cluster_session(system, cluster, local_options());
@@ -145,33 +148,34 @@ TEST_CASE("a host's own actor system runs a thousand steps at once through a ses
     auto deadline = clock_type::now() + 30s;
     self->request(*session, 30s,
                   *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), deadline))
-        .receive([&](std::shared_ptr<prepared_step>& made) { step = made; },
-                 [&](const caf::error& why) { FAIL(from_caf(why)); });
-    int right = 0;
+        .receive([&](std::shared_ptr<prepared_step>& prepared) { step = prepared; },
+                 [&](const caf::error& reason) { FAIL(from_caf(reason)); });
+    int right_results = 0;
     constexpr int count = 1000;
     std::vector<std::function<void()>> receive;
     for (int i = 0; i < count; ++i) {
       auto answer = std::make_shared<decltype(self->request(*session, 30s, step_request{}))>(
           self->request(*session, 30s, step_request{step, {tensor::scalar(i)}, deadline}));
-      receive.push_back([&right, answer, i] {
+      receive.push_back([&right_results, answer, i] {
         answer->receive(
-            [&](const step_outcome& what) {
-              right +=
-                  what.outcome.ok() && *what.fetches.at(0).data<int32_t>() == (i + 1) * (i + 1);
+            [&](const step_outcome& outcome) {
+              right_results += outcome.outcome.ok() &&
+                               *outcome.fetches.at(0).data<int32_t>() == (i + 1) * (i + 1);
             },
             [](const caf::error&) {});
       });
     }
     for (const auto& one_answer : receive)
       one_answer();
-    CHECK(right == count);
+    CHECK(right_results == count);
     step.reset();
     receive.clear();
     caf::anon_send_exit(*session, caf::exit_reason::user_shutdown);
   }
 }
 
-TEST_CASE("a session actor that is let go without an exit message ends with all that is its") {
+TEST_CASE(
+    "a session actor that is released without an exit message ends, with all actors that it owns") {
   watchdog watch;
   system_config config{2, true};
   caf::actor_system system{config};
@@ -183,21 +187,21 @@ TEST_CASE("a session actor that is let go without an exit message ends with all 
                          : spawn_cluster_session(system, cluster, local_options());
     REQUIRE(session);
     CHECK(system.registry().running() > before);
-    if (!local) { // so that there is a connection
+    if (!local) { // opens a connection
       caf::scoped_actor self{system, true};
       self->request(*session, 30s, list_devices_atom::value)
           .receive([](const std::vector<device_info>&) {},
-                   [](const caf::error& why) { FAIL(from_caf(why)); });
+                   [](const caf::error& reason) { FAIL(from_caf(reason)); });
     }
     *session = nullptr;
-    auto until = clock_type::now() + 5s;
-    while (system.registry().running() > before && clock_type::now() < until)
+    auto end_time = clock_type::now() + 5s;
+    while (system.registry().running() > before && clock_type::now() < end_time)
       std::this_thread::sleep_for(10ms);
     CHECK(system.registry().running() == before);
   }
 }
 
-TEST_CASE("a client and a task that have nothing to do use hardly any processor time") {
+TEST_CASE("an idle client and an idle task use hardly any processor time") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto served = start_task(cluster, {"worker", 0});
@@ -208,16 +212,16 @@ TEST_CASE("a client and a task that have nothing to do use hardly any processor 
     std::this_thread::sleep_for(1s);
     return cpu_time() - before;
   };
-  // 1 % is the aim; this machine may have other work, and threads of other tests may still end.
+  // The goal is 1 %; the machine may have other work, and threads of earlier tests may still end.
   CHECK(soon([&] { return used() < 50ms; }));
 }
 
-TEST_CASE("a hundred local sessions leave nothing behind") {
+TEST_CASE("a hundred local sessions leave no resources behind") {
   watchdog watch;
   sessions_leave_nothing(100, local_session);
 }
 
-TEST_CASE("a hundred connected sessions leave nothing behind") {
+TEST_CASE("a hundred connected sessions leave no resources behind") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto served = start_task(cluster, {"worker", 0});
@@ -226,12 +230,12 @@ TEST_CASE("a hundred connected sessions leave nothing behind") {
   });
 }
 
-TEST_CASE("ten thousand sessions leave nothing behind", "[slow]") {
+TEST_CASE("ten thousand sessions leave no resources behind", "[slow]") {
   watchdog watch{100s};
   sessions_leave_nothing(10'000 / slowness, local_session);
 }
 
-TEST_CASE("a tensor of three gigabytes passes between tasks", "[slow]") {
+TEST_CASE("a tensor of three gigabytes is sent between tasks", "[slow]") {
   watchdog watch{100s};
   if (!gigabytes_fit || free_gib() < 16) {
     WARN("skipped: needs 16 GB of free memory");

@@ -1,4 +1,4 @@
-// What sessions do about state that was lost with its task.
+// Sessions and state that was lost with its task.
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_worker.hpp"
@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A parameter server in another process, whose incarnations a test counts, and a session that has
-// lost state restored.
+// A parameter server in another process, whose incarnations the test counts, and a session that
+// restores lost state.
 struct restarting_world : actor_world {
   fake_worker server;
   caf::actor exchange, membership, master;
@@ -40,12 +40,12 @@ fetch x
   explicit restarting_world(bool restores = true) {
     exchange = system().spawn(fake_behavior, &server);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& what) { what.act(); },
-              [=, this](const connect_request& what) -> caf::result<peer_link> {
+      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& action) { action.act(); },
+              [=, this](const connect_request& request) -> caf::result<peer_link> {
                 if (is_there)
-                  return peer_link{what.to, incarnation, exchange};
+                  return peer_link{request.to, incarnation, exchange};
                 auto promise = self->make_response_promise<peer_link>();
-                looking.emplace_back(what.to, promise);
+                looking.emplace_back(request.to, promise);
                 return promise;
               }};
     });
@@ -58,24 +58,24 @@ fetch x
          .membership = membership,
          .lost_state = {
              .lose =
-                 [this, restores](const state_loss& what) {
-                   CHECK(what.number == static_cast<uint64_t>(++losses));
-                   return restores && unrestored.insert(what.task).second;
+                 [this, restores](const state_loss& loss) {
+                   CHECK(loss.number == static_cast<uint64_t>(++losses));
+                   return restores && unrestored.insert(loss.task).second;
                  },
              .awaits = [this](const std::string& task) { return unrestored.contains(task); },
          }});
     run();
     for (size_t i = 0; i < 3; ++i) {
-      auto box = ask<std::shared_ptr<prepared_step>>(
+      auto answer = ask<std::shared_ptr<prepared_step>>(
           master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[i]), now() + 1s));
       run();
-      steps.push_back(***box);
+      steps.push_back(***answer);
     }
   }
   ~restarting_world() {
     steps.clear();
-    for (auto& one : {master, membership, exchange})
-      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    for (auto& actor_handle : {master, membership, exchange})
+      caf::anon_send_exit(actor_handle, caf::exit_reason::user_shutdown);
     server = {};
     looking.clear();
     master = membership = exchange = nullptr;
@@ -87,30 +87,32 @@ fetch x
     caf::anon_send(master, link_lost{{"ps", 0}, failure(error_kind::unavailable, "gone")});
     run();
   }
-  answer_box<step_outcome> start(size_t which, uint64_t knows = 0,
+  answer_box<step_outcome> start(size_t step_index, uint64_t known_losses = 0,
                                  const std::stop_token& stop = {}) {
-    step_request what{steps[which], {}, now() + 10s, {}, knows};
-    what.stop = stop;
-    auto box = ask<step_outcome>(master, std::move(what));
+    step_request request{steps[step_index], {}, now() + 10s, {}, known_losses};
+    request.stop = stop;
+    auto answer = ask<step_outcome>(master, std::move(request));
     run();
-    return box;
+    return answer;
   }
-  // Answers what has come to the server.
-  error_kind end_of(const answer_box<step_outcome>& box) {
-    for (auto& [what, promise] : std::exchange(server.runs, {})) {
+  // Answers the server's pending requests.
+  error_kind end_of(const answer_box<step_outcome>& answer) {
+    for (auto& [held_run, promise] : std::exchange(server.runs, {})) {
       caf::anon_send(exchange, deed{[promise = promise]() mutable {
                        promise.deliver(step_result{{}, {{0, tensor::scalar(1.0f)}}});
                      }});
       run();
     }
-    if (!*box)
+    if (!*answer)
       return error_kind::internal;
-    return (**box ? (**box)->outcome : (**box).status()).kind();
+    return (**answer ? (**answer)->outcome : (**answer).status()).kind();
   }
-  error_kind outcome(size_t which, uint64_t knows = 0) { return end_of(start(which, knows)); }
+  error_kind outcome(size_t step_index, uint64_t known_losses = 0) {
+    return end_of(start(step_index, known_losses));
+  }
 };
 
-// Two parameter servers in other processes, and a session that has nothing restored.
+// Two parameter servers in other processes, and a session that restores nothing.
 struct two_servers_world : actor_world {
   fake_worker servers[2];
   uint64_t incarnations[2] = {1, 1};
@@ -132,9 +134,9 @@ fetch n
       exchanges[i] = system().spawn(fake_behavior, &servers[i]);
     membership = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
       return {[](watch_atom) {}, [](const tell_waits&) {},
-              [this](const connect_request& what) {
-                auto which = static_cast<size_t>(what.to.task);
-                return peer_link{what.to, incarnations[which], exchanges[which]};
+              [this](const connect_request& request) {
+                auto task_index = static_cast<size_t>(request.to.task);
+                return peer_link{request.to, incarnations[task_index], exchanges[task_index]};
               }};
     });
     master = spawn_master(system(), {.session = uint64_t{7} << 40,
@@ -143,17 +145,17 @@ fetch n
                                      .workers = {},
                                      .membership = membership});
     run();
-    for (const auto& one : text.text.runs) {
-      auto box = ask<std::shared_ptr<prepared_step>>(
-          master, *prepare_request::make(*text.nodes, signature_of(one), now() + 1s));
+    for (const auto& text_run : text.text.runs) {
+      auto pending = ask<std::shared_ptr<prepared_step>>(
+          master, *prepare_request::make(*text.nodes, signature_of(text_run), now() + 1s));
       run();
-      steps.push_back(***box);
+      steps.push_back(***pending);
     }
   }
   ~two_servers_world() {
     steps.clear();
-    for (auto* one : {&master, &membership, &exchanges[0], &exchanges[1]})
-      caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    for (auto* actor_handle : {&master, &membership, &exchanges[0], &exchanges[1]})
+      caf::anon_send_exit(*actor_handle, caf::exit_reason::user_shutdown);
     for (size_t i = 0; i < 2; ++i) {
       servers[i] = {};
       exchanges[i] = nullptr;
@@ -162,19 +164,19 @@ fetch n
     run();
   }
 
-  answer_box<step_outcome> start(size_t which, bool retried = false) {
-    step_request what{steps[which], {}, now() + 10s};
-    what.retried = retried;
-    auto box = ask<step_outcome>(master, std::move(what));
+  answer_box<step_outcome> start(size_t step_index, bool retried = false) {
+    step_request request{steps[step_index], {}, now() + 10s};
+    request.retried = retried;
+    auto pending = ask<step_outcome>(master, std::move(request));
     run();
-    return box;
+    return pending;
   }
-  void answer(size_t server, status how) {
+  void answer(size_t server, status outcome) {
     REQUIRE(servers[server].runs.size() == 1);
     auto promise = servers[server].runs.back().second;
     servers[server].runs.clear();
-    caf::anon_send(exchanges[server], deed{[=, how = std::move(how)]() mutable {
-                     promise.deliver(step_result{how, {{0, tensor::scalar(0)}}});
+    caf::anon_send(exchanges[server], deed{[=, outcome = std::move(outcome)]() mutable {
+                     promise.deliver(step_result{outcome, {{0, tensor::scalar(0)}}});
                    }});
     run();
   }
@@ -182,16 +184,17 @@ fetch n
 
 } // namespace
 
-TEST_CASE("no step uses a restarted task before its state is restored, whoever found the loss") {
+TEST_CASE(
+    "no step uses a restarted task before its state is restored, whichever step notices the loss") {
   restarting_world world;
   CHECK(world.outcome(0) == error_kind::ok);
   CHECK(world.outcome(1) == error_kind::ok);
   world.restart();
   CHECK(world.outcome(0) == error_kind::aborted);
   CHECK(world.losses == 1);
-  CHECK(world.outcome(1) == error_kind::aborted);        // it would find an empty queue
-  CHECK(world.outcome(2) == error_kind::ok);             // has nothing there
-  CHECK(world.outcome(1, all_losses) == error_kind::ok); // what restores goes through
+  CHECK(world.outcome(1) == error_kind::aborted);        // otherwise it would find an empty queue
+  CHECK(world.outcome(2) == error_kind::ok);             // has no state on that task
+  CHECK(world.outcome(1, all_losses) == error_kind::ok); // the step that restores is admitted
   CHECK(world.outcome(1) == error_kind::aborted);        // though it is registered by now
   world.unrestored.clear();
   CHECK(world.outcome(0) == error_kind::ok);
@@ -199,12 +202,12 @@ TEST_CASE("no step uses a restarted task before its state is restored, whoever f
   CHECK(world.losses == 1);
 }
 
-TEST_CASE("who knows of a loss and has seen to it goes through, until there is another") {
+TEST_CASE("a step that acknowledges a loss is admitted, until there is another loss") {
   restarting_world world;
   CHECK(world.outcome(0) == error_kind::ok);
   world.restart();
   CHECK(world.outcome(0) == error_kind::aborted);
-  CHECK(world.outcome(0) == error_kind::aborted); // its client had asked before it was told
+  CHECK(world.outcome(0) == error_kind::aborted); // its client had asked before it was notified
   CHECK(world.outcome(0, 1) == error_kind::ok);
   world.unrestored.clear();
   world.restart();
@@ -214,7 +217,7 @@ TEST_CASE("who knows of a loss and has seen to it goes through, until there is a
   CHECK(world.outcome(0, 2) == error_kind::ok);
 }
 
-TEST_CASE("an error that names one lost task says nothing of another") {
+TEST_CASE("an error that names one lost task does not acknowledge the loss of another") {
   two_servers_world world;
   auto first = world.start(0);
   world.answer(0, {});
@@ -225,7 +228,7 @@ TEST_CASE("an error that names one lost task says nothing of another") {
   world.answer(1, failure(error_kind::unavailable, "/job:ps/task:0 is gone: it was killed"));
   world.answer(0, failure(error_kind::unavailable, "/job:ps/task:0 is gone: it was killed"));
   CHECK(outcome_of(second).kind() == error_kind::unavailable);
-  ++world.incarnations[1]; // it is lost, too, before anyone uses it
+  ++world.incarnations[1]; // task 1 is lost, too, before its first use
   caf::anon_send(world.master, link_lost{{"ps", 1}, failure(error_kind::unavailable, "gone")});
   world.run();
   auto third = world.start(1);
@@ -237,7 +240,7 @@ TEST_CASE("an error that names one lost task says nothing of another") {
   CHECK(outcome_of(fourth).ok());
 }
 
-TEST_CASE("an error that is retried tells no caller that state is lost") {
+TEST_CASE("an error that is retried reports no lost state to a caller") {
   for (auto retried : {false, true}) {
     CAPTURE(retried);
     two_servers_world world;
@@ -251,7 +254,7 @@ TEST_CASE("an error that is retried tells no caller that state is lost") {
     caf::anon_send(world.master, link_lost{{"ps", 1}, failure(error_kind::unavailable, "gone")});
     world.run();
     auto third = world.start(1, true);
-    if (retried) { // it has been told of no loss so far
+    if (retried) { // it was notified of no loss so far
       CHECK(outcome_of(third).kind() == error_kind::aborted);
       CHECK(outcome_of(third).origin().state_lost);
       CHECK(outcome_of(third).origin().incarnation == 2);
@@ -262,7 +265,8 @@ TEST_CASE("an error that is retried tells no caller that state is lost") {
   }
 }
 
-TEST_CASE("steps that wait for a task that comes back empty do not begin when one finds that") {
+TEST_CASE(
+    "steps that wait for a task do not begin when one of them finds the task without its state") {
   restarting_world world;
   world.is_there = false;
   world.restart();
@@ -282,7 +286,7 @@ TEST_CASE("steps that wait for a task that comes back empty do not begin when on
   CHECK(world.losses == 1);
 }
 
-TEST_CASE("who wants a step no more does not take the news that a task has lost its state") {
+TEST_CASE("a cancelled request does not consume the report that a task has lost its state") {
   auto comes_back = GENERATE(true, false);
   auto prepares = GENERATE(true, false);
   restarting_world world{false};
@@ -291,12 +295,12 @@ TEST_CASE("who wants a step no more does not take the news that a task has lost 
   world.restart();
   std::stop_source stop;
   answer_box<step_outcome> first;
-  answer_box<std::shared_ptr<prepared_step>> other;
+  answer_box<std::shared_ptr<prepared_step>> other_step;
   if (prepares) {
-    auto what = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[1]),
-                                       world.now() + 10s);
-    what.stop = stop.get_token();
-    other = world.ask<std::shared_ptr<prepared_step>>(world.master, std::move(what));
+    auto prepare = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[1]),
+                                          world.now() + 10s);
+    prepare.stop = stop.get_token();
+    other_step = world.ask<std::shared_ptr<prepared_step>>(world.master, std::move(prepare));
     world.run();
   } else {
     first = world.start(1, 0, stop.get_token());
@@ -304,7 +308,7 @@ TEST_CASE("who wants a step no more does not take the news that a task has lost 
   REQUIRE(world.looking.size() == 1);
   stop.request_stop();
   world.run();
-  auto answer = prepares ? (**other).status() : outcome_of(first);
+  auto answer = prepares ? (**other_step).status() : outcome_of(first);
   CHECK(answer.kind() == error_kind::cancelled);
   for (auto& [task, promise] : std::exchange(world.looking, {})) {
     caf::anon_send(world.membership, deed{[&, task = task, promise = promise]() mutable {

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 struct master_world : actor_world {
-  fake_worker zero, one;
+  fake_worker worker_0, worker_1;
   caf::actor workers[2], master;
   text_case text{R"(
 x = Placeholder dtype=f32 shape=[] @"/job:worker/task:0"
@@ -28,8 +28,8 @@ fetch z
   std::shared_ptr<prepared_step> step;
 
   master_world() {
-    workers[0] = system().spawn(fake_behavior, &zero);
-    workers[1] = system().spawn(fake_behavior, &one);
+    workers[0] = system().spawn(fake_behavior, &worker_0);
+    workers[1] = system().spawn(fake_behavior, &worker_1);
     master = spawn_master(system(),
                           {.session = uint64_t{7} << 40,
                            .container = {},
@@ -41,35 +41,35 @@ fetch z
     step.reset();
     for (auto& one_actor : {master, workers[0], workers[1]})
       caf::anon_send_exit(one_actor, caf::exit_reason::user_shutdown);
-    zero = one = {};
+    worker_0 = worker_1 = {};
     master = workers[0] = workers[1] = nullptr;
     run();
   }
 
   answer_box<std::shared_ptr<prepared_step>> begin_prepare() {
-    auto box = ask<std::shared_ptr<prepared_step>>(
+    auto pending = ask<std::shared_ptr<prepared_step>>(
         master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 1s));
     run();
-    return box;
+    return pending;
   }
   void prepare() { step = ***begin_prepare(); }
   answer_box<step_outcome> start(std::chrono::milliseconds timeout = 1s,
                                  const std::stop_token& stop = {}) {
-    step_request what{step, {tensor::scalar(1.0f)}, now() + timeout};
-    what.stop = stop;
-    auto box = ask<step_outcome>(master, std::move(what));
+    step_request request{step, {tensor::scalar(1.0f)}, now() + timeout};
+    request.stop = stop;
+    auto pending = ask<step_outcome>(master, std::move(request));
     run();
-    return box;
+    return pending;
   }
-  void act(fake_worker& who, std::function<void()> what) {
-    caf::anon_send(workers[&who == &one], deed{std::move(what)});
+  void act_as(fake_worker& worker, std::function<void()> deed_body) {
+    caf::anon_send(workers[&worker == &worker_1], deed{std::move(deed_body)});
     run();
   }
-  void answer(fake_worker& who, step_result with) {
-    REQUIRE(!who.runs.empty());
-    auto promise = who.runs.back().second;
-    who.runs.pop_back();
-    act(who, [=]() mutable { promise.deliver(with); });
+  void answer(fake_worker& worker, step_result reply) {
+    REQUIRE(!worker.runs.empty());
+    auto promise = worker.runs.back().second;
+    worker.runs.pop_back();
+    act_as(worker, [=]() mutable { promise.deliver(reply); });
   }
 };
 
@@ -77,231 +77,237 @@ step_result fails(error_kind kind, const char* text) { return {failure(kind, tex
 
 } // namespace
 
-TEST_CASE("a master that compiles late needs nothing of the graph") {
+TEST_CASE("a master that compiles late does not need the graph") {
   master_world world;
-  auto box = world.ask<std::shared_ptr<prepared_step>>(
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(
       world.master, *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
                                            world.now() + 1s));
-  world.text.nodes.reset(); // whoever asked has given up
+  world.text.nodes.reset(); // the requester has released the graph
   world.run();
-  REQUIRE(*box);
-  CHECK(box->value());
+  REQUIRE(*answer);
+  CHECK(answer->value());
 }
 
-TEST_CASE("a step's fetches come from all its tasks, and feeds go where they are used") {
+TEST_CASE("a step's fetches come from all its tasks, and feeds are sent only where they are used") {
   master_world world;
   world.prepare();
-  auto box = world.start();
-  REQUIRE(world.zero.runs.size() == 1);
-  REQUIRE(world.one.runs.size() == 1);
-  CHECK(world.zero.runs[0].first.feeds.size() == 1);
-  CHECK(world.one.runs[0].first.feeds.empty());
-  CHECK(world.zero.runs[0].first.step == world.one.runs[0].first.step);
-  world.answer(world.one, {{}, {{1, tensor::scalar(2.0f)}}});
-  CHECK(!*box);
-  world.answer(world.zero, {{}, {{0, tensor::scalar(3.0f)}}});
-  REQUIRE(outcome_of(box).ok());
-  CHECK(*(**box)->fetches.at(0).data<float>() == 3.0f);
-  CHECK(*(**box)->fetches.at(1).data<float>() == 2.0f);
+  auto answer = world.start();
+  REQUIRE(world.worker_0.runs.size() == 1);
+  REQUIRE(world.worker_1.runs.size() == 1);
+  CHECK(world.worker_0.runs[0].first.feeds.size() == 1);
+  CHECK(world.worker_1.runs[0].first.feeds.empty());
+  CHECK(world.worker_0.runs[0].first.step == world.worker_1.runs[0].first.step);
+  world.answer(world.worker_1, {{}, {{1, tensor::scalar(2.0f)}}});
+  CHECK(!*answer);
+  world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
+  REQUIRE(outcome_of(answer).ok());
+  CHECK(*(**answer)->fetches.at(0).data<float>() == 3.0f);
+  CHECK(*(**answer)->fetches.at(1).data<float>() == 2.0f);
   world.pass(10s);
-  CHECK(world.zero.cancels.empty());
+  CHECK(world.worker_0.cancels.empty());
 }
 
-TEST_CASE("the deadline's error names the tasks that are silent, and stops them") {
+TEST_CASE("the deadline's error names the silent tasks, and their part of the step is stopped") {
   master_world world;
   world.prepare();
-  auto box = world.start(1s);
-  world.answer(world.zero, {{}, {{0, tensor::scalar(3.0f)}}});
+  auto answer = world.start(1s);
+  world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
   world.pass(990ms);
-  CHECK(world.one.cancels.empty());
+  CHECK(world.worker_1.cancels.empty());
   world.pass(20ms);
-  REQUIRE(world.one.cancels.size() == 1);
-  CHECK(world.zero.cancels.empty());
-  CHECK(!*box); // it may still stop in good order
+  REQUIRE(world.worker_1.cancels.size() == 1);
+  CHECK(world.worker_0.cancels.empty());
+  CHECK(!*answer); // the step may still stop in order
   world.pass(60ms);
-  auto why = outcome_of(box);
-  CHECK(why.kind() == error_kind::deadline_exceeded);
-  CHECK(why.message().find("/job:worker/task:1") != std::string::npos);
-  CHECK(why.message().find("/job:worker/task:0") == std::string::npos);
+  auto outcome = outcome_of(answer);
+  CHECK(outcome.kind() == error_kind::deadline_exceeded);
+  CHECK(outcome.message().find("/job:worker/task:1") != std::string::npos);
+  CHECK(outcome.message().find("/job:worker/task:0") == std::string::npos);
 }
 
 TEST_CASE("a step that stops at its deadline answers as soon as all tasks have stopped") {
   master_world world;
   world.prepare();
-  auto box = world.start(1s);
+  auto answer = world.start(1s);
   world.pass(1010ms);
-  world.answer(world.zero, fails(error_kind::deadline_exceeded, "stopped"));
-  CHECK(!*box);
-  world.answer(world.one, fails(error_kind::deadline_exceeded, "stopped"));
-  CHECK(outcome_of(box).message().find("was not done in time") != std::string::npos);
+  world.answer(world.worker_0, fails(error_kind::deadline_exceeded, "stopped"));
+  CHECK(!*answer);
+  world.answer(world.worker_1, fails(error_kind::deadline_exceeded, "stopped"));
+  CHECK(outcome_of(answer).message().find("was not done in time") != std::string::npos);
 }
 
-TEST_CASE("the first cause of a failure wins over its echoes") {
+TEST_CASE("the first cause of a failure is reported, not its consequences") {
   master_world world;
   world.prepare();
-  auto box = world.start();
-  world.answer(world.one, fails(error_kind::invalid_argument, "the cause"));
-  REQUIRE(world.zero.cancels.size() == 1);
-  CHECK(world.zero.cancels[0].why.message() == "the cause");
-  CHECK(!*box);
-  world.answer(world.zero, fails(error_kind::cancelled, "the echo"));
-  CHECK(outcome_of(box).message() == "the cause");
+  auto answer = world.start();
+  world.answer(world.worker_1, fails(error_kind::invalid_argument, "the cause"));
+  REQUIRE(world.worker_0.cancels.size() == 1);
+  CHECK(world.worker_0.cancels[0].why.message() == "the cause");
+  CHECK(!*answer);
+  world.answer(world.worker_0, fails(error_kind::cancelled, "the echo"));
+  CHECK(outcome_of(answer).message() == "the cause");
 }
 
-TEST_CASE("a step that lost a task is registered again, once for all who run it") {
+TEST_CASE("a step that lost a task is registered again, once for all its runs") {
   master_world world;
   world.prepare();
-  auto box = world.start();
-  auto old = world.zero.handles;
-  world.answer(world.one, fails(error_kind::unavailable, "gone"));
-  world.answer(world.zero, fails(error_kind::cancelled, "echo"));
-  CHECK(outcome_of(box).kind() == error_kind::unavailable);
-  world.zero.registers_at_once = false;
+  auto answer = world.start();
+  auto old = world.worker_0.handles;
+  world.answer(world.worker_1, fails(error_kind::unavailable, "gone"));
+  world.answer(world.worker_0, fails(error_kind::cancelled, "echo"));
+  CHECK(outcome_of(answer).kind() == error_kind::unavailable);
+  world.worker_0.registers_at_once = false;
   auto first = world.start(), second = world.start(), third = world.start();
-  CHECK(world.zero.dropped == std::vector<uint64_t>{old});
-  REQUIRE(world.zero.registering.size() == 1);
-  world.act(world.zero, [&] { world.zero.registering[0].deliver(registered{77, nullptr}); });
-  REQUIRE(world.zero.runs.size() == 3);
-  for (const auto& [request, promise] : world.zero.runs)
+  CHECK(world.worker_0.dropped == std::vector<uint64_t>{old});
+  REQUIRE(world.worker_0.registering.size() == 1);
+  world.act_as(world.worker_0, [&] {
+    world.worker_0.registering[0].deliver(registered{77, nullptr});
+  });
+  REQUIRE(world.worker_0.runs.size() == 3);
+  for (const auto& [request, promise] : world.worker_0.runs)
     CHECK(request.handle == 77);
   for (int i = 0; i < 3; ++i) {
-    world.answer(world.zero, {});
-    world.answer(world.one, {});
+    world.answer(world.worker_0, {});
+    world.answer(world.worker_1, {});
   }
   CHECK(outcome_of(first).ok());
   CHECK(outcome_of(second).ok());
   CHECK(outcome_of(third).ok());
 }
 
-TEST_CASE("a step that a task cannot run any more is registered again before it begins") {
+TEST_CASE("a step that a task cannot run any more is registered again before its next run") {
   master_world world;
   world.prepare();
   auto tell = [&](uint64_t handle) {
     caf::anon_send(world.master, part_lost{{"worker", 0}, handle});
     world.run();
   };
-  auto first = world.zero.handles, other = world.one.handles;
-  tell(first + 1); // of another step, or of none
-  auto box = world.start();
-  REQUIRE(world.zero.runs.size() == 1);
-  CHECK(world.zero.runs[0].first.handle == first);
-  world.answer(world.zero, {});
-  world.answer(world.one, {});
-  CHECK(outcome_of(box).ok());
-  tell(first);
-  auto again = world.start();
-  REQUIRE(world.zero.runs.size() == 1);
-  CHECK(world.zero.runs[0].first.handle == first + 1);
-  CHECK(world.one.runs[0].first.handle == other + 1); // which hears from it
-  world.answer(world.zero, {});
-  world.answer(world.one, {});
-  CHECK(outcome_of(again).ok());
+  auto first_handle = world.worker_0.handles, second_handle = world.worker_1.handles;
+  tell(first_handle + 1); // a message of another step, or of none
+  auto answer = world.start();
+  REQUIRE(world.worker_0.runs.size() == 1);
+  CHECK(world.worker_0.runs[0].first.handle == first_handle);
+  world.answer(world.worker_0, {});
+  world.answer(world.worker_1, {});
+  CHECK(outcome_of(answer).ok());
+  tell(first_handle);
+  auto second_answer = world.start();
+  REQUIRE(world.worker_0.runs.size() == 1);
+  CHECK(world.worker_0.runs[0].first.handle == first_handle + 1);
+  CHECK(world.worker_1.runs[0].first.handle == second_handle + 1); // the task answers this run
+  world.answer(world.worker_0, {});
+  world.answer(world.worker_1, {});
+  CHECK(outcome_of(second_answer).ok());
 }
 
-TEST_CASE("a task that does not register a step in time is named") {
+TEST_CASE("the error names a task that does not register a step in time") {
   master_world world;
-  world.one.registers_at_once = false;
-  auto box = world.begin_prepare();
-  CHECK(!*box);
+  world.worker_1.registers_at_once = false;
+  auto answer = world.begin_prepare();
+  CHECK(!*answer);
   world.pass(1100ms);
-  REQUIRE(*box);
-  CHECK((**box).status().kind() == error_kind::deadline_exceeded);
-  CHECK((**box).status().message().find("/job:worker/task:1") != std::string::npos);
+  REQUIRE(*answer);
+  CHECK((**answer).status().kind() == error_kind::deadline_exceeded);
+  CHECK((**answer).status().message().find("/job:worker/task:1") != std::string::npos);
 }
 
-TEST_CASE("who waits for a step to be registered again waits as long as they said") {
+TEST_CASE("a run that waits for another registration waits until its own deadline") {
   master_world world;
   world.prepare();
-  auto box = world.start();
-  world.answer(world.one, fails(error_kind::unavailable, "gone"));
-  world.answer(world.zero, fails(error_kind::cancelled, "echo"));
-  world.one.registers_at_once = false;
-  auto hasty = world.start(100ms), patient = world.start(10s);
+  auto answer = world.start();
+  world.answer(world.worker_1, fails(error_kind::unavailable, "gone"));
+  world.answer(world.worker_0, fails(error_kind::cancelled, "echo"));
+  world.worker_1.registers_at_once = false;
+  auto hasty_answer = world.start(100ms), patient_answer = world.start(10s);
   world.pass(200ms);
-  CHECK(outcome_of(hasty).kind() == error_kind::deadline_exceeded);
-  CHECK(outcome_of(hasty).message().find("/job:worker/task:1 did not register") !=
+  CHECK(outcome_of(hasty_answer).kind() == error_kind::deadline_exceeded);
+  CHECK(outcome_of(hasty_answer).message().find("/job:worker/task:1 did not register") !=
         std::string::npos);
-  CHECK(!*patient);
-  REQUIRE(world.one.registering.size() == 1);
-  world.act(world.one, [&] { world.one.registering[0].deliver(registered{5, nullptr}); });
-  REQUIRE(world.one.runs.size() == 1);
-  world.answer(world.zero, {});
-  world.answer(world.one, {});
-  CHECK(outcome_of(patient).ok());
+  CHECK(!*patient_answer);
+  REQUIRE(world.worker_1.registering.size() == 1);
+  world.act_as(world.worker_1, [&] {
+    world.worker_1.registering[0].deliver(registered{5, nullptr});
+  });
+  REQUIRE(world.worker_1.runs.size() == 1);
+  world.answer(world.worker_0, {});
+  world.answer(world.worker_1, {});
+  CHECK(outcome_of(patient_answer).ok());
 }
 
-TEST_CASE("what a task registers when nobody waits any more is forgotten") {
+TEST_CASE("a registration that no run waits for any more is released") {
   master_world world;
-  world.one.registers_at_once = false;
-  auto box = world.begin_prepare();
+  world.worker_1.registers_at_once = false;
+  auto answer = world.begin_prepare();
   world.pass(1100ms);
-  REQUIRE(*box);
-  CHECK(world.one.dropped.empty());
-  world.act(world.one, [&] { world.one.registering[0].deliver(registered{42, nullptr}); });
-  CHECK(world.one.dropped == std::vector<uint64_t>{42});
+  REQUIRE(*answer);
+  CHECK(world.worker_1.dropped.empty());
+  world.act_as(world.worker_1, [&] {
+    world.worker_1.registering[0].deliver(registered{42, nullptr});
+  });
+  CHECK(world.worker_1.dropped == std::vector<uint64_t>{42});
 }
 
-TEST_CASE("a task that is silent about its devices holds up no node that another task can run") {
+TEST_CASE("a silent task without listed devices delays no node that another task can run") {
   master_world world;
   text_case gpu{"x = Neg(f32(1)) @\"/gpu:0\"\nfetch x"};
-  auto box = world.ask<std::shared_ptr<prepared_step>>(
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(
       world.master,
       *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
   world.run();
-  REQUIRE(world.zero.listing.size() == 1);
-  REQUIRE(world.one.listing.size() == 1);
-  world.act(world.one, [&] {
-    world.one.listing[0].deliver(
+  REQUIRE(world.worker_0.listing.size() == 1);
+  REQUIRE(world.worker_1.listing.size() == 1);
+  world.act_as(world.worker_1, [&] {
+    world.worker_1.listing[0].deliver(
         std::vector<device_info>{{"/job:worker/task:1/device:gpu:0", "gpu", 1, ""}});
   });
   world.pass(11s);
-  REQUIRE(*box);
-  INFO((**box).status());
-  CHECK((**box).ok());
-  CHECK(world.one.handles == 1);
-  CHECK(world.zero.handles == 0);
-  // What is known is not asked again; who was silent is.
+  REQUIRE(*answer);
+  INFO((**answer).status());
+  CHECK((**answer).ok());
+  CHECK(world.worker_1.handles == 1);
+  CHECK(world.worker_0.handles == 0);
+  // Known results are not requested again; tasks without an answer are asked again.
   auto two = world.ask<std::shared_ptr<prepared_step>>(
       world.master,
       *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
   world.run();
-  CHECK(world.one.listing.size() == 1);
-  CHECK(world.zero.listing.size() == 1);
+  CHECK(world.worker_1.listing.size() == 1);
+  CHECK(world.worker_0.listing.size() == 1);
   REQUIRE(*two);
-  *box = *two = status{error_kind::cancelled, ""};
+  *answer = *two = status{error_kind::cancelled, ""};
 }
 
 TEST_CASE("the error of a device that no task has names the tasks that did not answer") {
   master_world world;
   text_case gpu{"x = Neg(f32(1)) @\"/job:worker/task:1/gpu:3\"\nfetch x"};
-  auto box = world.ask<std::shared_ptr<prepared_step>>(
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(
       world.master,
       *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
   world.run();
-  CHECK(world.zero.listing.empty()); // the node does not name it
+  CHECK(world.worker_0.listing.empty()); // the node does not name the task
   world.pass(11s);
-  REQUIRE(*box);
-  INFO((**box).status());
-  CHECK((**box).status().message().find("/job:worker/task:1") != std::string::npos);
-  CHECK((**box).status().message().find("did not answer in time") != std::string::npos);
+  REQUIRE(*answer);
+  INFO((**answer).status());
+  CHECK((**answer).status().message().find("/job:worker/task:1") != std::string::npos);
+  CHECK((**answer).status().message().find("did not answer in time") != std::string::npos);
 }
 
 TEST_CASE("a closed session answers the steps that are under way") {
   master_world world;
   world.prepare();
-  auto box = world.start();
+  auto answer = world.start();
   caf::anon_send_exit(world.master, caf::exit_reason::user_shutdown);
   world.run();
-  CHECK(outcome_of(box).kind() == error_kind::cancelled);
+  CHECK(outcome_of(answer).kind() == error_kind::cancelled);
 }
 
-TEST_CASE("whoever waits for workers hears that the session is closed") {
+TEST_CASE("requests that wait for workers are answered when the session is closed") {
   master_world world;
-  world.one.registers_at_once = false;
+  world.worker_1.registers_at_once = false;
   auto prepared = world.begin_prepare();
   auto devices = world.ask<std::vector<device_info>>(world.master, list_devices_atom::value);
   world.run();
-  REQUIRE(world.zero.listing.size() == 1);
+  REQUIRE(world.worker_0.listing.size() == 1);
   CHECK(!*prepared);
   CHECK(!*devices);
   caf::anon_send_exit(world.master, caf::exit_reason::user_shutdown);
@@ -312,15 +318,15 @@ TEST_CASE("whoever waits for workers hears that the session is closed") {
   CHECK((**devices).status().kind() == error_kind::cancelled);
 }
 
-TEST_CASE("workers forget a step that nobody holds any more") {
+TEST_CASE("workers release a step that the client does not hold any more") {
   master_world world;
   world.prepare();
   world.run();
-  CHECK(world.zero.dropped.empty());
+  CHECK(world.worker_0.dropped.empty());
   world.step.reset();
   world.run();
-  CHECK(world.zero.dropped.size() == 1);
-  CHECK(world.one.dropped.size() == 1);
+  CHECK(world.worker_0.dropped.size() == 1);
+  CHECK(world.worker_1.dropped.size() == 1);
 }
 
 TEST_CASE("feeds that do not fit their placeholders reach no task") {
@@ -328,26 +334,26 @@ TEST_CASE("feeds that do not fit their placeholders reach no task") {
   world.prepare();
   for (std::vector<tensor> feeds :
        {std::vector<tensor>{}, {tensor::scalar(1)}, {tensor::vector<float>({1, 2})}}) {
-    auto box =
+    auto answer =
         world.ask<step_outcome>(world.master, step_request{world.step, feeds, world.now() + 1s});
     world.run();
-    CHECK(outcome_of(box).kind() == error_kind::invalid_argument);
+    CHECK(outcome_of(answer).kind() == error_kind::invalid_argument);
   }
-  CHECK(world.zero.runs.empty());
+  CHECK(world.worker_0.runs.empty());
 }
 
-TEST_CASE("a task that answers after the client has gone on harms nobody") {
+TEST_CASE("a late answer of a task after the client has continued does no harm") {
   master_world world;
   world.prepare();
-  auto box = world.start(1s);
+  auto answer = world.start(1s);
   world.pass(1s);
   world.pass(3s);
-  CHECK(outcome_of(box).kind() == error_kind::deadline_exceeded);
-  world.answer(world.zero, {});
-  world.answer(world.one, fails(error_kind::internal, "late"));
+  CHECK(outcome_of(answer).kind() == error_kind::deadline_exceeded);
+  world.answer(world.worker_0, {});
+  world.answer(world.worker_1, fails(error_kind::internal, "late"));
   auto next = world.start();
-  world.answer(world.zero, {});
-  world.answer(world.one, {});
+  world.answer(world.worker_0, {});
+  world.answer(world.worker_1, {});
   CHECK(outcome_of(next).ok());
 }
 
@@ -356,10 +362,10 @@ TEST_CASE("steps that have ended leave no timers behind, however late their dead
   world.prepare();
   auto before = world.timers();
   for (int i = 0; i < 100; ++i) {
-    auto box = world.start(1h);
-    world.answer(world.zero, {});
-    world.answer(world.one, {});
-    CHECK(outcome_of(box).ok());
+    auto answer = world.start(1h);
+    world.answer(world.worker_0, {});
+    world.answer(world.worker_1, {});
+    CHECK(outcome_of(answer).ok());
   }
   CHECK(world.timers() <= before + 1);
 }
@@ -367,31 +373,31 @@ TEST_CASE("steps that have ended leave no timers behind, however late their dead
 TEST_CASE("steps with near deadlines leave no timers behind while another has a far one") {
   master_world world;
   world.prepare();
-  auto far = world.start(1h);
+  auto long_answer = world.start(1h);
   auto before = world.timers();
   for (int i = 0; i < 100; ++i) {
-    auto box = world.start(5ms);
-    world.answer(world.zero, {});
-    world.answer(world.one, {});
-    CHECK(outcome_of(box).ok());
+    auto answer = world.start(5ms);
+    world.answer(world.worker_0, {});
+    world.answer(world.worker_1, {});
+    CHECK(outcome_of(answer).ok());
     world.pass(5ms);
   }
   CHECK(world.timers() <= before + 1);
-  CHECK(!*far);
+  CHECK(!*long_answer);
 }
 
 TEST_CASE("a step without a deadline is not overdue, and a failure of it ends it") {
   master_world world;
   world.prepare();
-  auto box = world.ask<step_outcome>(
+  auto answer = world.ask<step_outcome>(
       world.master,
       step_request{world.step, {tensor::scalar(1.0f)}, step_clock::time_point::max()});
   world.run();
   world.pass(48h);
-  CHECK(!*box);
-  world.answer(world.zero, fails(error_kind::internal, "cause"));
+  CHECK(!*answer);
+  world.answer(world.worker_0, fails(error_kind::internal, "cause"));
   world.pass(3s);
-  CHECK(outcome_of(box).message().find("cause") != std::string::npos);
+  CHECK(outcome_of(answer).message().find("cause") != std::string::npos);
 }
 
 TEST_CASE("a step that is stopped ends when its tasks have stopped, or two seconds later") {
@@ -399,64 +405,65 @@ TEST_CASE("a step that is stopped ends when its tasks have stopped, or two secon
   world.prepare();
   auto answers = GENERATE(true, false);
   std::stop_source stop;
-  auto box = world.start(1h, stop.get_token());
-  world.answer(world.zero, {{}, {{0, tensor::scalar(3.0f)}}});
+  auto answer = world.start(1h, stop.get_token());
+  world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
   stop.request_stop();
   world.run();
-  CHECK(world.zero.cancels.empty());
-  REQUIRE(world.one.cancels.size() == 1);
-  CHECK(!*box);
+  CHECK(world.worker_0.cancels.empty());
+  REQUIRE(world.worker_1.cancels.size() == 1);
+  CHECK(!*answer);
   if (answers) {
-    world.answer(world.one, fails(error_kind::cancelled, "stopped"));
+    world.answer(world.worker_1, fails(error_kind::cancelled, "stopped"));
   } else {
     world.pass(1900ms);
-    CHECK(!*box);
+    CHECK(!*answer);
     world.pass(200ms);
   }
-  CHECK(outcome_of(box).kind() == error_kind::cancelled);
-  CHECK_THAT(outcome_of(box).message(), Contains("stopped, as its caller wanted"));
+  CHECK(outcome_of(answer).kind() == error_kind::cancelled);
+  CHECK_THAT(outcome_of(answer).message(), Contains("stopped, as its caller wanted"));
 }
 
-TEST_CASE("a step that has run to its end is not stopped, nor waited for longer than others") {
+TEST_CASE(
+    "a step that has run to its end is not stopped, and waits for late tasks as long as any step") {
   master_world world;
   world.prepare();
   auto answers = GENERATE(true, false);
   std::stop_source stop;
-  auto box = world.start(1h, stop.get_token());
-  world.answer(world.zero, {{}, {{0, tensor::scalar(3.0f)}}});
-  world.answer(world.one, {{}, {{1, tensor::scalar(2.0f)}}, {}, true});
-  REQUIRE(world.one.settling.size() == 1);
+  auto answer = world.start(1h, stop.get_token());
+  world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
+  world.answer(world.worker_1, {{}, {{1, tensor::scalar(2.0f)}}, {}, true});
+  REQUIRE(world.worker_1.settling.size() == 1);
   stop.request_stop();
   world.run();
-  CHECK(world.one.cancels.empty());
-  CHECK(!*box);
+  CHECK(world.worker_1.cancels.empty());
+  CHECK(!*answer);
   if (answers) {
-    world.act(world.one, [&] { world.one.settling.back().deliver(status{}); });
-    CHECK(outcome_of(box).ok());
+    world.act_as(world.worker_1, [&] { world.worker_1.settling.back().deliver(status{}); });
+    CHECK(outcome_of(answer).ok());
   } else {
     world.pass(2100ms);
-    CHECK(outcome_of(box).kind() == error_kind::cancelled);
-    CHECK_THAT(outcome_of(box).message(), Contains("may be spent"));
+    CHECK(outcome_of(answer).kind() == error_kind::cancelled);
+    CHECK_THAT(outcome_of(answer).message(), Contains("may be spent"));
   }
 }
 
-TEST_CASE("steps that were stopped leave nothing behind, however late their deadlines are") {
+TEST_CASE("stopped steps leave nothing behind, however late their deadlines are") {
   master_world world;
   world.prepare();
   auto before = world.timers();
-  std::weak_ptr<prepared_step> kept = world.step;
+  std::weak_ptr<prepared_step> weak_step = world.step;
   for (int i = 0; i < 100; ++i) {
     std::stop_source stop;
-    auto box = world.start(1h, stop.get_token());
+    auto answer = world.start(1h, stop.get_token());
     stop.request_stop();
     world.run();
-    world.answer(world.zero, {});
-    world.answer(world.one, {});
-    CHECK(outcome_of(box).kind() == error_kind::cancelled);
+    world.answer(world.worker_0, {});
+    world.answer(world.worker_1, {});
+    CHECK(outcome_of(answer).kind() == error_kind::cancelled);
   }
   CHECK(world.timers() <= before + 1);
   world.step.reset();
-  CHECK(kept.expired());
+  CHECK(weak_step.expired());
 }
 
 } // namespace troupe::test::master_test

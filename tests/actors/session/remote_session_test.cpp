@@ -1,4 +1,4 @@
-// A session whose master is elsewhere, and what its hosts say to it, in an order that a test
+// A session whose master runs in another process, and its hosts' messages in an order that the test
 // chooses.
 #include "troupe/actors/session/remote_session.hpp"
 
@@ -22,22 +22,23 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// In the place of the connection to a host: it keeps what the host is asked.
+// Stands in for the connection to a host: keeps the requests to the host.
 struct fake_host {
-  connection_ptr via = std::make_shared<peer_connection>();
+  connection_ptr connection = std::make_shared<peer_connection>();
   caf::actor exchange, owner;
-  std::vector<session_request> asked;
+  std::vector<session_request> requests;
 };
 
 caf::behavior host_behavior(caf::event_based_actor* self, fake_host* host,
                             const caf::actor_addr& opener) {
-  host->via->peer = "/job:worker/task:0";
-  host->via->exchange = self->address();
+  host->connection->peer = "/job:worker/task:0";
+  host->connection->exchange = self->address();
   self->send(caf::actor_cast<caf::actor>(opener),
-             peer_ready{{.software = {}, .role = "task", .job = {}}, host->via});
-  return {
-      [=](const outgoing& what) { host->asked.push_back(std::get<session_request>(what.content)); },
-      [](const deed& what) { what.act(); }};
+             peer_ready{{.software = {}, .role = "task", .job = {}}, host->connection});
+  return {[=](const outgoing& outgoing_message) {
+            host->requests.push_back(std::get<session_request>(outgoing_message.content));
+          },
+          [](const deed& action) { action.act(); }};
 }
 
 struct remote_world : actor_world {
@@ -52,14 +53,15 @@ struct remote_world : actor_world {
     ways.dial = [](caf::actor_system&, dialed call, const std::string&,
                    const std::shared_ptr<std::atomic<bool>>&,
                    const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
-    ways.open = [this](caf::actor_system& in, dialed&, const exchange_options& how) {
+    ways.open = [this](caf::actor_system& session_system, dialed&,
+                       const exchange_options& exchange_settings) {
       auto& host = hosts.emplace_back();
-      host.owner = how.owner;
-      return host.exchange = in.spawn(host_behavior, &host, how.opener);
+      host.owner = exchange_settings.owner;
+      return host.exchange = session_system.spawn(host_behavior, &host, exchange_settings.opener);
     };
     client_options options;
-    options.lost_state.lose = [this](const state_loss& what) {
-      unrestored.insert(what.task);
+    options.lost_state.lose = [this](const state_loss& loss) {
+      unrestored.insert(loss.task);
       return true;
     };
     options.lost_state.awaits = [this](const std::string& task) {
@@ -76,23 +78,23 @@ struct remote_world : actor_world {
     hosts.clear();
   }
 
-  // The host that has the session: the last that was called.
+  // The session's current host: the last one that was called.
   fake_host& host() { return hosts.back(); }
 
-  void answer(fake_host& from, session_reply with) {
-    caf::anon_send(session, incoming{std::move(with), from.exchange, from.via});
+  void answer(fake_host& from, session_reply reply) {
+    caf::anon_send(session, incoming{std::move(reply), from.exchange, from.connection});
     run();
   }
-  // What that host was asked last, which is of that kind.
+  // The id of the last request of that kind to the host.
   template <class What>
-  uint64_t last(fake_host& of) {
-    REQUIRE(!of.asked.empty());
-    REQUIRE(std::holds_alternative<What>(of.asked.back().what));
-    return of.asked.back().request;
+  uint64_t last(fake_host& asked_host) {
+    REQUIRE(!asked_host.requests.empty());
+    REQUIRE(std::holds_alternative<What>(asked_host.requests.back().what));
+    return asked_host.requests.back().request;
   }
-  const session_run& last_run(fake_host& of) {
-    last<session_run>(of);
-    return std::get<session_run>(of.asked.back().what);
+  const session_run& last_run(fake_host& asked_host) {
+    last<session_run>(asked_host);
+    return std::get<session_run>(asked_host.requests.back().what);
   }
   void open_at_last() { answer(host(), {.request = last<session_open>(host())}); }
   void prepared_at_last() {
@@ -100,88 +102,88 @@ struct remote_world : actor_world {
   }
 
   void begin_prepare() {
-    auto box = ask<std::shared_ptr<prepared_step>>(
+    auto pending = ask<std::shared_ptr<prepared_step>>(
         session, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 60s));
     run();
     open_at_last();
     answer(host(), {.request = last<session_prepare>(host()),
                     .what = prepared_handle{4},
                     .held = {{"/job:ps/task:0", 11}}});
-    REQUIRE(*box);
-    REQUIRE((**box).ok());
-    step = ***box;
+    REQUIRE(*pending);
+    REQUIRE((**pending).ok());
+    step = ***pending;
   }
-  answer_box<step_outcome> start(uint64_t fill = 0, uint64_t knows = 0,
+  answer_box<step_outcome> start(uint64_t fill = 0, uint64_t known_losses = 0,
                                  const std::stop_token& stop = {}) {
     step_request request{.step = step,
                          .feeds = feeds_of(text.text.runs[0]),
                          .deadline = now() + 60s,
-                         .knows = knows,
+                         .knows = known_losses,
                          .fill = fill,
                          .stop = stop};
-    auto box = ask<step_outcome>(session, std::move(request));
+    auto pending = ask<step_outcome>(session, std::move(request));
     run();
-    return box;
+    return pending;
   }
   std::shared_ptr<std::optional<status>> end(uint64_t fill) {
-    auto box = std::make_shared<std::optional<status>>();
+    auto pending = std::make_shared<std::optional<status>>();
     system().spawn([=, whom = session](caf::event_based_actor* self) {
       self->request(whom, caf::infinite, end_fill{true, fill})
-          .then([=](status& answer) { *box = std::move(answer); },
-                [=](const caf::error& why) { *box = from_caf(why); });
+          .then([=](status& answer) { *pending = std::move(answer); },
+                [=](const caf::error& reason) { *pending = from_caf(reason); });
     });
     run();
-    return box;
+    return pending;
   }
 };
 
-session_reply ran(uint64_t request, std::vector<state_loss> losses = {},
-                  std::vector<task_fill> fills = {}) {
+session_reply run_reply(uint64_t request, std::vector<state_loss> losses = {},
+                        std::vector<task_fill> fills = {}) {
   return {.request = request,
           .what = session_ran{.fetches = {tensor::scalar(3)}},
           .losses = std::move(losses),
           .fills = std::move(fills)};
 }
 
-status outcome_of(const answer_box<step_outcome>& box) {
-  REQUIRE(*box);
-  return **box ? (**box)->outcome : (**box).status();
+status outcome_of(const answer_box<step_outcome>& answer) {
+  REQUIRE(*answer);
+  return **answer ? (**answer)->outcome : (**answer).status();
 }
 
 const std::string ps = "/job:ps/task:0";
 
 } // namespace
 
-TEST_CASE("an answer that overtakes another does not tell the losses of that") {
+TEST_CASE("an answer that overtakes an earlier one does not report the losses of the earlier one") {
   remote_world world;
-  auto late = world.start(), soon = world.start();
+  auto first_answer = world.start(), second_answer = world.start();
   auto& host = world.host();
   auto last = world.last<session_run>(host), first = last - 1;
-  world.answer(host, ran(last, {{ps, 2}}));
-  CHECK(outcome_of(soon).ok());
+  world.answer(host, run_reply(last, {{ps, 2}}));
+  CHECK(outcome_of(second_answer).ok());
   CHECK(world.unrestored.contains(ps));
-  // A step of those that use what is lost waits for who restores it, which the host is not asked.
-  auto asked = host.asked.size();
+  // A step that uses lost state waits for the restoring step; the host gets no request for it.
+  auto request_count = host.requests.size();
   CHECK_THAT(outcome_of(world.start()).message(), Contains(ps) && Contains("not restored yet"));
-  CHECK(host.asked.size() == asked);
-  // Somebody has restored all that was told: the host has to know that the first was not.
+  CHECK(host.requests.size() == request_count);
+  // All reported losses were restored: the host has to be notified that the first loss was not.
   world.unrestored.clear();
   world.start();
   CHECK(world.last_run(host).knows == 0);
-  world.answer(host, ran(first, {{ps, 1}}));
-  CHECK(outcome_of(late).ok());
+  world.answer(host, run_reply(first, {{ps, 1}}));
+  CHECK(outcome_of(first_answer).ok());
   CHECK(world.unrestored.contains(ps));
   world.unrestored.clear();
   world.start();
   CHECK(world.last_run(host).knows == 2);
 }
 
-TEST_CASE("a session may move while it fills tasks none of which waited") {
+TEST_CASE("a session may move while it fills tasks that did not wait to be filled") {
   remote_world world;
   auto step = world.start(9);
   auto& first = world.host();
   CHECK(world.last_run(first).fill == 9);
-  auto leaving = ran(world.last<session_run>(first));
+  auto leaving = run_reply(world.last<session_run>(first));
   leaving.leaving = true;
   world.answer(first, std::move(leaving));
   CHECK(outcome_of(step).ok());
@@ -190,27 +192,27 @@ TEST_CASE("a session may move while it fills tasks none of which waited") {
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   world.prepared_at_last();
-  world.answer(world.host(), ran(world.last<session_run>(world.host())));
+  world.answer(world.host(), run_reply(world.last<session_run>(world.host())));
   CHECK(outcome_of(next).ok());
-  // No host has begun to fill any.
-  auto ended = world.end(9);
-  REQUIRE(*ended);
-  CHECK((*ended)->ok());
+  // No host has begun to fill a task.
+  auto end_answer = world.end(9);
+  REQUIRE(*end_answer);
+  CHECK((*end_answer)->ok());
 }
 
-TEST_CASE("what one host has begun to fill, or may have, is not ended by another") {
+TEST_CASE("a fill that one host has begun, or may have begun, is not ended by another host") {
   remote_world world;
   auto answers = GENERATE(true, false);
   auto step = world.start(9);
   auto& first = world.host();
   if (answers) {
-    auto done = ran(world.last<session_run>(first), {}, {{ps, fill_stage::by_asker}});
-    done.leaving = true;
-    world.answer(first, std::move(done));
+    auto done_reply = run_reply(world.last<session_run>(first), {}, {{ps, fill_stage::by_asker}});
+    done_reply.leaving = true;
+    world.answer(first, std::move(done_reply));
     CHECK(outcome_of(step).ok());
   } else {
     caf::anon_send(world.session,
-                   peer_gone{"it", failure(error_kind::unavailable, "cut"), first.via});
+                   peer_gone{"it", failure(error_kind::unavailable, "cut"), first.connection});
     world.run();
     CHECK(outcome_of(step).kind() == error_kind::unavailable);
   }
@@ -220,19 +222,20 @@ TEST_CASE("what one host has begun to fill, or may have, is not ended by another
   auto& second = world.host();
   world.open_at_last();
   world.prepared_at_last();
-  world.answer(second, ran(world.last<session_run>(second), {}, {{ps, fill_stage::by_asker}}));
+  world.answer(second,
+               run_reply(world.last<session_run>(second), {}, {{ps, fill_stage::by_asker}}));
   CHECK(outcome_of(next).ok());
-  auto ended = world.end(9);
-  // The task is let go of, so that another may fill it.
-  auto asked = world.last<session_fill_end>(second);
-  CHECK(!std::get<session_fill_end>(second.asked.back().what).done);
-  world.answer(second, {.request = asked});
-  REQUIRE(*ended);
-  CHECK((*ended)->kind() == error_kind::aborted);
-  CHECK_THAT((*ended)->message(), Contains("initialize them again"));
+  auto end_answer = world.end(9);
+  // The task is released, so that another session may fill it.
+  auto end_request = world.last<session_fill_end>(second);
+  CHECK(!std::get<session_fill_end>(second.requests.back().what).done);
+  world.answer(second, {.request = end_request});
+  REQUIRE(*end_answer);
+  CHECK((*end_answer)->kind() == error_kind::aborted);
+  CHECK_THAT((*end_answer)->message(), Contains("initialize them again"));
 }
 
-TEST_CASE("what a host that leaves has not begun runs at the next, and once") {
+TEST_CASE("steps that a leaving host has not begun run at the next host, and once") {
   remote_world world;
   auto step = world.start();
   auto& first = world.host();
@@ -245,45 +248,45 @@ TEST_CASE("what a host that leaves has not begun runs at the next, and once") {
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   world.prepared_at_last();
-  world.answer(world.host(), ran(world.last<session_run>(world.host())));
+  world.answer(world.host(), run_reply(world.last<session_run>(world.host())));
   CHECK(outcome_of(step).ok());
-  CHECK(std::ranges::count_if(first.asked, [](const session_request& one) {
-          return std::holds_alternative<session_run>(one.what);
+  CHECK(std::ranges::count_if(first.requests, [](const session_request& request) {
+          return std::holds_alternative<session_run>(request.what);
         }) == 1);
 }
 
-TEST_CASE("a step that is stopped ends as its host says, or soon where that is silent") {
+TEST_CASE("a stopped step ends with its host's answer, or soon if the host is silent") {
   remote_world world;
-  std::stop_source one, two, three;
-  auto stopped = world.start(0, 0, one.get_token());
+  std::stop_source first_stop, two, three;
+  auto stopped = world.start(0, 0, first_stop.get_token());
   auto& host = world.host();
   auto first = world.last<session_run>(host);
-  one.request_stop();
+  first_stop.request_stop();
   world.run();
   world.last<session_stop>(host);
-  CHECK(std::get<session_stop>(host.asked.back().what).request == first);
+  CHECK(std::get<session_stop>(host.requests.back().what).request == first);
   CHECK(!*stopped);
   world.answer(host, {.request = first, .outcome = failure(error_kind::cancelled, "by the host")});
   CHECK_THAT(outcome_of(stopped).message(), Contains("by the host"));
 
-  auto ended = world.start(0, 0, two.get_token());
+  auto ended_answer = world.start(0, 0, two.get_token());
   auto second = world.last<session_run>(host);
   two.request_stop();
   world.run();
-  world.answer(host, ran(second)); // before it heard of that
-  CHECK(outcome_of(ended).ok());
+  world.answer(host, run_reply(second)); // before the host was notified of the stop
+  CHECK(outcome_of(ended_answer).ok());
 
-  auto silent = world.start(0, 0, three.get_token());
+  auto unanswered = world.start(0, 0, three.get_token());
   three.request_stop();
   world.run();
   world.pass(2s);
-  CHECK(!*silent);
+  CHECK(!*unanswered);
   world.pass(1s);
-  CHECK(outcome_of(silent).kind() == error_kind::cancelled);
-  CHECK_THAT(outcome_of(silent).message(), Contains("has not confirmed it yet"));
+  CHECK(outcome_of(unanswered).kind() == error_kind::cancelled);
+  CHECK_THAT(outcome_of(unanswered).message(), Contains("has not confirmed it yet"));
 }
 
-TEST_CASE("a step that is stopped is not taken to the next host") {
+TEST_CASE("a stopped step is not moved to the next host") {
   remote_world world;
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
@@ -296,53 +299,55 @@ TEST_CASE("a step that is stopped is not taken to the next host") {
                        .leaving = true,
                        .not_begun = true});
   CHECK(outcome_of(step).kind() == error_kind::cancelled);
-  // One that waits for a host is stopped at once.
-  std::stop_source other;
-  auto waiting = world.start(0, 0, other.get_token());
+  // A step that waits for a host is stopped at once.
+  std::stop_source second_stop;
+  auto waiting = world.start(0, 0, second_stop.get_token());
   CHECK(!*waiting);
-  other.request_stop();
+  second_stop.request_stop();
   world.run();
   CHECK(outcome_of(waiting).kind() == error_kind::cancelled);
 }
 
-TEST_CASE("who wants a step no more does not take the news that the next host finds state lost") {
+TEST_CASE("a cancelled request does not consume the report of lost state by the next host") {
   remote_world world;
   auto& first = world.host();
   caf::anon_send(world.session,
-                 peer_gone{"it", failure(error_kind::unavailable, "cut"), first.via});
+                 peer_gone{"it", failure(error_kind::unavailable, "cut"), first.connection});
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
   world.pass(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
-  auto asked = world.last<session_prepare>(world.host());
+  auto prepare_id = world.last<session_prepare>(world.host());
   stop.request_stop();
   world.run();
   CHECK(outcome_of(step).kind() == error_kind::cancelled);
-  CHECK(world.last<session_stop>(world.host()) == 0); // which has no answer
+  CHECK(world.last<session_stop>(world.host()) == 0); // a stop request has no answer
   auto in_time = GENERATE(true, false);
   if (in_time)
-    world.answer(world.host(), {.request = asked, .what = prepared_handle{6}, .held = {{ps, 12}}});
-  else // the host has found that itself
+    world.answer(world.host(),
+                 {.request = prepare_id, .what = prepared_handle{6}, .held = {{ps, 12}}});
+  else // otherwise the host has noticed it itself
     world.answer(
         world.host(),
-        {.request = asked,
+        {.request = prepare_id,
          .outcome =
              failure(error_kind::aborted, ps, " was restarted").on_task(ps).of_lost_state()});
   auto next = world.start();
   if (!*next) {
-    auto again = world.last<session_prepare>(world.host());
-    world.answer(world.host(), {.request = again, .what = prepared_handle{7}, .held = {{ps, 12}}});
+    auto second_prepare_id = world.last<session_prepare>(world.host());
+    world.answer(world.host(),
+                 {.request = second_prepare_id, .what = prepared_handle{7}, .held = {{ps, 12}}});
   }
   CHECK(outcome_of(next).kind() == error_kind::aborted);
   CHECK(outcome_of(next).origin().state_lost);
 }
 
-TEST_CASE("who comes after a step's preparation was stopped has it prepared anew") {
+TEST_CASE("a request after a stopped preparation has the step prepared again") {
   remote_world world;
   caf::anon_send(world.session,
-                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().via});
+                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().connection});
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
@@ -350,25 +355,26 @@ TEST_CASE("who comes after a step's preparation was stopped has it prepared anew
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   auto& host = world.host();
-  auto asked = world.last<session_prepare>(host);
+  auto prepare_id = world.last<session_prepare>(host);
   stop.request_stop();
   world.run();
   CHECK(outcome_of(step).kind() == error_kind::cancelled);
   auto next = world.start();
-  auto again = world.last<session_prepare>(host);
-  CHECK(again != asked);
-  world.answer(host,
-               {.request = asked, .outcome = failure(error_kind::cancelled, "it was stopped")});
+  auto second_prepare_id = world.last<session_prepare>(host);
+  CHECK(second_prepare_id != prepare_id);
+  world.answer(
+      host, {.request = prepare_id, .outcome = failure(error_kind::cancelled, "it was stopped")});
   CHECK(!*next);
-  world.answer(host, {.request = again, .what = prepared_handle{7}, .held = {{ps, 11}}});
-  world.answer(host, ran(world.last<session_run>(host)));
+  world.answer(host,
+               {.request = second_prepare_id, .what = prepared_handle{7}, .held = {{ps, 11}}});
+  world.answer(host, run_reply(world.last<session_run>(host)));
   CHECK(outcome_of(next).ok());
 }
 
-TEST_CASE("news that comes too late does not refuse what restores") {
+TEST_CASE("a late report of a loss does not refuse the step that restores") {
   remote_world world;
   caf::anon_send(world.session,
-                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().via});
+                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().connection});
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
@@ -376,12 +382,12 @@ TEST_CASE("news that comes too late does not refuse what restores") {
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   auto& host = world.host();
-  auto asked = world.last<session_prepare>(host);
+  auto prepare_id = world.last<session_prepare>(host);
   stop.request_stop();
   world.run();
   world.answer(
       host,
-      {.request = asked,
+      {.request = prepare_id,
        .outcome = failure(error_kind::aborted, ps, " was restarted").on_task(ps).of_lost_state(),
        .losses = {{ps, 1}}});
   auto restores = world.start(0, all_losses);
@@ -391,47 +397,47 @@ TEST_CASE("news that comes too late does not refuse what restores") {
   CHECK((!*restores || outcome_of(restores).message().find("restarted") != std::string::npos));
   world.unrestored.clear();
   auto after = world.start(0, all_losses);
-  world.answer(host, ran(world.last<session_run>(host)));
+  world.answer(host, run_reply(world.last<session_run>(host)));
   CHECK(outcome_of(after).ok());
 }
 
-TEST_CASE("what is stopped before a host is there is not prepared there") {
+TEST_CASE("a step that is stopped before a host is connected is not prepared there") {
   remote_world world;
   caf::anon_send(world.session,
-                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().via});
+                 peer_gone{"it", failure(error_kind::unavailable, "cut"), world.host().connection});
   world.run();
   std::stop_source stop;
   auto request = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
                                         world.now() + 60s);
   request.stop = stop.get_token();
-  auto box = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
   world.run();
   stop.request_stop();
   world.run();
-  REQUIRE(*box);
-  CHECK((**box).status().kind() == error_kind::cancelled);
+  REQUIRE(*answer);
+  CHECK((**answer).status().kind() == error_kind::cancelled);
   world.pass(1s);
-  CHECK(world.hosts.size() == 1); // nobody wants another
+  CHECK(world.hosts.size() == 1); // no request needs another host
 }
 
-TEST_CASE("a step whose preparation is stopped is forgotten where it was prepared") {
+TEST_CASE("a step whose preparation is stopped is released by the host that prepared it") {
   remote_world world;
   std::stop_source stop;
   auto request = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[0]),
                                         world.now() + 60s);
   request.stop = stop.get_token();
-  auto box = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
+  auto answer = world.ask<std::shared_ptr<prepared_step>>(world.session, std::move(request));
   world.run();
   auto& host = world.host();
-  auto asked = world.last<session_prepare>(host);
+  auto prepare_id = world.last<session_prepare>(host);
   stop.request_stop();
   world.run();
-  CHECK(std::get<session_stop>(host.asked.back().what).request == asked);
-  REQUIRE(*box);
-  CHECK((**box).status().kind() == error_kind::cancelled);
-  world.answer(host, {.request = asked, .what = prepared_handle{77}}); // it was ready by then
+  CHECK(std::get<session_stop>(host.requests.back().what).request == prepare_id);
+  REQUIRE(*answer);
+  CHECK((**answer).status().kind() == error_kind::cancelled);
+  world.answer(host, {.request = prepare_id, .what = prepared_handle{77}}); // it was ready by then
   world.last<session_forget>(host);
-  CHECK(std::get<session_forget>(host.asked.back().what).handle == 77);
+  CHECK(std::get<session_forget>(host.requests.back().what).handle == 77);
 }
 
 } // namespace troupe::test::remote_session_test

@@ -19,9 +19,9 @@ constexpr int tasks = 1000, steps = 1000;
 // Bytes; 0 under a sanitizer, which has a heap of its own.
 std::ptrdiff_t heap_in_use() { return static_cast<std::ptrdiff_t>(mallinfo2().uordblks); }
 
-// Stands for all tasks; keeps what it owes until it is told to answer.
+// Stands in for all tasks; keeps its answers until the test requests them.
 struct many_workers {
-  size_t registrations = 0, runs = 0, other = 0;
+  size_t registrations = 0, runs = 0, other_messages = 0;
   std::vector<caf::typed_response_promise<step_result>> owed;
 };
 
@@ -34,7 +34,7 @@ caf::behavior behavior_of(caf::event_based_actor* self, many_workers* log) {
             log->owed.push_back(self->make_response_promise<step_result>());
             return log->owed.back();
           },
-          [](const deed& what) { what.act(); }, [=](const outgoing&) { ++log->other; },
+          [](const deed& action) { action.act(); }, [=](const outgoing&) { ++log->other_messages; },
           [=](const forget_program&) {}};
 }
 
@@ -53,32 +53,32 @@ struct large_world : actor_world {
     master = spawn_master(system(), std::move(options));
   }
   ~large_world() {
-    for (const auto& one : {master, workers})
-      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+    for (const auto& actor_handle : {master, workers})
+      caf::anon_send_exit(actor_handle, caf::exit_reason::user_shutdown);
     log.owed.clear();
     master = workers = nullptr;
     run();
   }
 
-  // A step that runs something on each of so many tasks.
+  // A step with one partition on each of that many tasks.
   std::shared_ptr<prepared_step> prepare(int first, int count) {
     std::string lines;
     for (int i = 0; i < count; ++i)
       lines +=
           concat("x", i, " = Neg(f32(1)) @\"/job:worker/task:", first + i, "\"\ntarget x", i, "\n");
     text_case text{lines};
-    auto box = ask<std::shared_ptr<prepared_step>>(
+    auto answer = ask<std::shared_ptr<prepared_step>>(
         master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 60s));
     run();
-    REQUIRE(*box);
-    INFO((**box).status());
-    REQUIRE((**box).ok());
-    return ***box;
+    REQUIRE(*answer);
+    INFO((**answer).status());
+    REQUIRE((**answer).ok());
+    return ***answer;
   }
   void answer_all() {
     caf::anon_send(workers, deed{[this] {
-                     for (auto& one : std::exchange(log.owed, {}))
-                       one.deliver(step_result{});
+                     for (auto& owed_answer : std::exchange(log.owed, {}))
+                       owed_answer.deliver(step_result{});
                    }});
     run();
   }
@@ -100,19 +100,20 @@ TEST_CASE("a step costs one request for each task that takes part, however large
   world.run();
   CHECK(world.log.runs == 3 * steps);
   CHECK(world.timers() <= timers + 1);
-  auto held = heap_in_use() - idle;
-  INFO("a step in flight takes " << held / steps << " bytes, with the stand-in for its tasks");
-  CHECK(held < steps * 8192);
+  auto heap_growth = heap_in_use() - idle;
+  INFO("a step in flight takes " << heap_growth / steps
+                                 << " bytes, with the stand-in for its tasks");
+  CHECK(heap_growth < steps * 8192);
   world.answer_all();
-  for (const auto& one : open) {
-    REQUIRE(*one);
-    CHECK((**one)->outcome.ok());
+  for (const auto& open_step : open) {
+    REQUIRE(*open_step);
+    CHECK((**open_step)->outcome.ok());
   }
-  CHECK(world.log.other == 0); // nothing was cancelled
+  CHECK(world.log.other_messages == 0); // no step was cancelled
   CHECK(world.timers() <= timers + 1);
 }
 
-TEST_CASE("a prepared step that does not run takes a few kilobytes, until it is forgotten") {
+TEST_CASE("a prepared step that does not run takes a few kilobytes, until it is released") {
   large_world world;
   std::vector<std::shared_ptr<prepared_step>> prepared;
   auto round = [&] {
@@ -123,24 +124,24 @@ TEST_CASE("a prepared step that does not run takes a few kilobytes, until it is 
     prepared.clear();
     world.run();
   };
-  round(); // what the first ones of all take
+  round(); // warms up the allocations of the first steps
   forget();
   const auto before = heap_in_use();
   round();
-  auto held = heap_in_use() - before;
-  INFO("a prepared step takes " << held / 100 << " bytes");
-  CHECK(held < 100 * 32'768);
+  auto heap_growth = heap_in_use() - before;
+  INFO("a prepared step takes " << heap_growth / 100 << " bytes");
+  CHECK(heap_growth < 100 * 32'768);
   forget();
   for (int i = 0; i < 10; ++i) {
     round();
     forget();
   }
-  auto stays = (heap_in_use() - before) / 1100;
-  INFO("of each of 1100 stay " << stays << " bytes");
-  CHECK(stays < 16);
+  auto remaining_bytes = (heap_in_use() - before) / 1100;
+  INFO("of each of 1100 stay " << remaining_bytes << " bytes");
+  CHECK(remaining_bytes < 16);
 }
 
-TEST_CASE("a session that does nothing takes a few kilobytes") {
+TEST_CASE("an idle session takes a few kilobytes") {
   actor_world world;
   std::vector<caf::actor> sessions;
   auto open = [&] {
@@ -154,16 +155,16 @@ TEST_CASE("a session that does nothing takes a few kilobytes") {
   const auto before = heap_in_use();
   for (int i = 0; i < 100; ++i)
     open();
-  auto held = heap_in_use() - before;
-  INFO("a session takes " << held / 100 << " bytes");
-  CHECK(held < 100 * 16'384);
-  for (const auto& one : sessions)
-    caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  auto heap_growth = heap_in_use() - before;
+  INFO("a session takes " << heap_growth / 100 << " bytes");
+  CHECK(heap_growth < 100 * 16'384);
+  for (const auto& open_session : sessions)
+    caf::anon_send_exit(open_session, caf::exit_reason::user_shutdown);
   sessions.clear();
   world.run();
 }
 
-TEST_CASE("steps that touch a thousand tasks end when the last task answers, or one fails") {
+TEST_CASE("steps over a thousand tasks end when the last task answers, or when one fails") {
   large_world world;
   auto step = world.prepare(0, tasks);
   CHECK(world.log.registrations == tasks);
@@ -173,8 +174,8 @@ TEST_CASE("steps that touch a thousand tasks end when the last task answers, or 
   world.run();
   CHECK(world.log.runs == 20 * tasks);
   world.answer_all();
-  for (const auto& one : open)
-    CHECK((**one)->outcome.ok());
+  for (const auto& open_step : open)
+    CHECK((**open_step)->outcome.ok());
   auto failing = world.ask<step_outcome>(world.master, step_request{step, {}, world.now() + 1h});
   world.run();
   caf::anon_send(
@@ -183,7 +184,7 @@ TEST_CASE("steps that touch a thousand tasks end when the last task answers, or 
         world.log.owed.pop_back();
       }});
   world.run();
-  CHECK(world.log.other == tasks - 1); // each of the others is told once
+  CHECK(world.log.other_messages == tasks - 1); // each of the other tasks is notified once
   world.answer_all();
   CHECK((**failing)->outcome.message() == "cause");
 }

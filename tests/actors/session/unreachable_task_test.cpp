@@ -1,4 +1,4 @@
-// Steps that are placed again when a task does not come back.
+// Steps that are placed again when a task does not return.
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fake_worker.hpp"
@@ -13,7 +13,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// Two workers in other processes, each of which may be away. What names no device is the first's.
+// Two workers in other processes, each of which may be unreachable. Nodes without a device belong
+// to the first worker.
 struct two_workers_world : actor_world {
   fake_worker workers[2];
   bool is_there[2] = {true, true};
@@ -39,29 +40,30 @@ fetch v
     for (size_t i = 0; i < 2; ++i)
       exchanges[i] = system().spawn(fake_behavior, &workers[i]);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& what) { what.act(); },
-              [=, this](const connect_request& what) -> caf::result<peer_link> {
-                auto which = static_cast<size_t>(what.to.task);
-                if (is_there[which])
-                  return peer_link{what.to, incarnations[which], exchanges[which]};
+      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& action) { action.act(); },
+              [=, this](const connect_request& request) -> caf::result<peer_link> {
+                auto worker_index = static_cast<size_t>(request.to.task);
+                if (is_there[worker_index])
+                  return peer_link{request.to, incarnations[worker_index], exchanges[worker_index]};
                 auto promise = self->make_response_promise<peer_link>();
-                looking.emplace_back(what, promise);
+                looking.emplace_back(request, promise);
                 return promise;
               }};
     });
-    master = spawn_master(
-        system(), {.session = uint64_t{7} << 40,
-                   .container = {},
-                   .devices = {{"worker", 0, "cpu", 0}, {"worker", 1, "cpu", 0}},
-                   .workers = {},
-                   .membership = membership,
-                   .on_warning = [this](const std::string& said) { warnings.push_back(said); }});
+    master = spawn_master(system(), {.session = uint64_t{7} << 40,
+                                     .container = {},
+                                     .devices = {{"worker", 0, "cpu", 0}, {"worker", 1, "cpu", 0}},
+                                     .workers = {},
+                                     .membership = membership,
+                                     .on_warning = [this](const std::string& warning) {
+                                       warnings.push_back(warning);
+                                     }});
     run();
   }
   ~two_workers_world() {
     step.reset();
-    for (auto* one : {&master, &membership, &exchanges[0], &exchanges[1]})
-      caf::anon_send_exit(*one, caf::exit_reason::user_shutdown);
+    for (auto* actor_handle : {&master, &membership, &exchanges[0], &exchanges[1]})
+      caf::anon_send_exit(*actor_handle, caf::exit_reason::user_shutdown);
     for (size_t i = 0; i < 2; ++i) {
       workers[i] = {};
       exchanges[i] = nullptr;
@@ -71,48 +73,49 @@ fetch v
     run();
   }
 
-  // As a membership does it: who waits for a task that is away is told so when time is over.
+  // Lets time pass as a membership does: a request for an unreachable task fails at its deadline.
   void pass_by(std::chrono::milliseconds time) {
-    for (auto until = now() + time; now() < until;) {
+    for (auto end_time = now() + time; now() < end_time;) {
       pass(50ms);
-      for (auto& [what, promise] : std::exchange(looking, {}))
-        if (is_there[static_cast<size_t>(what.to.task)] || what.deadline <= now())
-          answer_look(what, promise);
+      for (auto& [request, promise] : std::exchange(looking, {}))
+        if (is_there[static_cast<size_t>(request.to.task)] || request.deadline <= now())
+          answer_look(request, promise);
         else
-          looking.emplace_back(what, promise);
+          looking.emplace_back(request, promise);
     }
   }
-  void answer_look(const connect_request& what, caf::typed_response_promise<peer_link> promise) {
-    auto which = static_cast<size_t>(what.to.task);
-    caf::anon_send(membership, deed{[this, what, which, promise]() mutable {
-                     if (is_there[which])
-                       promise.deliver(peer_link{what.to, incarnations[which], exchanges[which]});
+  void answer_look(const connect_request& request, caf::typed_response_promise<peer_link> promise) {
+    auto worker_index = static_cast<size_t>(request.to.task);
+    caf::anon_send(membership, deed{[this, request, worker_index, promise]() mutable {
+                     if (is_there[worker_index])
+                       promise.deliver(peer_link{request.to, incarnations[worker_index],
+                                                 exchanges[worker_index]});
                      else
-                       promise.deliver(to_caf(failure(error_kind::unavailable, what.to,
+                       promise.deliver(to_caf(failure(error_kind::unavailable, request.to,
                                                       " could not be reached in time")));
                    }});
     run();
   }
-  answer_box<std::shared_ptr<prepared_step>> prepare(size_t which) {
-    auto box = ask<std::shared_ptr<prepared_step>>(
+  answer_box<std::shared_ptr<prepared_step>> prepare(size_t run_index) {
+    auto answer = ask<std::shared_ptr<prepared_step>>(
         master,
-        *prepare_request::make(*text.nodes, signature_of(text.text.runs[which]), now() + 20s));
+        *prepare_request::make(*text.nodes, signature_of(text.text.runs[run_index]), now() + 20s));
     run();
-    return box;
+    return answer;
   }
   answer_box<step_outcome> start(std::chrono::milliseconds timeout = 20s) {
-    auto box =
+    auto answer =
         ask<step_outcome>(master, step_request{step, {tensor::scalar(1.0f)}, now() + timeout});
     run();
-    return box;
+    return answer;
   }
-  void leave(size_t which) {
-    is_there[which] = false;
-    caf::anon_send(master, link_lost{{"worker", static_cast<int>(which)},
+  void leave(size_t worker_index) {
+    is_there[worker_index] = false;
+    caf::anon_send(master, link_lost{{"worker", static_cast<int>(worker_index)},
                                      failure(error_kind::unavailable, "gone")});
     run();
   }
-  status end_of(const answer_box<step_outcome>& box, size_t worker) {
+  status end_of(const answer_box<step_outcome>& answer, size_t worker) {
     REQUIRE(workers[worker].runs.size() == 1);
     auto promise = workers[worker].runs.back().second;
     workers[worker].runs.clear();
@@ -120,7 +123,7 @@ fetch v
                      promise.deliver(step_result{{}, {{0, tensor::scalar(1.0f)}}});
                    }});
     run();
-    return outcome_of(box);
+    return outcome_of(answer);
   }
 
   std::shared_ptr<prepared_step> step;
@@ -128,33 +131,33 @@ fetch v
 
 } // namespace
 
-TEST_CASE("a prepared step whose task does not come back goes on at another") {
+TEST_CASE("a prepared step whose task does not return continues on another task") {
   two_workers_world world;
   world.step = ***world.prepare(0);
   CHECK(world.end_of(world.start(), 0).ok());
   world.leave(0);
-  auto next = world.start(), other = world.start();
+  auto next = world.start(), second_run = world.start();
   world.pass_by(4900ms);
-  CHECK(world.workers[1].handles == 0); // it may be on its way back
+  CHECK(world.workers[1].handles == 0); // the worker may still return
   world.pass_by(200ms);
   REQUIRE(world.workers[1].runs.size() == 2);
   auto runs = std::exchange(world.workers[1].runs, {});
-  for (auto& one : runs) {
-    CHECK(one.first.feeds.size() == 1);
-    world.workers[1].runs.push_back(one);
-    (void)world.end_of(one.first.step == runs[0].first.step ? next : other, 1).ok();
+  for (auto& run_answer : runs) {
+    CHECK(run_answer.first.feeds.size() == 1);
+    world.workers[1].runs.push_back(run_answer);
+    (void)world.end_of(run_answer.first.step == runs[0].first.step ? next : second_run, 1).ok();
   }
   CHECK(outcome_of(next).ok());
-  CHECK(outcome_of(other).ok());
-  CHECK(world.workers[1].handles == 1); // once for all who wait
+  CHECK(outcome_of(second_run).ok());
+  CHECK(world.workers[1].handles == 1); // once for all waiting requests
   REQUIRE(world.warnings.size() == 1);
   CHECK_THAT(world.warnings[0], Contains("/job:worker/task:0 does not come back"));
-  // It stays where it is, though the first is back.
+  // The step stays where it is, though the first worker has returned.
   world.is_there[0] = true;
   CHECK(world.end_of(world.start(), 1).ok());
 }
 
-TEST_CASE("a run that has begun is not moved: what it has done is not done twice") {
+TEST_CASE("a run that has begun is not moved, so that its effects are not repeated") {
   two_workers_world world;
   world.step = ***world.prepare(0);
   auto first = world.start();
@@ -169,7 +172,7 @@ TEST_CASE("a run that has begun is not moved: what it has done is not done twice
   CHECK(world.workers[1].handles == 0);
 }
 
-TEST_CASE("a task that is back in time keeps its steps") {
+TEST_CASE("a task that returns in time keeps its steps") {
   two_workers_world world;
   world.step = ***world.prepare(0);
   world.leave(0);
@@ -182,7 +185,7 @@ TEST_CASE("a task that is back in time keeps its steps") {
   CHECK(world.warnings.empty());
 }
 
-TEST_CASE("runs of less time than a task is waited for find another in the end") {
+TEST_CASE("runs with deadlines shorter than the wait for a task move to another task in the end") {
   two_workers_world world;
   world.step = ***world.prepare(0);
   world.leave(0);
@@ -201,7 +204,8 @@ TEST_CASE("runs of less time than a task is waited for find another in the end")
   CHECK(world.workers[1].handles == 1);
 }
 
-TEST_CASE("what is prepared while the first worker is away runs on the second, until it is back") {
+TEST_CASE(
+    "steps prepared while the first worker is away run on the second until the first returns") {
   two_workers_world world;
   world.is_there[0] = false;
   auto first = world.prepare(0);
@@ -214,40 +218,40 @@ TEST_CASE("what is prepared while the first worker is away runs on the second, u
   CHECK(world.warnings.size() == 1);
   world.is_there[0] = true;
   world.pass_by(2s);
-  (void)world.prepare(0); // looks for it
+  (void)world.prepare(0); // looks for the worker
   world.pass_by(1s);
   world.step = ***world.prepare(0);
   CHECK(world.end_of(world.start(), 0).ok());
 }
 
-TEST_CASE("a step goes nowhere while no task is there, and to the first that comes") {
-  for (size_t comes : {0, 1}) {
-    CAPTURE(comes);
+TEST_CASE("a step is not placed while no task runs, and then on the first task that starts") {
+  for (size_t returning_worker : {0, 1}) {
+    CAPTURE(returning_worker);
     two_workers_world world;
     world.is_there[0] = world.is_there[1] = false; // a cluster that has not started yet
-    auto box = world.prepare(0);
+    auto answer = world.prepare(0);
     world.pass_by(7s);
-    CHECK(!*box);
-    world.is_there[comes] = true;
-    world.pass_by(comes == 0 ? 100ms : 11s);
-    REQUIRE(*box);
-    REQUIRE((*box)->ok());
-    world.step = ***box;
-    CHECK(world.end_of(world.start(), comes).ok());
-    CHECK(world.warnings.size() == comes);
+    CHECK(!*answer);
+    world.is_there[returning_worker] = true;
+    world.pass_by(returning_worker == 0 ? 100ms : 11s);
+    REQUIRE(*answer);
+    REQUIRE((*answer)->ok());
+    world.step = ***answer;
+    CHECK(world.end_of(world.start(), returning_worker).ok());
+    CHECK(world.warnings.size() == returning_worker);
   }
 }
 
-TEST_CASE("nodes that name a task, and state, wait for it") {
-  for (size_t which : {1, 2}) {
-    CAPTURE(which);
+TEST_CASE("nodes that name a task, and state, wait for that task") {
+  for (size_t lost_worker : {1, 2}) {
+    CAPTURE(lost_worker);
     two_workers_world world;
     world.is_there[0] = false;
-    auto box = world.prepare(which);
+    auto answer = world.prepare(lost_worker);
     world.pass_by(21s);
-    REQUIRE(*box);
-    CHECK((*box)->status().kind() == error_kind::unavailable);
-    CHECK_THAT((*box)->status().message(), Contains("/job:worker/task:0"));
+    REQUIRE(*answer);
+    CHECK((*answer)->status().kind() == error_kind::unavailable);
+    CHECK_THAT((*answer)->status().message(), Contains("/job:worker/task:0"));
     CHECK(world.workers[1].handles == 0);
   }
 }

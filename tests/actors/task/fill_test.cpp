@@ -1,4 +1,4 @@
-// A worker that waits to be filled, and the connections of those that fill it.
+// A worker that must be filled before it serves, and the connections that fill it.
 #include "tests/support/worker_world.hpp"
 
 namespace troupe::test::fill_test {
@@ -12,8 +12,8 @@ const text_case puts{"q = FIFOQueue component_types=[i32] shapes=[[]] shared_nam
 
 struct waiting_world : worker_world {
   waiting_world() { server->filling().await(now(), 60s); }
-  status run_as(const connection_ptr& who, bool fills) {
-    from_peer(graph_of(puts, 0), who);
+  status run_as(const connection_ptr& filler, bool fills) {
+    from_peer(graph_of(puts, 0), filler);
     auto handle = std::get<register_reply>(sent.back()).handle;
     from_peer(run_step{.request = ++steps_run,
                        .handle = handle,
@@ -21,35 +21,35 @@ struct waiting_world : worker_world {
                        .deadline_ms = 1000,
                        .feeds = {},
                        .fills = fills},
-              who);
+              filler);
     return std::get<step_done>(sent.back()).outcome;
   }
-  fill_stage said() const { return std::get<step_done>(sent.back()).fill; }
+  fill_stage last_stage() const { return std::get<step_done>(sent.back()).fill; }
   uint64_t steps_run = 0;
 };
 
 } // namespace
 
-TEST_CASE("who is gone fills a task no longer, and the next one may") {
+TEST_CASE("a client that has disconnected fills a task no longer, and the next client may") {
   waiting_world world;
   auto second = worker_world::connect();
   second->peer = "client 6";
   CHECK(world.run_as(world.connection, false).kind() == error_kind::unavailable);
-  CHECK(world.said() == fill_stage::awaited);
+  CHECK(world.last_stage() == fill_stage::awaited);
   CHECK(world.run_as(world.connection, true));
-  CHECK(world.said() == fill_stage::by_asker);
-  auto other = world.run_as(second, true);
-  CHECK(world.said() == fill_stage::by_another);
-  CHECK(other.kind() == error_kind::unavailable);
-  CHECK_THAT(other.message(), Contains("/job:worker/task:0") && Contains("client 5 does so"));
+  CHECK(world.last_stage() == fill_stage::by_asker);
+  auto refused_run = world.run_as(second, true);
+  CHECK(world.last_stage() == fill_stage::by_another);
+  CHECK(refused_run.kind() == error_kind::unavailable);
+  CHECK_THAT(refused_run.message(), Contains("/job:worker/task:0") && Contains("client 5 does so"));
   world.lose(*world.connection);
-  CHECK(world.server->filling().closed()); // it had not ended
+  CHECK(world.server->filling().closed()); // the fill had not ended
   CHECK(world.run_as(second, true));
   CHECK(world.run_as(second, false).kind() == error_kind::unavailable);
   world.from_peer(fill_end{77, true}, second);
   CHECK(std::get<reply>(world.sent.back()).request == 77);
   CHECK(world.run_as(second, false));
-  CHECK(world.said() == fill_stage::over);
+  CHECK(world.last_stage() == fill_stage::over);
   CHECK(world.run_as(worker_world::connect(), false));
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("a connection that ends while its step is admitted fills a task no lon
   CHECK(world.run_as(second, true));
 }
 
-TEST_CASE("what is said to be filled by who has filled nothing is not") {
+TEST_CASE("a report of a fill by a client that has filled nothing is ignored") {
   waiting_world world;
   world.from_peer(fill_end{77, true});
   CHECK(std::get<reply>(world.sent.back()).outcome.ok());

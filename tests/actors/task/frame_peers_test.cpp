@@ -1,18 +1,18 @@
-// What peers say of frames: registrations, and the turns of loops that they begin.
+// Peers' messages about loop frames: registrations, and iterations that peers begin.
 #include "tests/support/worker_world.hpp"
 #include "troupe/actors/execution/frames.hpp"
 
 namespace troupe::test::frame_peers_test {
 namespace {
 
-constexpr const char* here = "/job:worker/task:0/device:cpu:0";
+constexpr const char* own_device = "/job:worker/task:0/device:cpu:0";
 
 registered_partition part_of(const graph& nodes, uint32_t frame = 0, uint32_t function = 0) {
-  return {here, value_or_throw(write_graph(nodes)), frame, function,
+  return {own_device, value_or_throw(write_graph(nodes)), frame, function,
           "While 'train' (model.cpp:12)"};
 }
 
-// A graph of one node that takes nothing.
+// A graph of one node without inputs.
 registered_partition part_of(node_spec spec, uint32_t frame = 0, uint32_t function = 0) {
   graph nodes{library()};
   throw_if_failed(nodes.add(std::move(spec)).status());
@@ -34,45 +34,47 @@ node_spec frame_node(int64_t number, int64_t orders = 0, std::vector<int64_t> un
 
 } // namespace
 
-TEST_CASE("a worker does not believe what peers say of frames") {
+TEST_CASE("a worker rejects invalid frame registrations of peers") {
   worker_world world;
   auto refusal = [&](std::vector<registered_partition> parts) {
-    register_graph what;
-    what.partitions = std::move(parts);
-    world.from_peer(std::move(what));
+    register_graph registration;
+    registration.partitions = std::move(parts);
+    world.from_peer(std::move(registration));
     const auto& reply = std::get<register_reply>(world.sent.back());
     CHECK(!reply.outcome.ok());
     return reply.outcome.message();
   };
-  auto nothing = [](uint32_t frame, uint32_t function) {
+  auto empty_part = [](uint32_t frame, uint32_t function) {
     return part_of({.op = "NoOp"}, frame, function);
   };
-  CHECK_THAT(refusal({nothing(0, 0), nothing(1, UINT32_MAX)}),
+  CHECK_THAT(refusal({empty_part(0, 0), empty_part(1, UINT32_MAX)}),
              Catch::Contains("there is no function 4294967295 of frame 1"));
-  CHECK_THAT(refusal({nothing(0, 0), nothing(0, 1)}),
+  CHECK_THAT(refusal({empty_part(0, 0), empty_part(0, 1)}),
              Catch::Contains("there is no function 1 of frame 0"));
   CHECK_THAT(refusal({part_of(frame_node(1))}), Catch::Contains("functions are missing"));
-  CHECK_THAT(refusal({part_of(frame_node(1)), nothing(1, 0)}),
+  CHECK_THAT(refusal({part_of(frame_node(1)), empty_part(1, 0)}),
              Catch::Contains("its functions are not those of a While"));
-  CHECK_THAT(refusal({part_of(frame_node(1)), nothing(1, 0), nothing(1, 1)}),
+  CHECK_THAT(refusal({part_of(frame_node(1)), empty_part(1, 0), empty_part(1, 1)}),
              Catch::Contains("function 0 gives 0 results, must give 1"));
-  CHECK_THAT(refusal({part_of(frame_node(1, 0, {0})), nothing(1, 0), nothing(1, 1)}),
+  CHECK_THAT(refusal({part_of(frame_node(1, 0, {0})), empty_part(1, 0), empty_part(1, 1)}),
              Catch::Contains("result 0 cannot be unchanged"));
-  CHECK_THAT(refusal({part_of(frame_node(1, int64_t{1} << 62)), nothing(1, 0), nothing(1, 1)}),
-             Catch::Contains("for their order"));
-  CHECK_THAT(refusal({part_of(frame_node(1)), nothing(1, 0), part_of(frame_node(1), 1, 1)}),
+  CHECK_THAT(
+      refusal({part_of(frame_node(1, int64_t{1} << 62)), empty_part(1, 0), empty_part(1, 1)}),
+      Catch::Contains("for their order"));
+  CHECK_THAT(refusal({part_of(frame_node(1)), empty_part(1, 0), part_of(frame_node(1), 1, 1)}),
              Catch::Contains("frame 1 lies within frame 1"));
 }
 
-TEST_CASE("a worker does not believe the turns of loops that peers begin") {
+TEST_CASE("a worker rejects invalid loop iterations of peers") {
   worker_world world;
-  register_graph what;
-  what.partitions = {part_of({.op = "_RecvControl",
-                              .attrs = {{"key", 5}, {"from", "/job:ps/task:0/device:cpu:0"}}}),
-                     part_of({.op = "_RecvControl",
-                              .attrs = {{"key", 6}, {"from", "/job:ps/task:0/device:cpu:0"}}},
-                             1, 1)};
-  world.from_peer(std::move(what));
+  register_graph registration;
+  registration.partitions = {
+      part_of(
+          {.op = "_RecvControl", .attrs = {{"key", 5}, {"from", "/job:ps/task:0/device:cpu:0"}}}),
+      part_of(
+          {.op = "_RecvControl", .attrs = {{"key", 6}, {"from", "/job:ps/task:0/device:cpu:0"}}}, 1,
+          1)};
+  world.from_peer(std::move(registration));
   const auto reply = std::get<register_reply>(world.sent.back());
   INFO(reply.outcome);
   REQUIRE(reply.outcome.ok());
@@ -88,38 +90,38 @@ TEST_CASE("a worker does not believe the turns of loops that peers begin") {
     world.steps.push({{0, last}, key, false, std::move(value), frame, run}, nullptr);
     world.run();
   };
-  auto turn = [](int64_t function, int64_t number) {
+  auto iteration = [](int64_t function, int64_t number) {
     return tensor::vector<int64_t>({function, number});
   };
   auto outcome = [&]() -> std::string {
-    auto* done = std::get_if<step_done>(&world.sent.back());
-    return !done || done->request != last ? "it runs"
-           : done->outcome                ? ""
-                                          : done->outcome.message();
+    auto* done_reply = std::get_if<step_done>(&world.sent.back());
+    return !done_reply || done_reply->request != last ? "it runs"
+           : done_reply->outcome                      ? ""
+                                                      : done_reply->outcome.message();
   };
-  // All is well, whatever comes first.
+  // Valid messages in any order.
   begin();
-  push(begin_run_key, 1, 1, turn(0, -1)); // others have something to do
+  push(begin_run_key, 1, 1, iteration(0, -1)); // other tasks have work in this iteration
   push(6, 1, 2);
-  push(begin_run_key, 1, 2, turn(1, 0));
+  push(begin_run_key, 1, 2, iteration(1, 0));
   push(5, 0, 0);
   CHECK(outcome() == "");
   begin();
-  push(begin_run_key, 1, 1, turn(1, 0));
+  push(begin_run_key, 1, 1, iteration(1, 0));
   push(5, 0, 0);
-  CHECK(outcome() == "it runs"); // a turn is under way
+  CHECK(outcome() == "it runs"); // an iteration is under way
   push(6, 1, 1);
   CHECK(outcome() == "");
-  // What must not come.
+  // Invalid messages.
   begin();
   push(begin_run_key, 1, 1, tensor::scalar(1));
   CHECK_THAT(outcome(), Catch::Contains("without the number of a function"));
   begin();
-  push(begin_run_key, 2, 1, turn(1, 0));
+  push(begin_run_key, 2, 1, iteration(1, 0));
   CHECK_THAT(outcome(), Catch::Contains("frame 2, which the step does not have"));
   begin();
-  push(begin_run_key, 1, 1, turn(1, 0));
-  push(begin_run_key, 1, 1, turn(1, 0));
+  push(begin_run_key, 1, 1, iteration(1, 0));
+  push(begin_run_key, 1, 1, iteration(1, 0));
   CHECK_THAT(outcome(), Catch::Contains("began twice"));
   begin();
   push(7, 1, 1);

@@ -1,4 +1,5 @@
-// What a step took of a queue is spent only if all of the step ends well, on all tasks.
+// An element that a step took from a queue is consumed only if the whole step succeeds, on all
+// tasks.
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
@@ -20,7 +21,7 @@ int32_t int_of(const result<std::vector<tensor>>& fetched) {
   return *fetched->at(0).data<int32_t>();
 }
 
-// Waits until a task has closed a connection: it hears of the loss before.
+// Waits until a task has closed a connection: the task is notified of the loss before.
 void await_fewer(const task_process& task, int descriptors) {
   auto end = clock_type::now() + 10s;
   while (footprint_of(task.pid()).descriptors >= descriptors && clock_type::now() < end)
@@ -30,7 +31,7 @@ void await_fewer(const task_process& task, int descriptors) {
 
 } // namespace
 
-TEST_CASE("what a step took is there again when its answer is too long to be sent") {
+TEST_CASE("a dequeued element is returned when the step's answer is too long to be sent") {
   watchdog watch;
   auto cluster = make_cluster(1);
   task_process zero{cluster, {"worker", 0}};
@@ -42,7 +43,7 @@ target put
 run
 get = QueueDequeue(q) component_types=[i32]
 )";
-  for (int i = 0; i < 30'000; ++i) // more than 1 MiB of an answer
+  for (int i = 0; i < 30'000; ++i) // an answer of more than 1 MiB
     steps += "fetch get\n";
   text_case text{steps + "run\nsize = QueueSize(q)\nfetch size\n"};
   enum { put, take, size };
@@ -51,7 +52,7 @@ get = QueueDequeue(q) component_types=[i32]
   CHECK(int_of(run(*client, text, size, 10s)) == 1);
 }
 
-TEST_CASE("what a step took is there again when its part on another task fails") {
+TEST_CASE("a dequeued element is returned when the step's part on another task fails") {
   watchdog watch;
   auto cluster = make_cluster(2);
   task_process zero{cluster, {"worker", 0}}, one{cluster, {"worker", 1}};
@@ -78,14 +79,14 @@ fetch size
     CHECK(run(*client, text, fail, 10s).status().kind() == error_kind::invalid_argument);
     CHECK(int_of(run(*client, text, size, 10s)) == 3);
   }
-  for (int wanted : {1, 2}) { // in their order, and each once
-    CHECK(int_of(run(*client, text, take, 10s)) == -wanted);
+  for (int expected_value : {1, 2}) { // in their order, and each once
+    CHECK(int_of(run(*client, text, take, 10s)) == -expected_value);
     CHECK(run(*client, text, fail, 10s).status().kind() == error_kind::invalid_argument);
   }
   CHECK(int_of(run(*client, text, size, 10s)) == 1);
 }
 
-TEST_CASE("what the steps of a client took stays spent when the client has gone") {
+TEST_CASE("elements that a client's completed steps took stay consumed after the client has gone") {
   watchdog watch;
   auto cluster = make_cluster(2);
   task_process zero{cluster, {"worker", 0}}, one{cluster, {"worker", 1}};
@@ -112,7 +113,7 @@ fetch size
   CHECK(int_of(run(*watcher, text, 2, 10s)) == 1);
 }
 
-TEST_CASE("what a client took whose step still runs elsewhere is there again when it is killed") {
+TEST_CASE("an element that a client's unfinished step took is returned when the client is killed") {
   watchdog watch;
   auto cluster = make_cluster(2);
   task_process zero{cluster, {"worker", 0}}, one{cluster, {"worker", 1}};
@@ -136,11 +137,12 @@ fetch get
   CHECK(int_of(run(*client, text, 2, 10s)) == 7);
 }
 
-TEST_CASE("a lock is held until the whole step has ended, on whatever tasks it runs") {
+TEST_CASE("a lock is held until the whole step has ended, on all its tasks") {
   watchdog watch;
   auto cluster = make_cluster(2);
-  auto zero = start_task(cluster, {"worker", 0}), one = start_task(cluster, {"worker", 1});
-  auto holder = connect_to(cluster), other = connect_to(cluster);
+  auto first_task = start_task(cluster, {"worker", 0}),
+       second_task = start_task(cluster, {"worker", 1});
+  auto holder = connect_to(cluster), other_client = connect_to(cluster);
   text_case text{R"(
 m = MutexV2 shared_name="m" @"/job:worker/task:0"
 lock = MutexLock(m)
@@ -161,12 +163,12 @@ news = QueueDequeue(begun) component_types=[i32]
 fetch news
 )"};
   enum { hold, lock, open, news };
-  std::jthread holds{[&] { CHECK(int_of(run(*holder, text, hold, 20s)) == 5); }};
-  CHECK(int_of(run(*other, text, news, 10s)) == 1);
+  std::jthread holding_run{[&] { CHECK(int_of(run(*holder, text, hold, 20s)) == 5); }};
+  CHECK(int_of(run(*other_client, text, news, 10s)) == 1);
   for (int i = 0; i < 3; ++i)
-    CHECK(run(*other, text, lock, 200ms).status().kind() == error_kind::deadline_exceeded);
-  CHECK(run(*other, text, open, 10s).ok());
-  CHECK(run(*other, text, lock, 10s).ok());
+    CHECK(run(*other_client, text, lock, 200ms).status().kind() == error_kind::deadline_exceeded);
+  CHECK(run(*other_client, text, open, 10s).ok());
+  CHECK(run(*other_client, text, lock, 10s).ok());
 }
 
 } // namespace troupe::test::give_back_test

@@ -1,9 +1,9 @@
-// What a task lets steps take that others ask for: memory of feeds, and time.
+// Limits on the memory of feeds and on the time that remote steps take.
 #include "tests/support/worker_world.hpp"
 
 namespace troupe::test::step_limits_test {
 
-TEST_CASE("steps of one connection hold so many bytes of feeds, and no more") {
+TEST_CASE("the steps of one connection hold a limited number of bytes of feeds") {
   worker_world world;
   text_case text{R"(
 q = FIFOQueue component_types=[i32] shapes=[[]]
@@ -21,10 +21,10 @@ fetch n
                              .step = {0, step},
                              .deadline_ms = 60'000,
                              .feeds = {{0, x}}});
-    auto* done = world.sent.empty() ? nullptr : std::get_if<step_done>(&world.sent.back());
-    return done ? done->outcome : status{};
+    auto* reply = world.sent.empty() ? nullptr : std::get_if<step_done>(&world.sent.back());
+    return reply ? reply->outcome : status{};
   };
-  // Of its memory nothing is touched.
+  // The tensor's memory is not touched.
   auto half = *tensor::make(dtype::f32, shape{step_server::max_fed / 8 + 1});
   CHECK(begin(1, half).ok());
   auto refused = begin(2, half);
@@ -37,7 +37,7 @@ fetch n
   CHECK(world.steps.size() == 2);
 }
 
-TEST_CASE("a kernel leaves off at its step's deadline, though nothing of it is cancelled") {
+TEST_CASE("a kernel stops at its step's deadline, also without a cancellation") {
   worker_world world;
   text_case text{R"(
 a = Fill(i32[3000, 3000], f32(1))
@@ -48,9 +48,9 @@ fetch s
   auto handle = world.register_from_peer(text);
   world.from_peer(
       run_step{.request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = 20, .feeds = {}});
-  auto* done = std::get_if<step_done>(&world.sent.back());
-  REQUIRE(done);
-  CHECK(done->outcome.kind() == error_kind::deadline_exceeded);
+  auto* reply = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(reply);
+  CHECK(reply->outcome.kind() == error_kind::deadline_exceeded);
 }
 
 } // namespace troupe::test::step_limits_test

@@ -20,74 +20,75 @@ size = QueueSize(q)
 fetch size
 )";
 
-int fetched_int(const answer_box<step_result>& box) {
-  REQUIRE(*box);
-  REQUIRE(**box);
-  INFO((**box)->outcome);
-  REQUIRE((**box)->outcome.ok());
-  return *(**box)->fetches.at(0).value.data<int32_t>();
+int fetched_int(const answer_box<step_result>& answer) {
+  REQUIRE(*answer);
+  REQUIRE(**answer);
+  INFO((**answer)->outcome);
+  REQUIRE((**answer)->outcome.ok());
+  return *(**answer)->fetches.at(0).value.data<int32_t>();
 }
 
-status outcome_of(const answer_box<step_result>& box) {
-  REQUIRE(*box);
-  return **box ? (**box)->outcome : (**box).status();
+status outcome_of(const answer_box<step_result>& answer) {
+  REQUIRE(*answer);
+  return **answer ? (**answer)->outcome : (**answer).status();
 }
 
 } // namespace
 
-TEST_CASE("a worker runs what was registered, as often as asked") {
+TEST_CASE("a worker runs a registered program as often as requested") {
   worker_world world;
   text_case text{"x = Placeholder dtype=i32 shape=[]\ny = Neg(x)\nfeed x = i32(1)\nfetch y"};
-  auto made = world.register_it(text);
-  REQUIRE(made);
-  CHECK(fetched_int(world.begin(made->handle, 1, {{0, tensor::scalar(5)}})) == -5);
-  CHECK(fetched_int(world.begin(made->handle, 2, {{0, tensor::scalar(6)}})) == -6);
+  auto registration = world.register_it(text);
+  REQUIRE(registration);
+  CHECK(fetched_int(world.begin(registration->handle, 1, {{0, tensor::scalar(5)}})) == -5);
+  CHECK(fetched_int(world.begin(registration->handle, 2, {{0, tensor::scalar(6)}})) == -6);
   CHECK(world.steps.size() == 0);
-  made = status{error_kind::cancelled, ""};
+  registration = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("instances that no step has used for a while go") {
+TEST_CASE("instances that no step has used for a while are released") {
   worker_world world;
-  auto made = world.register_it(text_case{queue}, 0);
-  auto put = world.register_it(text_case{queue}, 1);
-  REQUIRE(made);
-  REQUIRE(put);
+  auto get_program = world.register_it(text_case{queue}, 0);
+  auto put_program = world.register_it(text_case{queue}, 1);
+  REQUIRE(get_program);
+  REQUIRE(put_program);
   for (uint64_t step = 1; step <= 5; ++step)
-    world.begin(made->handle, step);
+    world.begin(get_program->handle, step);
   for (uint64_t step = 11; step <= 15; ++step)
-    world.begin(put->handle, step);
-  CHECK(made->program->idle() == 5);
+    world.begin(put_program->handle, step);
+  CHECK(get_program->program->idle() == 5);
   world.pass(9s);
-  CHECK(made->program->idle() == 5);
+  CHECK(get_program->program->idle() == 5);
   for (int i = 0; i < 3; ++i)
     world.pass(10s);
-  CHECK(made->program->idle() == 0);
-  made = put = status{error_kind::cancelled, ""};
+  CHECK(get_program->program->idle() == 0);
+  get_program = put_program = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("a worker does not believe the feeds that it is sent") {
+TEST_CASE("a worker checks the feeds that it receives") {
   worker_world world;
   text_case text{"x = Placeholder dtype=i32 shape=[]\ny = Neg(x)\nfeed x = i32(1)\nfetch y"};
-  auto made = world.register_it(text);
-  REQUIRE(made);
-  CHECK(outcome_of(world.begin(made->handle, 1)).kind() == error_kind::invalid_argument);
-  auto wrong = outcome_of(world.begin(made->handle, 2, {{0, tensor::scalar(1.0f)}}));
-  INFO(wrong);
-  CHECK(wrong.message().find("must be fed with i32[]") != std::string::npos);
-  CHECK(wrong.message().find("/job:worker/task:0") != std::string::npos);
-  auto shaped = outcome_of(world.begin(made->handle, 3, {{0, tensor::vector<int32_t>({1, 2})}}));
+  auto registration = world.register_it(text);
+  REQUIRE(registration);
+  CHECK(outcome_of(world.begin(registration->handle, 1)).kind() == error_kind::invalid_argument);
+  auto outcome = outcome_of(world.begin(registration->handle, 2, {{0, tensor::scalar(1.0f)}}));
+  INFO(outcome);
+  CHECK(outcome.message().find("must be fed with i32[]") != std::string::npos);
+  CHECK(outcome.message().find("/job:worker/task:0") != std::string::npos);
+  auto shaped =
+      outcome_of(world.begin(registration->handle, 3, {{0, tensor::vector<int32_t>({1, 2})}}));
   CHECK(shaped.kind() == error_kind::invalid_argument);
-  made = status{error_kind::cancelled, ""};
+  registration = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("a program that a worker does not know may be one from before its restart") {
+TEST_CASE("a handle that a worker does not know may be from before its restart") {
   worker_world world;
-  auto why = outcome_of(world.begin(99, 1));
-  CHECK(why.kind() == error_kind::aborted);
-  CHECK(why.message().find("/job:worker/task:0") != std::string::npos);
+  auto outcome = outcome_of(world.begin(99, 1));
+  CHECK(outcome.kind() == error_kind::aborted);
+  CHECK(outcome.message().find("/job:worker/task:0") != std::string::npos);
 }
 
-TEST_CASE("a step that nobody waits for any more ends soon after its deadline") {
+TEST_CASE("a step without a waiting requester ends soon after its deadline") {
   worker_world world;
   text_case text{queue};
   auto handle = world.register_from_peer(text);
@@ -96,49 +97,48 @@ TEST_CASE("a step that nobody waits for any more ends soon after its deadline") 
   CHECK(world.steps.size() == 1);
   world.from_peer(cancel_step{{0, 1}, failure(error_kind::deadline_exceeded, "not wanted")});
   CHECK(world.steps.size() == 0);
-  auto* done = std::get_if<step_done>(&world.sent.back());
-  REQUIRE(done);
-  CHECK(done->request == 3);
-  CHECK(done->outcome.kind() == error_kind::deadline_exceeded);
+  auto* reply = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(reply);
+  CHECK(reply->request == 3);
+  CHECK(reply->outcome.kind() == error_kind::deadline_exceeded);
 }
 
-TEST_CASE("a step that is cancelled before it comes does not run") {
+TEST_CASE("a step that is cancelled before it arrives does not run") {
   worker_world world;
   text_case text{queue};
   auto handle = world.register_from_peer(text);
   world.from_peer(cancel_step{{0, 8}, failure(error_kind::cancelled, "not wanted")});
   world.from_peer(
       run_step{.request = 4, .handle = handle, .step = {0, 8}, .deadline_ms = 1000, .feeds = {}});
-  auto* done = std::get_if<step_done>(&world.sent.back());
-  REQUIRE(done);
-  CHECK(done->outcome.message().find("not wanted") != std::string::npos);
+  auto* reply = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(reply);
+  CHECK(reply->outcome.message().find("not wanted") != std::string::npos);
   CHECK(world.steps.size() == 0);
 }
 
-TEST_CASE(
-    "a client that is gone takes its steps and programs with it, and leaves queues as they were") {
+TEST_CASE("a client that disconnects ends its steps and programs, and leaves queues as they were") {
   worker_world world;
   text_case text{queue};
-  auto mine = world.register_it(text, 1), asks = world.register_it(text, 2);
+  auto own_program = world.register_it(text, 1), asks = world.register_it(text, 2);
   auto handle = world.register_from_peer(text);
   world.from_peer(
       run_step{.request = 4, .handle = handle, .step = {0, 8}, .deadline_ms = 60'000, .feeds = {}});
   CHECK(world.steps.size() == 1);
   world.lose(*world.connection);
   CHECK(world.steps.size() == 0);
-  CHECK(outcome_of(world.begin(mine->handle, 9)).ok());
+  CHECK(outcome_of(world.begin(own_program->handle, 9)).ok());
   CHECK(fetched_int(world.begin(asks->handle, 10)) == 1);
   CHECK(world.run_from_peer(handle, 11).kind() == error_kind::aborted);
-  mine = asks = status{error_kind::cancelled, ""};
+  own_program = asks = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("the end of an old connection leaves what came by a new one of the same peer") {
+TEST_CASE("the end of an old connection keeps the programs of a new connection of the same peer") {
   worker_world world;
   text_case text{queue};
   auto old = world.register_from_peer(text, 1);
   auto before = std::exchange(world.connection, worker_world::connect());
   auto handle = world.register_from_peer(text, 1);
-  world.from_peer(deregister_graph{old}); // not its own
+  world.from_peer(deregister_graph{old}); // a program of another owner
   world.lose(*before);
   CHECK(world.run_from_peer(handle, 1).ok());
   CHECK(world.run_from_peer(old, 2).kind() == error_kind::aborted);
@@ -146,7 +146,7 @@ TEST_CASE("the end of an old connection leaves what came by a new one of the sam
   CHECK(world.run_from_peer(handle, 3).kind() == error_kind::aborted);
 }
 
-TEST_CASE("programs run for the connection that registered them, and for no other") {
+TEST_CASE("programs run only for the connection that registered them") {
   worker_world world;
   text_case text{queue};
   auto handle = world.register_from_peer(text, 1);
@@ -157,51 +157,51 @@ TEST_CASE("programs run for the connection that registered them, and for no othe
   CHECK(world.run_from_peer(handle, 2).ok());
 }
 
-TEST_CASE("what is registered for a connection that has ended is dropped") {
+TEST_CASE("a registration for a connection that has ended is dropped") {
   worker_world world;
   text_case text{queue};
-  auto what = world.graph_of(text, 1);
-  caf::anon_send(world.worker, incoming{what, world.peer, world.connection});
-  world.lose(*world.connection); // before the worker has looked at it
+  auto registration = world.graph_of(text, 1);
+  caf::anon_send(world.worker, incoming{registration, world.peer, world.connection});
+  world.lose(*world.connection); // before the worker has noticed the loss
   auto* reply = std::get_if<register_reply>(&world.sent.back());
   REQUIRE(reply);
   CHECK(reply->outcome.kind() == error_kind::aborted);
   CHECK(world.server->programs().size() == 0);
 }
 
-TEST_CASE("graphs of one connection that wait to be compiled are bounded") {
+TEST_CASE("the number of graphs of one connection that wait to be compiled is limited") {
   worker_world world;
   text_case text{queue};
-  auto what = world.graph_of(text, 1);
+  auto registration = world.graph_of(text, 1);
   for (int i = 0; i < 1100; ++i)
-    caf::anon_send(world.worker, incoming{what, world.peer, world.connection});
+    caf::anon_send(world.worker, incoming{registration, world.peer, world.connection});
   world.run();
   int registered = 0, refused = 0;
-  for (const auto& one : world.sent) {
-    const auto& outcome = std::get<register_reply>(one).outcome;
+  for (const auto& message : world.sent) {
+    const auto& outcome = std::get<register_reply>(message).outcome;
     registered += outcome.ok();
     refused += outcome.kind() == error_kind::resource_exhausted;
   }
   CHECK(registered >= 1024);
   CHECK(registered + refused == 1100);
   world.sent.clear();
-  world.from_peer(what);
+  world.from_peer(registration);
   CHECK(std::get<register_reply>(world.sent.back()).outcome.ok());
 }
 
 TEST_CASE("requests for another incarnation of a task are refused") {
   worker_world world;
   text_case text{queue};
-  auto what = world.graph_of(text, 1);
-  what.how.incarnation = incarnation - 1;
-  world.from_peer(what);
+  auto registration = world.graph_of(text, 1);
+  registration.how.incarnation = incarnation - 1;
+  world.from_peer(registration);
   CHECK(std::get<register_reply>(world.sent.back()).outcome.kind() == error_kind::unavailable);
   auto handle = world.register_from_peer(text, 1);
   CHECK(world.run_from_peer(handle, 1, incarnation - 1).kind() == error_kind::aborted);
   CHECK(world.run_from_peer(handle, 2, incarnation).ok());
 }
 
-TEST_CASE("steps of two sessions may have one number") {
+TEST_CASE("steps of two sessions may have the same number") {
   worker_world world;
   text_case text{queue};
   auto handle = world.register_from_peer(text, 0); // of session 0
@@ -215,19 +215,20 @@ TEST_CASE("steps of two sessions may have one number") {
   CHECK(world.steps.size() == 0);
 }
 
-TEST_CASE("a step whose deadline has passed when it comes does not begin") {
+TEST_CASE("a step whose deadline has passed on arrival does not begin") {
   worker_world world;
   text_case text{queue};
-  auto put = world.register_from_peer(text, 1);
+  auto put_handle = world.register_from_peer(text, 1);
   auto size = world.register_it(text, 2);
   REQUIRE(size);
   auto run = [&](uint64_t step, uint64_t ms) {
-    world.from_peer(run_step{.request = step, .handle = put, .step = {0, step}, .deadline_ms = ms});
+    world.from_peer(
+        run_step{.request = step, .handle = put_handle, .step = {0, step}, .deadline_ms = ms});
     return std::get<step_done>(world.sent.back()).outcome;
   };
-  auto late = run(1, 0);
-  CHECK(late.kind() == error_kind::deadline_exceeded);
-  CHECK(late.message().find("nothing of it has run") != std::string::npos);
+  auto late_outcome = run(1, 0);
+  CHECK(late_outcome.kind() == error_kind::deadline_exceeded);
+  CHECK(late_outcome.message().find("nothing of it has run") != std::string::npos);
   CHECK(world.steps.size() == 0);
   CHECK(fetched_int(world.begin(size->handle, 2)) == 0);
   CHECK(run(3, 1000).ok());
@@ -235,7 +236,7 @@ TEST_CASE("a step whose deadline has passed when it comes does not begin") {
   size = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("a step that was cancelled before it came changes nothing") {
+TEST_CASE("a step that was cancelled before it arrived changes nothing") {
   worker_world world;
   text_case text{R"(
 v = VariableV2 dtype=i32 shape=[]
@@ -248,20 +249,20 @@ run
 now = Identity(v)
 fetch now
 )"};
-  auto init = world.register_it(text, 0), more = world.register_it(text, 1),
+  auto init = world.register_it(text, 0), second_program = world.register_it(text, 1),
        now = world.register_it(text, 2);
   REQUIRE(outcome_of(world.begin(init->handle, 1)).ok());
   for (uint64_t step = 10; step < 30; ++step) {
     world.from_peer(cancel_step{{0, step}, failure(error_kind::cancelled, "not wanted")});
-    CHECK(outcome_of(world.begin(more->handle, step)).kind() == error_kind::cancelled);
+    CHECK(outcome_of(world.begin(second_program->handle, step)).kind() == error_kind::cancelled);
   }
   CHECK(fetched_int(world.begin(now->handle, 40)) == 0);
-  CHECK(outcome_of(world.begin(more->handle, 40)).message().find("has run already") !=
+  CHECK(outcome_of(world.begin(second_program->handle, 40)).message().find("has run already") !=
         std::string::npos);
-  init = more = now = status{error_kind::cancelled, ""};
+  init = second_program = now = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("a fetch of a huge index is refused before it takes memory") {
+TEST_CASE("a fetch with a huge index is refused before it takes memory") {
   worker_world world;
   graph nodes{library()};
   auto* value =
@@ -269,114 +270,114 @@ TEST_CASE("a fetch of a huge index is refused before it takes memory") {
   REQUIRE(nodes.add({.op = "_Fetch",
                      .inputs = {{value, 0}},
                      .attrs = {{"index", int64_t{4'294'967'294}}, {"T", dtype::i32}}}));
-  register_graph what;
-  what.partitions.push_back({"/job:worker/task:0/device:cpu:0", *write_graph(nodes)});
-  world.from_peer(std::move(what));
+  register_graph registration;
+  registration.partitions.push_back({"/job:worker/task:0/device:cpu:0", *write_graph(nodes)});
+  world.from_peer(std::move(registration));
   auto* reply = std::get_if<register_reply>(&world.sent.back());
   REQUIRE(reply);
   CHECK(reply->outcome.message().find("a fetch has index 4294967294, at most 65535 are allowed") !=
         std::string::npos);
 }
 
-TEST_CASE("a graph that was damaged on its way is refused, and the worker lives on") {
+TEST_CASE("a damaged graph is refused, and the worker lives on") {
   worker_world world;
-  register_graph what;
+  register_graph registration;
   auto noise = tensor::of<uint8_t>({5}, {1, 2, 3, 4, 5});
-  what.request = 6;
-  what.partitions.push_back({"/job:worker/task:0/device:cpu:0", noise});
-  world.from_peer(what);
+  registration.request = 6;
+  registration.partitions.push_back({"/job:worker/task:0/device:cpu:0", noise});
+  world.from_peer(registration);
   auto* reply = std::get_if<register_reply>(&world.sent.back());
   REQUIRE(reply);
   CHECK(reply->request == 6);
   CHECK(!reply->outcome.ok());
-  what.partitions[0].device = "/job:worker/task:0/device:gpu:7";
-  world.from_peer(what);
+  registration.partitions[0].device = "/job:worker/task:0/device:gpu:7";
+  world.from_peer(registration);
   CHECK(!std::get<register_reply>(world.sent.back()).outcome.ok());
   text_case text{"x = Neg(i32(3))\nfetch x"};
-  auto made = world.register_it(text);
-  REQUIRE(made);
-  CHECK(fetched_int(world.begin(made->handle, 1)) == -3);
-  made = status{error_kind::cancelled, ""};
+  auto registered_program = world.register_it(text);
+  REQUIRE(registered_program);
+  CHECK(fetched_int(world.begin(registered_program->handle, 1)) == -3);
+  registered_program = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("tensors from peers may come before their step, twice unwanted, or damaged") {
+TEST_CASE("tensors from peers may arrive before their step, twice, or damaged") {
   worker_world world;
   text_case text{R"(
 v = VariableV2 dtype=f32 shape=[2] @"/job:ps/task:0"
 y = Neg(v) @"/job:worker/task:0"
 fetch y
 )"};
-  auto made = world.register_it(text);
-  REQUIRE(made);
+  auto registration = world.register_it(text);
+  REQUIRE(registration);
   auto value = tensor::vector<float>({3, 3});
-  auto push = [&](uint64_t step, uint32_t key, tensor with) {
-    world.steps.push(tensor_push{{0, step}, key, false, std::move(with)}, nullptr);
+  auto push = [&](uint64_t step, uint32_t key, tensor pushed) {
+    world.steps.push(tensor_push{{0, step}, key, false, std::move(pushed)}, nullptr);
     world.run();
   };
   uint32_t key = UINT32_MAX;
   for (const auto& part : world.cut_for(text))
-    for (const auto& at : part.nodes->nodes())
-      if (at->op().name == "_Recv")
-        key = static_cast<uint32_t>(at->attr<int64_t>("key"));
+    for (const auto& graph_node : part.nodes->nodes())
+      if (graph_node->op().name == "_Recv")
+        key = static_cast<uint32_t>(graph_node->attr<int64_t>("key"));
   push(1, key, value);
-  auto early = world.begin(made->handle, 1);
-  INFO(outcome_of(early));
-  REQUIRE(outcome_of(early).ok());
-  CHECK((**early)->fetches.at(0).value.data<float>()[1] == -3.0f);
+  auto early_answer = world.begin(registration->handle, 1);
+  INFO(outcome_of(early_answer));
+  REQUIRE(outcome_of(early_answer).ok());
+  CHECK((**early_answer)->fetches.at(0).value.data<float>()[1] == -3.0f);
   push(1, key, value); // late: dropped
-  auto wrong = world.begin(made->handle, 2);
-  CHECK(!*wrong);
+  auto outcome = world.begin(registration->handle, 2);
+  CHECK(!*outcome);
   push(2, key, tensor::scalar(1));
-  CHECK(outcome_of(wrong).kind() == error_kind::invalid_argument);
-  auto unknown = world.begin(made->handle, 3);
+  CHECK(outcome_of(outcome).kind() == error_kind::invalid_argument);
+  auto unknown = world.begin(registration->handle, 3);
   push(3, key + 77, value);
   CHECK(outcome_of(unknown).kind() == error_kind::invalid_argument);
-  auto lost = world.begin(made->handle, 4);
+  auto lost = world.begin(registration->handle, 4);
   auto ps = worker_world::connect();
   ps->peer = "/job:ps/task:0";
   world.lose(*ps);
   CHECK(outcome_of(lost).kind() == error_kind::unavailable);
   CHECK(outcome_of(lost).message().find("/job:ps/task:0") != std::string::npos);
   CHECK(world.steps.size() == 0);
-  made = status{error_kind::cancelled, ""};
+  registration = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE("what comes early is kept, however many steps have ended before") {
+TEST_CASE("tensors that arrive early are kept, however many steps have ended before") {
   worker_world world;
   text_case text{R"(
 v = VariableV2 dtype=f32 shape=[2] @"/job:ps/task:0"
 y = Neg(v) @"/job:worker/task:0"
 fetch y
 )"};
-  auto made = world.register_it(text);
-  REQUIRE(made);
+  auto registration = world.register_it(text);
+  REQUIRE(registration);
   uint32_t key = UINT32_MAX;
   for (const auto& part : world.cut_for(text))
-    for (const auto& at : part.nodes->nodes())
-      if (at->op().name == "_Recv")
-        key = static_cast<uint32_t>(at->attr<int64_t>("key"));
+    for (const auto& graph_node : part.nodes->nodes())
+      if (graph_node->op().name == "_Recv")
+        key = static_cast<uint32_t>(graph_node->attr<int64_t>("key"));
   auto push = [&](uint64_t step) {
     world.steps.push(tensor_push{{0, step}, key, false, tensor::vector<float>({3, 3})}, nullptr);
   };
   constexpr uint64_t steps = 80'000; // more than a worker remembers
   for (uint64_t step = 1; step <= steps; ++step) {
     push(step);
-    auto box = world.begin(made->handle, step);
-    REQUIRE(*box);
+    auto answer = world.begin(registration->handle, step);
+    REQUIRE(*answer);
+    // Their deadlines pass.
     if (step % 20'000 == 0)
-      world.pass(5s); // their deadlines pass
+      world.pass(5s);
   }
   world.pass(5s);
   CHECK(world.timers() < 5);
   push(steps + 1);
-  auto box = world.begin(made->handle, steps + 1);
-  INFO(outcome_of(box));
-  CHECK(outcome_of(box).ok());
-  made = status{error_kind::cancelled, ""};
+  auto answer = world.begin(registration->handle, steps + 1);
+  INFO(outcome_of(answer));
+  CHECK(outcome_of(answer).ok());
+  registration = status{error_kind::cancelled, ""};
 }
 
-TEST_CASE(
-    "a step that came from another process ends soon after its deadline, with nobody asking") {
+TEST_CASE("a step from another process ends soon after its deadline, without a request") {
   worker_world world;
   text_case text{queue};
   auto handle = world.register_from_peer(text);
@@ -388,9 +389,9 @@ TEST_CASE(
   for (int i = 0; i < 4; ++i)
     world.pass(250ms);
   CHECK(world.steps.size() == 0);
-  auto* done = std::get_if<step_done>(&world.sent.back());
-  REQUIRE(done);
-  CHECK(done->outcome.kind() == error_kind::deadline_exceeded);
+  auto* reply = std::get_if<step_done>(&world.sent.back());
+  REQUIRE(reply);
+  CHECK(reply->outcome.kind() == error_kind::deadline_exceeded);
 }
 
 TEST_CASE("a step without a deadline is not overdue") {
@@ -404,13 +405,14 @@ TEST_CASE("a step without a deadline is not overdue") {
   CHECK(world.steps.size() == 1);
 }
 
-TEST_CASE("what a step took waits for the end of the whole step, which its connection says") {
+TEST_CASE(
+    "an element that a step took stays reserved until its connection reports the step's end") {
   worker_world world;
   text_case text{queue};
   enum { get, put };
-  auto other = worker_world::connect();
+  auto other_connection = worker_world::connect();
   auto take = world.register_from_peer(text, get), give = world.register_from_peer(text, put);
-  world.from_peer(world.graph_of(text, get), other);
+  world.from_peer(world.graph_of(text, get), other_connection);
   auto take_too = std::get<register_reply>(world.sent.back()).handle;
   uint64_t step = 0;
   auto begin = [&](uint64_t handle, const connection_ptr& from) {
@@ -421,71 +423,72 @@ TEST_CASE("what a step took waits for the end of the whole step, which its conne
   };
   auto answers = [&] {
     return std::ranges::count_if(
-        world.sent, [](const auto& one) { return std::holds_alternative<step_done>(one); });
+        world.sent, [](const auto& message) { return std::holds_alternative<step_done>(message); });
   };
   CHECK(!begin(give, world.connection).holds);
-  auto taken = begin(take, world.connection);
-  CHECK(taken.outcome.ok());
-  CHECK(taken.holds);
+  auto take_answer = begin(take, world.connection);
+  CHECK(take_answer.outcome.ok());
+  CHECK(take_answer.holds);
   CHECK(world.server->unsettled() == 1);
   CHECK(world.connection->running == 1);
 
-  // Another waits, and gets it when the step has failed elsewhere.
+  // Another step waits, and gets the element after the first has failed elsewhere.
   auto before = answers();
-  begin(take_too, other);
+  begin(take_too, other_connection);
   CHECK(answers() == before);
   world.from_peer(cancel_step{{0, 2}, failure(error_kind::cancelled, "elsewhere")});
   CHECK(answers() == before + 1);
   CHECK(std::get<step_done>(world.sent.back()).fetches.at(0).value.data<int32_t>()[0] == 7);
   CHECK(world.connection->running == 0);
 
-  // Its connection ends before it has said how the step ended.
+  // The connection ends before it has reported how the step ended.
   before = answers();
   begin(take, world.connection);
   CHECK(answers() == before);
-  world.lose(*other);
+  world.lose(*other_connection);
   CHECK(answers() == before + 1);
-  CHECK(other->running == 0);
+  CHECK(other_connection->running == 0);
 
-  // All has ended well: it does not come again.
+  // The step has succeeded everywhere: the element does not return.
   world.from_peer(settle_step{{0, step}, 5});
   CHECK(std::get<reply>(world.sent.back()).request == 5);
   CHECK(std::get<reply>(world.sent.back()).outcome.ok());
-  world.from_peer(settle_step{{0, step}, 6}); // as if it had gone back meanwhile
+  world.from_peer(settle_step{{0, step}, 6}); // as if the element had been returned meanwhile
   CHECK(std::get<reply>(world.sent.back()).outcome.kind() == error_kind::aborted);
   world.from_peer(cancel_step{{0, step}, failure(error_kind::cancelled, "too late")});
   CHECK(world.server->unsettled() == 0);
   CHECK(world.connection->running == 0);
-  world.sent.push_back(step_done{}); // what begin() looks at
+  world.sent.push_back(step_done{}); // begin() looks at the last message
   before = answers();
   begin(take, world.connection);
   CHECK(answers() == before);
 }
 
-// Somebody on an access list.
+// A client from an access list.
 connection_ptr client_named(const std::string& name, size_t programs = 0) {
-  auto made = worker_world::connect();
-  made->account = std::make_shared<peer_account>(
+  auto client_connection = worker_world::connect();
+  client_connection->account = std::make_shared<peer_account>(
       name, access_rights{.registers = true, .runs = true, .programs = programs});
-  return made;
+  return client_connection;
 }
 
-TEST_CASE("a client ends no steps of others, and cannot take their session") {
+TEST_CASE("a client cannot end steps of other clients, and cannot use their session") {
   worker_world world;
-  const text_case waits{queue}, other{"x = Add(i32(1), i32(2))\nfetch x"};
+  const text_case waiting_case{queue}, other_case{"x = Add(i32(1), i32(2))\nfetch x"};
   world.connection = client_named("alice");
   auto bob = client_named("bob");
-  auto handle = world.register_from_peer(waits, 0), next = world.register_from_peer(other, 0);
+  auto handle = world.register_from_peer(waiting_case, 0),
+       next = world.register_from_peer(other_case, 0);
   world.from_peer(run_step{.request = 1, .handle = handle, .step = {0, 7}, .deadline_ms = 9'000});
   REQUIRE(world.steps.size() == 1);
 
-  auto same = world.graph_of(other, 0), own = world.graph_of(other, 0);
-  world.from_peer(same, bob);
+  auto same_graph = world.graph_of(other_case, 0), own_graph = world.graph_of(other_case, 0);
+  world.from_peer(same_graph, bob);
   auto refused = std::get<register_reply>(world.sent.back()).outcome;
   CHECK(refused.kind() == error_kind::failed_precondition);
   CHECK(refused.message().find("client 'bob' names a session") != std::string::npos);
-  own.how.session = 5;
-  world.from_peer(own, bob);
+  own_graph.how.session = 5;
+  world.from_peer(own_graph, bob);
   auto bobs = std::get<register_reply>(world.sent.back());
   REQUIRE(bobs.outcome);
 
@@ -496,9 +499,9 @@ TEST_CASE("a client ends no steps of others, and cannot take their session") {
   CHECK(std::get<reply>(world.sent.back()).outcome.kind() == error_kind::failed_precondition);
   CHECK(world.run_from_peer(next, 8));
 
-  // What bob cancels in advance takes little room, and none of others.
-  constexpr uint64_t many = 70'000;
-  for (uint64_t i = 0; i < many; ++i) {
+  // Steps that bob cancels in advance take little memory, and none of other clients.
+  constexpr uint64_t many_steps = 70'000;
+  for (uint64_t i = 0; i < many_steps; ++i) {
     world.from_peer(cancel_step{{i % 2 ? 5 : 1000 + i, i}, failure(error_kind::cancelled, "x")},
                     bob);
   }
@@ -510,30 +513,30 @@ TEST_CASE("a client ends no steps of others, and cannot take their session") {
         bob);
     return std::get<step_done>(world.sent.back()).outcome;
   };
-  CHECK(run_bobs(many - 1).kind() == error_kind::cancelled);
-  CHECK(run_bobs(many + 1));
+  CHECK(run_bobs(many_steps - 1).kind() == error_kind::cancelled);
+  CHECK(run_bobs(many_steps + 1));
   CHECK(bob->running == 0);
 
   world.from_peer(cancel_step{{0, 7}, failure(error_kind::cancelled, "enough")});
   CHECK(world.steps.size() == 0);
-  world.lose(*bob); // whose session another may have then
-  world.from_peer(own);
+  world.lose(*bob); // its session may then be opened by another connection
+  world.from_peer(own_graph);
   CHECK(std::get<register_reply>(world.sent.back()).outcome);
 }
 
-TEST_CASE("a client has no more graphs wait than it may register") {
+TEST_CASE("a client has no more graphs waiting than it may register") {
   worker_world world;
   const text_case text{"x = Add(i32(1), i32(2))\nfetch x"};
   world.connection = client_named("bob", 2);
-  auto what = world.graph_of(text, 0);
+  auto registration = world.graph_of(text, 0);
   for (uint64_t i = 1; i <= 4; ++i) {
-    what.request = i;
-    caf::anon_send(world.worker, incoming{what, world.peer, world.connection});
+    registration.request = i;
+    caf::anon_send(world.worker, incoming{registration, world.peer, world.connection});
   }
   world.run();
   std::map<uint64_t, status> outcome;
-  for (const auto& each : world.sent)
-    outcome[std::get<register_reply>(each).request] = std::get<register_reply>(each).outcome;
+  for (const auto& message : world.sent)
+    outcome[std::get<register_reply>(message).request] = std::get<register_reply>(message).outcome;
   REQUIRE(outcome.size() == 4);
   CHECK(outcome[1]);
   CHECK(outcome[2]);
@@ -555,18 +558,18 @@ TEST_CASE("positions are kept for a bounded number of sessions of one connection
   CHECK(outcome_of(64));
 }
 
-TEST_CASE("a worker that ends answers what it was asked, and nothing runs any more") {
+TEST_CASE("a worker that ends answers its open requests, and no step runs any more") {
   worker_world world;
   text_case text{queue};
-  auto made = world.register_it(text);
-  REQUIRE(made);
-  auto box = world.begin(made->handle, 1);
-  CHECK(!*box);
+  auto registration = world.register_it(text);
+  REQUIRE(registration);
+  auto answer = world.begin(registration->handle, 1);
+  CHECK(!*answer);
   caf::anon_send_exit(world.worker, caf::exit_reason::user_shutdown);
   world.run();
-  CHECK(outcome_of(box).kind() == error_kind::unavailable);
+  CHECK(outcome_of(answer).kind() == error_kind::unavailable);
   CHECK(world.steps.size() == 0);
-  made = status{error_kind::cancelled, ""};
+  registration = status{error_kind::cancelled, ""};
 }
 
 } // namespace troupe::test::worker_test

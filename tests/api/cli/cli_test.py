@@ -30,21 +30,21 @@ def troupe(*arguments, timeout=60, environment=None):
                           env={**os.environ, **(environment or {})})
 
 
-def worker(*arguments, environment=None, **how):
+def worker(*arguments, environment=None, **popen_options):
     return subprocess.Popen([TROUPE, "worker", *arguments], stdout=subprocess.PIPE, text=True,
-                            env={**os.environ, **(environment or {})}, **how)
+                            env={**os.environ, **(environment or {})}, **popen_options)
 
 
 @contextlib.contextmanager
 def ending(*processes):
-    """Ends them in any case."""
+    """Kills the processes at the end, also after an exception."""
     try:
         yield processes
     finally:
-        for one in processes:
-            one.kill()
-            one.wait()
-            for stream in one.stdout, one.stderr:
+        for process in processes:
+            process.kill()
+            process.wait()
+            for stream in process.stdout, process.stderr:
                 if stream:
                     stream.close()
 
@@ -58,10 +58,10 @@ def write(name, text):
 
 def unpacked(name):
     """The folder of files that TensorFlow has written (tests/graphs/tensorflow/saved_models.py)."""
-    to = os.path.join(FOLDER, f"unpacked_{name}")
+    target_folder = os.path.join(FOLDER, f"unpacked_{name}")
     with zipfile.ZipFile(os.path.join(TENSORFLOW, f"saved_{name}.zip")) as archive:
-        archive.extractall(to)
-    return os.path.join(to, "model")
+        archive.extractall(target_folder)
+    return os.path.join(target_folder, "model")
 
 
 def write_npy(name, descr, shape, data):
@@ -81,7 +81,7 @@ def read_npy(path):
 
 
 def below_connections():
-    """Ports below those that the kernel gives to connections, each once."""
+    """Ports below the kernel's ephemeral range, each once."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
         least = int(file.read().split()[0])
     first, end = 10000, least if least > 11000 else 32768
@@ -94,8 +94,8 @@ PORTS = below_connections()
 
 def free_port():
     for port in PORTS:
-        with contextlib.suppress(OSError), socket.socket() as one:
-            one.bind(("127.0.0.1", port))
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
             return port
     raise OSError("no free port")
 
@@ -104,9 +104,9 @@ def free_ports_in_a_row(count):
     while True:
         first = free_port()
         try:
-            with contextlib.ExitStack() as held:
+            with contextlib.ExitStack() as reserved:
                 for port in range(first, first + count):
-                    held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                    reserved.enter_context(socket.socket()).bind(("127.0.0.1", port))
             return first
         except (OSError, OverflowError):
             pass
@@ -132,7 +132,7 @@ class Cluster:
         return self
 
     def wait(self):
-        """Returns when all listen."""
+        """Returns when all tasks listen."""
         for process in self.processes:
             assert process.stdout.readline().startswith("listening on ")
         return self
@@ -164,7 +164,7 @@ feed x = f32[2, -1]
 fetch y
 """
 
-# total += x in each step, and what it was doubled; as TensorFlow would write it.
+# total += x in each step, and twice the total before it; as TensorFlow would write it.
 GRAPH_DEF = """
 node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
        attr { key: 'shape' value { shape { dim { size: 2 } } } } }
@@ -248,7 +248,7 @@ class CommandTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.one_line(result, "troupe", "--help says more")
 
-    def test_a_typo_names_the_nearest_that_there_is(self):
+    def test_a_typo_names_the_nearest_valid_word(self):
         file = write("one.json", '{"worker": ["127.0.0.1:1"]}')
         for arguments, parts in [
                 (["frobnicate"], ["troupe: there is no subcommand 'frobnicate'", "drain, "]),
@@ -272,7 +272,7 @@ fetch labels
         self.one_line(result, "'image'", "did you mean 'images'?")
         result = troupe("run", graph, "--feed", "images=1", "--fetch", "label")
         self.one_line(result, "'label'", "did you mean 'labels'?")
-        # A file says which jobs there are: none comes.
+        # A file lists all jobs: no other job can appear.
         start = time.monotonic()
         result = troupe("run", graph, "--feed", "images=1", "--fetch", "labels", "--cluster", file)
         self.assertLess(time.monotonic() - start, 15)
@@ -280,7 +280,7 @@ fetch labels
         self.one_line(result, "there is no device '/job:woker/task:0', did you mean 'worker'?")
         self.assertNotIn(".cpp", result.stderr)
 
-    def test_coverage_tells_types_and_gradients(self):
+    def test_coverage_lists_types_and_gradients(self):
         lines = troupe("ops", "--coverage").stdout.splitlines()
         rows = {line.split("\t")[0]: line.split("\t") for line in lines[1:-1]}
         self.assertIn("f32", rows["MatMul"][1])
@@ -319,9 +319,9 @@ fetch labels
     def test_a_placement_is_explained(self):
         cluster = write("placed.json", '{"worker": ["127.0.0.1:1", "127.0.0.1:2"], "ps": ["127.0.0.1:3"]}')
         graph = write("placed.txt", PLACED)
-        found = troupe("run", graph, "--cluster", cluster, "--placement", "greedy", "--explain-placement")
-        self.assertEqual(found.stderr, "")
-        self.assertEqual(found.stdout, EXPLAINED)
+        explained = troupe("run", graph, "--cluster", cluster, "--placement", "greedy", "--explain-placement")
+        self.assertEqual(explained.stderr, "")
+        self.assertEqual(explained.stdout, EXPLAINED)
         first = troupe("run", graph, "--cluster", cluster, "--explain-placement").stdout
         self.assertIn("the first that can run it", first)
         self.assertNotIn("task:1", first)
@@ -336,7 +336,7 @@ fetch labels
         result = troupe("run", path, "--feed", "names/count=three", "--fetch", "names/same")
         self.assertEqual(result.stdout, 'names/same = string[] {"three"}\n', result.stderr)
 
-    def test_only_what_is_fetched_must_be_readable(self):
+    def test_only_fetched_nodes_must_be_readable(self):
         path = write("partly.pbtxt", PARTLY_READABLE)
         result = troupe("run", path, "--feed", "x=[1, 2]", "--fetch", "twice")
         self.assertEqual(result.stdout, "twice = f32[2] {2, 4}\n", result.stderr)
@@ -381,7 +381,7 @@ fetch labels
                 self.assertEqual(result.returncode, 1)
                 self.one_line(result, part)
 
-    def test_what_is_saved_twice_is_refused(self):
+    def test_saving_one_name_twice_is_refused(self):
         graph = write("save.txt", "x = Const value=f32[1] dtype=f32\n")
         for saves in (["x=a.npy", "x=b.npy"], ["x=a.npy", "x:0=a.npy"]):
             result = troupe("run", graph, "--save", saves[0], "--save", saves[1])
@@ -405,13 +405,13 @@ fetch labels
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(sorted(os.listdir(out)), ["twice.npy", "x_0.npy"])
 
-    def test_a_text_graph_runs_with_other_feeds_than_it_says(self):
+    def test_a_text_graph_runs_with_other_feeds_than_its_own(self):
         result = troupe("run", write("good.txt", GRAPH.format(last=4)), "--feed", "x=f32[3, 4]",
                         "--fetch", "y")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "y = f32[2] {6, 8}\n")
 
-    def test_what_cannot_be_run_is_told(self):
+    def test_graphs_that_cannot_run_are_errors(self):
         path = write("graph.pbtxt", GRAPH_DEF)
         for arguments, part in (
                 ([], "feeds x f32[2], feeds names/count string"),
@@ -432,21 +432,21 @@ fetch labels
         result = troupe("run", write("broken.pb", "no graph"), "--fetch", "x")
         self.one_line(result, "broken.pb: ")
 
-    def harmless(self, text, lines=None):
+    def assert_no_control_characters(self, text, lines=None):
         """No control character but line breaks, no bytes that are no UTF-8, no change of direction."""
         self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd]")
         if lines is not None:
             self.assertEqual(len(text.splitlines()), lines, text)
 
-    def test_what_is_printed_cannot_steer_a_terminal(self):
+    def test_output_contains_no_terminal_control_characters(self):
         graph = write("hostile.txt", r"""
 s = Const dtype=string value=string["\x1b[31mred\x07\x00\xff \"quoted\" \\ \xe2\x80\xae Z\xc3\xbcrich\nforged = f32[]"]
 fetch s = string["other"]
 """)
         result = troupe("run", graph)
         self.assertEqual(result.returncode, 1)
-        self.harmless(result.stdout, 1)
-        self.harmless(result.stderr)
+        self.assert_no_control_characters(result.stdout, 1)
+        self.assert_no_control_characters(result.stderr)
         self.assertIn(r's = string[1] {"\x1b[31mred\x07\x00\xff \"quoted\" \\ \xe2\x80\xae Zürich\nforged = f32[]"}',
                       result.stdout)
         for arguments in (["run", graph, "--fetch", "\x1b[2J\nx"], ["run", "\x1b[2J\nnowhere"], ["\x1b[2J"],
@@ -455,8 +455,8 @@ fetch s = string["other"]
             with self.subTest(arguments=arguments):
                 result = troupe(*arguments)
                 self.assertNotEqual(result.returncode, 0)
-                self.harmless(result.stdout)
-                self.harmless(result.stderr)
+                self.assert_no_control_characters(result.stdout)
+                self.assert_no_control_characters(result.stderr)
 
     def test_names_in_checkpoints_are_shown_escaped(self):
         name = "w\x1b[31m\u202e\nforged  f32[9]  \u00fc"
@@ -466,12 +466,12 @@ fetch s = string["other"]
             file.write(struct.pack("<Q", len(header)) + header + struct.pack("<f", 1))
         shown = troupe("checkpoint", "show", path)
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.harmless(shown.stdout, 2)
+        self.assert_no_control_characters(shown.stdout, 2)
         self.assertIn(r"w\x1b[31m\xe2\x80\xae\nforged  f32[9]  ü", shown.stdout)
         compared = troupe("checkpoint", "diff", path, os.path.join(FOLDER, "hostile_other.safetensors"))
-        self.harmless(compared.stdout + compared.stderr)
+        self.assert_no_control_characters(compared.stdout + compared.stderr)
 
-    def test_logs_of_a_worker_are_harmless(self):
+    def test_logs_of_a_worker_contain_no_control_characters(self):
         for form in "text", "json":
             port = free_port()
             cluster = json.dumps({"worker": [f"127.0.0.1:{port}"]})
@@ -487,12 +487,12 @@ fetch s = string["other"]
                 process.send_signal(signal.SIGTERM)
                 _, log = process.communicate(timeout=30)
             self.assertTrue(log)
-            self.harmless(log)
+            self.assert_no_control_characters(log)
             if form == "json":
                 for line in log.splitlines():
                     json.loads(line)
 
-    def test_a_run_shows_what_the_passes_make_of_its_graph(self):
+    def test_a_run_shows_the_graph_after_the_passes(self):
         file = write("chain.txt", "x = f32(1)\na = Placeholder dtype=f32 shape=[]\n"
                      "b = Mul(a, x)\nc = Neg(b)\nd = Exp(c)\nfeed a = f32(0)\nfetch d = f32(1)\n")
         optimized = troupe("run", file, "--dump")
@@ -514,7 +514,7 @@ fetch s = string["other"]
         self.assertIn("y/f32 = Cast(y) f32[1,1]\n", result.stdout)
         self.assertEqual(troupe("run", file, "--mixed-precision", "f64").returncode, 2)
 
-    def test_a_broken_promise_exits_with_1_and_names_the_line(self):
+    def test_a_failed_expectation_exits_with_1_and_names_the_line(self):
         result = troupe("run", write("wrong.txt", GRAPH.format(last=5)))
         self.assertEqual(result.returncode, 1)
         self.one_line(result, "wrong.txt:5")
@@ -525,10 +525,10 @@ fetch s = string["other"]
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(trace, encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
-        self.assertEqual([one["args"]["op"] for one in events if one.get("name") == "y"], ["Mul"])
+        self.assertEqual([event["args"]["op"] for event in events if event.get("name") == "y"], ["Mul"])
         os.remove(trace)
 
-    def test_a_run_that_fails_writes_its_trace_all_the_same(self):
+    def test_a_failed_run_writes_its_trace_as_well(self):
         trace = os.path.join(FOLDER, "failed.json")
         result = troupe("run", write("nan.txt", NAN), "--check-numerics", "--trace", trace)
         self.assertEqual(result.returncode, 1)
@@ -537,22 +537,22 @@ fetch s = string["other"]
         self.assertTrue(lines[1].startswith("  output 0 f32[2]: 1 of 2 values is not finite"), lines)
         self.assertTrue(lines[2].startswith("  input 0 '_feed_0/x' f32[2]: finite, from -1 to 2"), lines)
         with open(trace, encoding="utf-8") as file:
-            self.assertIn("region 0", [one["name"] for one in json.load(file)["traceEvents"]])
+            self.assertIn("region 0", [event["name"] for event in json.load(file)["traceEvents"]])
         os.remove(trace)
 
-    def test_a_deterministic_run_repeats_what_it_draws(self):
+    def test_a_deterministic_run_repeats_its_random_numbers(self):
         path = write("drawn.txt", DRAWN)
         runs = [troupe("run", path, "--deterministic").stdout for _ in range(2)]
         self.assertEqual(runs[0], runs[1])
         self.assertIn("drawn = f32[4]", runs[0])
         self.assertNotEqual(troupe("run", path).stdout, troupe("run", path).stdout)
 
-    def test_a_text_graph_that_is_none_names_the_place(self):
+    def test_the_error_of_an_invalid_text_graph_names_the_place(self):
         result = troupe("run", write("broken.txt", "x = Nonsense(\n"))
         self.assertEqual(result.returncode, 1)
         self.one_line(result, "broken.txt:")
 
-    def test_a_worker_says_where_it_listens_and_ends_at_sigterm(self):
+    def test_a_worker_prints_its_address_and_ends_at_sigterm(self):
         with Cluster(1) as cluster:
             process = cluster.processes[0]
             self.assertEqual(process.stdout.readline(),
@@ -560,10 +560,10 @@ fetch s = string["other"]
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(timeout=20), 0)
 
-    def test_a_worker_lives_on_where_nobody_reads_its_log(self):
-        for gone in True, False:
+    def test_a_worker_lives_on_if_its_log_is_not_read(self):
+        for is_closed in True, False:
             reads, writes = os.pipe()
-            if not gone: # there is no room for a line
+            if not is_closed: # the pipe has no room for a line
                 os.set_blocking(writes, False)
                 with contextlib.suppress(BlockingIOError):
                     while True:
@@ -571,7 +571,7 @@ fetch s = string["other"]
                 os.set_blocking(writes, True)
             with Cluster(1, "--log-level", "debug", stderr=writes) as cluster:
                 os.close(writes)
-                if gone:
+                if is_closed:
                     os.close(reads)
                 process = cluster.processes[0]
                 process.stdout.readline()
@@ -586,7 +586,7 @@ fetch s = string["other"]
                 self.assertIsNone(process.poll())
                 process.send_signal(signal.SIGTERM)
                 self.assertEqual(process.wait(timeout=20), 0)
-            if not gone:
+            if not is_closed:
                 os.close(reads)
 
     def test_a_worker_serves_http_and_drains_at_sigterm(self):
@@ -613,7 +613,7 @@ fetch x = i32(3)
                 while not re.search(r'troupe_waits{for="state"} 1\n', get("/metrics")[1]):
                     pass
                 task = json.loads(get("/v1/node/job:worker/task:0?depth=2")[1])
-                steps = [one for one in task["children"] if one["kind"] == "step"]
+                steps = [child for child in task["children"] if child["kind"] == "step"]
                 self.assertEqual(steps[0]["children"][0]["properties"]["name"], "q")
                 process.send_signal(signal.SIGTERM)
                 while get("/readyz")[0] != 503:
@@ -629,7 +629,7 @@ fetch x = i32(3)
                 waits.kill()
                 waits.communicate()
 
-    def test_waits_top_and_drain_tell_what_a_cluster_does(self):
+    def test_waits_top_and_drain_report_the_state_of_a_cluster(self):
         with Cluster(2, "--log", "json") as cluster:
             cluster.wait()
             runs = subprocess.Popen([TROUPE, "run", write("waits.txt", """
@@ -639,13 +639,13 @@ y = Neg(x) @"/job:worker/task:1"
 fetch y = i32(-3)
 """), "--cluster", cluster.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             try:
-                found = []
-                while len(found) < 2:
+                pending_waits = []
+                while len(pending_waits) < 2:
                     waits = troupe("waits", "--cluster", cluster.file, "--json")
                     self.assertEqual(waits.returncode, 0, waits.stderr)
-                    found = [one for one in json.loads(waits.stdout) if one["for"] != "task"]
-                self.assertEqual([one["is_cause"] for one in found], [True, False])
-                self.assertEqual(found[1]["other_task"], "/job:worker/task:0")
+                    pending_waits = [wait for wait in json.loads(waits.stdout) if wait["for"] != "task"]
+                self.assertEqual([wait["is_cause"] for wait in pending_waits], [True, False])
+                self.assertEqual(pending_waits[1]["other_task"], "/job:worker/task:0")
                 text = troupe("waits", "--cluster", cluster.file).stdout
                 self.assertIn("/job:worker/task:1 waits for /job:worker/task:0: 1 step, the longest for ",
                               text)
@@ -654,7 +654,7 @@ fetch y = i32(-3)
                 top = troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1", "--json")
                 self.assertEqual(top.returncode, 0, top.stderr)
                 frame = json.loads(top.stdout)
-                self.assertEqual([one["steps_running"] for one in frame["tasks"]], [1, 1])
+                self.assertEqual([task["steps_running"] for task in frame["tasks"]], [1, 1])
                 self.assertEqual(frame["queues"][0]["takes_waiting"], 1)
                 self.assertEqual(frame["hosted_sessions"], [])
                 top = troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1")
@@ -663,12 +663,12 @@ fetch y = i32(-3)
                 self.assertEqual((drain.returncode, drain.stdout),
                                  (0, "/job:worker/task:1 is draining\n"))
                 for _ in range(10):
-                    late = troupe("drain", "/job:worker/task:1", "--cluster", cluster.file,
+                    drain_result = troupe("drain", "/job:worker/task:1", "--cluster", cluster.file,
                                   "--wait", "0.3")
-                    self.assertEqual(late.returncode, 1)
-                    if "does not answer" not in late.stderr: # within a second
+                    self.assertEqual(drain_result.returncode, 1)
+                    if "does not answer" not in drain_result.stderr: # ends within a second
                         break
-                self.one_line(late, "still runs 1 step after")
+                self.one_line(drain_result, "still runs 1 step after")
                 put = troupe("run", write("put.txt", """
 q = FIFOQueue component_types=[i32] shapes=[[]] shared_name="q" @"/job:worker/task:0"
 x = QueueEnqueue(q, i32(3))
@@ -691,7 +691,7 @@ target x
             with open(cluster.log, encoding="utf-8") as log:
                 events = [json.loads(line) for line in log]
             self.assertIn(("/job:worker/task:1", "drain_requested"),
-                          [(one["task"], one["event"]) for one in events])
+                          [(event["task"], event["event"]) for event in events])
 
     def test_drain_waits_for_a_task_that_does_not_answer(self):
         with Cluster(1, "--log", "json") as cluster:
@@ -716,17 +716,17 @@ fetch x = i32(3)
                 with self.assertRaises(subprocess.TimeoutExpired):
                     drain.wait(timeout=3)
                 cluster.processes[0].send_signal(signal.SIGCONT)
-                cluster.processes[0].send_signal(signal.SIGTERM) # again: what runs is failed
+                cluster.processes[0].send_signal(signal.SIGTERM) # a second signal: running steps fail
                 self.assertEqual(drain.communicate(timeout=20),
                                  ("/job:worker/task:0 has ended\n", ""))
                 self.assertEqual(cluster.processes[0].wait(timeout=20), 0)
             finally:
-                for one in (runs, drain):
-                    if one:
-                        one.kill()
-                        one.communicate()
+                for process in (runs, drain):
+                    if process:
+                        process.kill()
+                        process.communicate()
 
-    def test_drain_sees_the_end_of_a_task_that_is_started_again_at_once(self):
+    def test_drain_notices_the_end_of_a_task_that_restarts_at_once(self):
         with Cluster(1) as cluster:
             drain = subprocess.Popen([TROUPE, "drain", "/job:worker/task:0", "--cluster", cluster.file,
                                       "--wait", "30"],
@@ -736,17 +736,17 @@ fetch x = i32(3)
                 self.assertEqual(drain.communicate(timeout=60),
                                  ("/job:worker/task:0 has ended\n", ""))
 
-    def test_tools_for_operators_refuse_what_is_no_task(self):
+    def test_tools_for_operators_refuse_invalid_tasks(self):
         file = write("one.json", '{"worker": ["127.0.0.1:1"]}')
         self.one_line(troupe("drain", "worker", "--cluster", file), "kind:id")
         self.one_line(troupe("drain", "/job:worker", "--cluster", file), "is no task")
         self.one_line(troupe("drain", "/job:chef/task:0", "--cluster", file), "chef")
-        gone = troupe("waits", "--cluster", file, "--timeout", "0.5")
-        self.assertEqual((gone.returncode, gone.stdout), (2, "no step waits\n"))
-        self.assertEqual(gone.stderr, "troupe: /job:worker/task:0 could not be asked: "
+        unreachable = troupe("waits", "--cluster", file, "--timeout", "0.5")
+        self.assertEqual((unreachable.returncode, unreachable.stdout), (2, "no step waits\n"))
+        self.assertEqual(unreachable.stderr, "troupe: /job:worker/task:0 could not be asked: "
                                       "cannot connect to 127.0.0.1:1: Connection refused\n")
 
-    def test_one_task_that_is_down_hides_nothing(self):
+    def test_one_unreachable_task_hides_no_other_task(self):
         with Cluster(3) as cluster:
             cluster.wait()
             graph = write("held.txt", """
@@ -768,12 +768,12 @@ fetch a = f32[1, 2]
                 with self.subTest(words=words):
                     start = time.monotonic()
                     result = troupe(*words, "--cluster", cluster.file)
-                    self.assertLess(time.monotonic() - start, 8) # not the timeout
+                    self.assertLess(time.monotonic() - start, 8) # less than the timeout
                     self.assertEqual(result.returncode, 2)
                     self.assertIn(shown, result.stdout)
                     if words[0] != "top":
                         self.assertEqual(result.stderr, refused)
-            # Two silent tasks cost one timeout. What the third says is shown.
+            # Two silent tasks cost one timeout. The answer of the third is shown.
             with Cluster(3) as others:
                 others.wait()
                 for process in others.processes[1:]:
@@ -782,7 +782,7 @@ fetch a = f32[1, 2]
                     with self.subTest(words=words):
                         start = time.monotonic()
                         result = troupe(*words, "--timeout", "2", "--cluster", others.file)
-                        self.assertLess(time.monotonic() - start, 3.9) # not two timeouts
+                        self.assertLess(time.monotonic() - start, 3.9) # less than two timeouts
                         self.assertEqual(result.returncode, 2)
                         self.assertEqual(result.stderr.count(" could not be asked: "), 2)
                         if words == ("devices",):
@@ -798,7 +798,7 @@ fetch a = f32[1, 2]
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(result.stdout, "y = f32[2] {2, 4}\n")
 
-    def test_tasks_find_each_other_by_a_file_that_comes_last(self):
+    def test_tasks_find_each_other_by_a_file_that_is_written_last(self):
         file = os.path.join(FOLDER, "late.json")
         if os.path.exists(file):
             os.remove(file)
@@ -820,7 +820,7 @@ fetch a = f32[1, 2]
         with ending(*(worker("--task", str(i), "--cluster", spec) for i in (1, 0))):
             self.runs_over_two(spec)
 
-    def test_tasks_find_each_other_by_what_slurm_says(self):
+    def test_tasks_find_each_other_by_slurm_variables(self):
         base = free_ports_in_a_row(2)
         spec = f"slurm:worker*2,port={base}"
         step = {"SLURM_STEP_NODELIST": "127.0.0.1", "SLURM_STEP_TASKS_PER_NODE": "2"}
@@ -833,23 +833,23 @@ fetch a = f32[1, 2]
         self.assertEqual(result.returncode, 1)
         self.one_line(result, "SLURM_JOB_NODELIST")
 
-    def test_tasks_join_by_the_address_of_one(self):
+    def test_tasks_join_by_the_address_of_one_task(self):
         seed = f"127.0.0.1:{free_port()}"
         joining = [worker("--join", seed) for _ in range(2)]
         with ending(worker("--job", "ps", "--task", "0", "--join", seed, "--listen", seed),
                     *joining) as processes:
             self.assertEqual(processes[0].stdout.readline(), f"listening on {seed} as /job:ps/task:0\n")
-            said = [one.stdout.readline() for one in joining]
-            self.assertEqual(sorted(line.split(" as ")[1] for line in said),
+            announcements = [process.stdout.readline() for process in joining]
+            self.assertEqual(sorted(line.split(" as ")[1] for line in announcements),
                              ["/job:worker/task:0\n", "/job:worker/task:1\n"])
             self.runs_over_two("join:" + seed)
             top = json.loads(troupe("top", "--cluster", "join:" + seed, "--once", "--every", "0.1",
                                     "--json").stdout)
             self.assertEqual((top["members"]["coordinator"], top["members"]["here"],
                               top["members"]["away"]), ("/job:ps/task:0", 3, []))
-            # What was killed is gone in time; what comes back to its address is the same task.
-            port = next(line for line in said if "task:1" in line).split()[2]
-            lost = joining[["task:1" in line for line in said].index(True)]
+            # The killed task is reported as gone; a process at its address is the same task again.
+            port = next(line for line in announcements if "task:1" in line).split()[2]
+            lost = joining[["task:1" in line for line in announcements].index(True)]
             lost.kill()
             for _ in range(100):
                 top = troupe("top", "--cluster", "join:" + seed, "--once", "--every", "0.1",
@@ -896,7 +896,7 @@ fetch a = f32[1, 2]
             self.assertEqual(lost.returncode, 2)
             self.one_line(lost, "troupe: /job:worker/task:0 could not be asked: ")
 
-    def test_a_cluster_that_is_not_there_is_an_error_in_time(self):
+    def test_an_unreachable_cluster_is_an_error_within_the_timeout(self):
         file = write("nobody.json", json.dumps({"worker": [f"127.0.0.1:{free_port()}"]}))
         start = time.monotonic()
         result = troupe("devices", "--cluster", file, "--timeout", "1")
@@ -911,13 +911,13 @@ fetch a = f32[1, 2]
             self.assertEqual(result.returncode, 1)
             self.one_line(result, cluster.addresses[0].split(":")[1])
 
-    def test_a_task_that_the_cluster_does_not_have_is_an_error(self):
+    def test_a_task_that_is_not_in_the_cluster_is_an_error(self):
         result = troupe("worker", "--job", "chef", "--task", "0", "--cluster",
                         write("one.json", '{"worker": ["127.0.0.1:1"]}'))
         self.assertEqual(result.returncode, 1)
         self.one_line(result, "chef")
 
-    def test_listening_beyond_loopback_needs_to_be_allowed(self):
+    def test_listening_beyond_loopback_must_be_allowed(self):
         result = troupe("worker", "--task", "0", "--listen", "0.0.0.0:0", "--cluster",
                         write("one.json", '{"worker": ["127.0.0.1:1"]}'))
         self.assertEqual(result.returncode, 1)
@@ -925,12 +925,12 @@ fetch a = f32[1, 2]
 
 
 class Security(unittest.TestCase):
-    """A cluster of one worker and a client, with what `troupe certs` makes."""
+    """A cluster of one worker and a client, with certificates of `troupe certs`."""
 
-    def certs(self, *more):
-        made = troupe("certs", *more)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        return made.stdout.split()
+    def certs(self, *arguments):
+        created = troupe("certs", *arguments)
+        self.assertEqual(created.returncode, 0, created.stderr)
+        return created.stdout.split()
 
     def files(self, name):
         return [part for option, file in (("--tls-cert", name + ".pem"), ("--tls-key", name + ".key"),
@@ -943,8 +943,8 @@ class Security(unittest.TestCase):
         self.certs("init", self.folder)
 
     def test_a_cluster_with_certificates_that_troupe_certs_made(self):
-        made = self.certs("task", self.folder, "--job", "worker", "--task", "0")
-        self.assertEqual([os.path.basename(one) for one in made], ["worker-0.pem", "worker-0.key"])
+        created = self.certs("task", self.folder, "--job", "worker", "--task", "0")
+        self.assertEqual([os.path.basename(path) for path in created], ["worker-0.pem", "worker-0.key"])
         self.certs("client", self.folder, "--name", "alice")
         for name in os.listdir(self.folder):
             self.assertEqual(os.stat(os.path.join(self.folder, name)).st_mode & 0o777, 0o600, name)
@@ -960,16 +960,16 @@ class Security(unittest.TestCase):
             outside = troupe("devices", "--cluster", cluster)
             self.assertEqual(outside.returncode, 2)
             self.assertIn("over TLS", outside.stderr)
-            # The worker may say so after the client has gone.
+            # The worker may log it after the client has disconnected.
             self.assertTrue(any("it speaks without TLS" in line for line in worker.stderr))
         finally:
             worker.kill()
             worker.communicate()
 
-    def test_certificates_are_not_written_over_unless_that_is_asked_for(self):
-        again = troupe("certs", "init", self.folder)
-        self.assertEqual(again.returncode, 1)
-        self.assertIn("authority.key is there already; --replace", again.stderr)
+    def test_certificates_are_overwritten_only_on_request(self):
+        repeated = troupe("certs", "init", self.folder)
+        self.assertEqual(repeated.returncode, 1)
+        self.assertIn("authority.key is there already; --replace", repeated.stderr)
         self.certs("init", self.folder, "--replace")
 
     def test_without_an_authority_there_are_no_certificates(self):
@@ -998,11 +998,11 @@ init2 = InitializeTableV2(t, i64[1], f32[2])
 
 
 class Train(unittest.TestCase):
-    def train(self, folder, *more):
+    def train(self, folder, *arguments):
         return ["train", write("trained.txt", TRAINED), "--init", "init", "--target", "step",
-                "--feed", "x=2", "--loss", "loss", "--checkpoint", os.path.join(FOLDER, folder), *more]
+                "--feed", "x=2", "--loss", "loss", "--checkpoint", os.path.join(FOLDER, folder), *arguments]
 
-    def test_training_goes_on_where_it_was(self):
+    def test_training_resumes_from_its_checkpoint(self):
         folder = os.path.join(FOLDER, "trained")
         shutil.rmtree(folder, ignore_errors=True)
         logs = os.path.join(FOLDER, "logs")
@@ -1014,11 +1014,11 @@ class Train(unittest.TestCase):
         self.assertIn("ended at step 50: the last step was done\n", first.stdout)
         self.assertTrue(os.listdir(logs)[0].startswith("events.out.tfevents."))
         self.events_are_shown(logs)
-        again = troupe(*self.train("trained", "--steps", "80", "--checkpoint-steps", "10"))
-        self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn(f"goes on at step 50 with {folder}/step-50\n", again.stdout)
-        self.assertIn(f"saved in {folder}/step-80\n", again.stdout)
-        for steps in 90, 95:  # what the queue holds is kept
+        resumed = troupe(*self.train("trained", "--steps", "80", "--checkpoint-steps", "10"))
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertIn(f"goes on at step 50 with {folder}/step-50\n", resumed.stdout)
+        self.assertIn(f"saved in {folder}/step-80\n", resumed.stdout)
+        for steps in 90, 95:  # the queue's elements are saved
             kept = troupe(*self.train("trained", "--steps", str(steps), "--enqueue", "fill", "--keep-input",
                                       "--local-init", "init2"))
             self.assertEqual(kept.returncode, 0, kept.stderr)
@@ -1040,7 +1040,7 @@ class Train(unittest.TestCase):
         os.makedirs(empty, exist_ok=True)
         damaged = bytearray(content)
         damaged[20] ^= 1
-        for bytes_of, said in [(content[:-3], "is still being written"), (damaged, "checksum"),
+        for bytes_of, expected_text in [(content[:-3], "is still being written"), (damaged, "checksum"),
                                (b"no records at all", "byte 0")]:
             with open(bad, "wb") as to:
                 to.write(bytes_of)
@@ -1048,13 +1048,13 @@ class Train(unittest.TestCase):
             self.assertEqual(failed.returncode, 1)
             self.assertEqual(failed.stderr.count("\n"), 1, failed.stderr)
             self.assertIn(bad, failed.stderr)
-            self.assertIn(said, failed.stderr)
-        for path, said in [(empty, "has no event files"), (bad + ".none", "no such file")]:
+            self.assertIn(expected_text, failed.stderr)
+        for path, expected_text in [(empty, "has no event files"), (bad + ".none", "no such file")]:
             failed = troupe("events", "show", path)
             self.assertEqual(failed.returncode, 1)
-            self.assertIn(said, failed.stderr)
+            self.assertIn(expected_text, failed.stderr)
 
-    def test_sigterm_saves_and_ends_well(self):
+    def test_sigterm_saves_and_ends_without_an_error(self):
         folder = os.path.join(FOLDER, "stopped")
         shutil.rmtree(folder, ignore_errors=True)
         command = [TROUPE, *self.train("stopped", "--checkpoint-seconds", "0.05")]
@@ -1068,7 +1068,7 @@ class Train(unittest.TestCase):
         shown = troupe("checkpoint", "show", folder)
         self.assertIn(f": step {ended[1]},", shown.stdout)
 
-    def test_a_second_process_is_told_who_saves_to_the_folder_or_takes_it_over(self):
+    def test_a_second_process_gets_an_error_that_names_the_first_or_takes_over(self):
         folder = os.path.join(FOLDER, "shared")
         shutil.rmtree(folder, ignore_errors=True)
         command = self.train("shared", "--checkpoint-steps", "100")
@@ -1081,7 +1081,7 @@ class Train(unittest.TestCase):
             self.assertIn(f"{folder}: process {first.pid} on host '", refused.stderr)
             self.assertIn("writes checkpoints here since 20", refused.stderr)
             self.assertIn("--take-over", refused.stderr)
-            # The pipe of the first would be full before it ends.
+            # The first process's pipe would fill up before its end.
             drained = threading.Thread(target=first.stdout.read)
             drained.start()
             taken = troupe(*command, "--seconds", "0.3", "--take-over")
@@ -1091,19 +1091,19 @@ class Train(unittest.TestCase):
             self.assertIn("has taken the folder over", first.stderr.read())
             drained.join()
 
-    def test_a_process_goes_on_at_once_where_it_was_killed(self):
+    def test_a_killed_process_resumes_at_once(self):
         folder = os.path.join(FOLDER, "killed")
         shutil.rmtree(folder, ignore_errors=True)
         command = self.train("killed", "--checkpoint-steps", "100")
         first = subprocess.Popen([TROUPE, *command], stdout=subprocess.PIPE, text=True)
         with ending(first):
             self.assertTrue(any("saved in" in line for line in first.stdout))
-            first.kill()  # and it is not waited for: a zombie
-            again = troupe(*command, "--seconds", "0.1")
-            self.assertEqual(again.returncode, 0, again.stderr)
-            self.assertIn("goes on at step", again.stdout)
+            first.kill()  # it is not waited for: a zombie
+            resumed = troupe(*command, "--seconds", "0.1")
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+            self.assertIn("goes on at step", resumed.stdout)
 
-    def test_a_checkpoint_of_another_graph_is_taken_in_part_on_request(self):
+    def test_a_checkpoint_of_another_graph_is_restored_in_part_on_request(self):
         folder = os.path.join(FOLDER, "changed")
         shutil.rmtree(folder, ignore_errors=True)
         self.assertEqual(troupe(*self.train("changed", "--steps", "5")).returncode, 0)
@@ -1122,7 +1122,7 @@ class Train(unittest.TestCase):
         self.assertRegex(listed[0], r"^step-5  step 5  1 tensors  4 bytes  metric -$")
         self.assertRegex(listed[1], r"^step-8  step 8  2 tensors  8 bytes  metric -  latest$")
 
-    def test_what_cannot_be_trained_is_an_error(self):
+    def test_untrainable_graphs_are_errors(self):
         result = troupe(*self.train("none", "--loss", "said"))
         self.assertEqual(result.returncode, 2)  # twice
         result = troupe("train", write("trained.txt", TRAINED), "--init", "init", "--target", "stop")
@@ -1144,8 +1144,8 @@ class Checkpoint(unittest.TestCase):
         shown = troupe("checkpoint", "show", path)
         self.assertEqual(shown.stdout, f"{path}: safetensors, 1 tensors\n  w  f32[2]\n")
         self.assertIn("all 1 tensors are as they were saved", troupe("checkpoint", "verify", path).stdout)
-        other = os.path.join(FOLDER, "others.safetensors")
-        compared = troupe("checkpoint", "diff", path, other)
+        other_path = os.path.join(FOLDER, "others.safetensors")
+        compared = troupe("checkpoint", "diff", path, other_path)
         self.assertEqual((compared.returncode, compared.stdout), (1, "w: other values\n"))
         self.assertEqual(troupe("checkpoint", "diff", path, path).returncode, 0)
 
@@ -1185,7 +1185,7 @@ class FilesOfTensorFlow(unittest.TestCase):
                       "--feed", "x=[1, 10]", "--fetch", "y")
         self.assertEqual((done.returncode, done.stdout), (0, "y = f32[2] {3, 40}\n"), done.stderr)
 
-    def test_the_graph_of_a_saved_model_stands_for_its_folder(self):
+    def test_the_graph_file_of_a_saved_model_names_its_folder(self):
         for name, file in ("first_checkpoint", "saved_model.pb"), ("as_text", "saved_model.pbtxt"):
             model = unpacked(name)
             listed = [troupe("run", path).stdout for path in (model, os.path.join(model, file))]
@@ -1201,24 +1201,24 @@ class FilesOfTensorFlow(unittest.TestCase):
         self.assertIn("it has graphs of checkpoints: give", done.stderr)
         self.assertIn("model.ckpt-1.meta", done.stderr)
 
-    def test_a_file_of_another_kind_is_named_as_what_it_is(self):
+    def test_the_error_of_another_kind_of_file_names_its_kind(self):
         done = troupe("run", os.path.join(unpacked("on_disk"), "model.ckpt-2.index"), "--fetch", "y")
         self.assertEqual(done.returncode, 1)
         self.assertIn("it is a checkpoint of TensorFlow", done.stderr)
 
-    def test_devices_of_another_machine_give_way_with_a_warning(self):
+    def test_devices_of_another_machine_are_replaced_with_a_warning(self):
         graph = write("devices.pbtxt", """
             node { name: "x" op: "Placeholder" device: "/job:localhost/replica:0/task:0/device:CPU:0"
                    attr { key: "dtype" value { type: DT_FLOAT } } }
             node { name: "y" op: "Neg" input: "x" device: "/device:GPU:0"
                    attr { key: "T" value { type: DT_FLOAT } } }""")
-        done = troupe("run", graph, "--feed", "x=[1, 2]", "--fetch", "y")
-        self.assertEqual((done.returncode, done.stdout), (0, "y = f32[2] {-1, -2}\n"), done.stderr)
-        self.assertIn("asks for '/device:GPU:0'", done.stderr)
-        own = write("own_devices.txt", 'x = f32[1, 2]\ny = Neg(x) @"/device:gpu:0"\nfetch y\n')
-        done = troupe("run", own)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("--soft-placement", done.stderr)
+        result = troupe("run", graph, "--feed", "x=[1, 2]", "--fetch", "y")
+        self.assertEqual((result.returncode, result.stdout), (0, "y = f32[2] {-1, -2}\n"), result.stderr)
+        self.assertIn("asks for '/device:GPU:0'", result.stderr)
+        graph_path = write("own_devices.txt", 'x = f32[1, 2]\ny = Neg(x) @"/device:gpu:0"\nfetch y\n')
+        result = troupe("run", graph_path)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--soft-placement", result.stderr)
 
     def test_a_variable_may_be_fed_and_one_tensor_by_two_names(self):
         graph = write("fed.pbtxt", """
@@ -1227,7 +1227,7 @@ class FilesOfTensorFlow(unittest.TestCase):
             node { name: "y" op: "AddN" input: "v" input: "v" attr { key: "T" value { type: DT_FLOAT } }
                    attr { key: "N" value { i: 2 } } }""")
         for feeds in ["v=[1, 2]"], ["v=[1, 2]", "v:0=[1, 2]"]:
-            words = [word for each in feeds for word in ("--feed", each)]
+            words = [word for feed in feeds for word in ("--feed", feed)]
             done = troupe("run", graph, *words, "--fetch", "y")
             self.assertEqual((done.returncode, done.stdout), (0, "y = f32[2] {2, 4}\n"), done.stderr)
         done = troupe("run", graph, "--feed", "v=[1, 2]", "--feed", "v:0=[3, 4]", "--fetch", "y")

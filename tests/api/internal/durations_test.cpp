@@ -13,10 +13,10 @@ namespace troupe::test::durations_test {
 using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 
-TEST_CASE("durations that cannot be are refused where they are given") {
-  auto check = [](std::string_view name, auto&& act) {
+TEST_CASE("invalid durations are refused where they are given") {
+  auto check = [](std::string_view name, auto&& body) {
     INFO(name);
-    auto outcome = thrown_by(act);
+    auto outcome = thrown_by(body);
     CHECK(outcome.kind() == error_kind::invalid_argument);
     CHECK_THAT(outcome.message(), Contains(std::string{name}));
   };
@@ -26,8 +26,8 @@ TEST_CASE("durations that cannot be are refused where they are given") {
   check("peer_timeout", [] { session::local({.cluster = {.peer_timeout = -1ms}}); });
   check("recovery.wait", [] { session::local({.recovery = {.wait = -1ms}}); });
   check("memory.gpu_idle", [] { session::local({.memory = {.gpu_idle = -1ms}}); });
-  auto serve = [](const server_options& how) {
-    server::start(R"({"worker": ["127.0.0.1:1"]})", how);
+  auto serve = [](const server_options& options) {
+    server::start(R"({"worker": ["127.0.0.1:1"]})", options);
   };
   check("join_patience", [&] { serve({.join_patience = 0ms}); });
   check("memory.gpu_idle", [&] { serve({.memory = {.gpu_idle = -1ms}}); });
@@ -35,30 +35,30 @@ TEST_CASE("durations that cannot be are refused where they are given") {
   check("fill_before_serving", [&] { serve({.fill_before_serving = -1ms}); });
   auto running = server::start(make_cluster(1, 0));
   check("patience", [&] { running.drain(-1ms); });
-  coordinator all;
-  check("patience", [&] { all.wait_for_stop(-1ms); });
-  check("patience", [&] { all.join(-1ms); });
-  check("patience", [&] { all.while_suspended([] {}, -1ms); });
-  CHECK_FALSE(all.wait_for_stop(0ms));
+  coordinator coord;
+  check("patience", [&] { coord.wait_for_stop(-1ms); });
+  check("patience", [&] { coord.join(-1ms); });
+  check("patience", [&] { coord.while_suspended([] {}, -1ms); });
+  CHECK_FALSE(coord.wait_for_stop(0ms));
   check("patience", [] { living_tasks{{"/job:worker/task:0"}, {.patience = -1ms}}; });
 }
 
-TEST_CASE("seconds of a training that cannot be are refused where they are given") {
+TEST_CASE("invalid durations of a training run are refused where they are given") {
   temporary_folder folder;
-  for (auto wrong : {-1.0, std::nan(""), -std::numeric_limits<double>::infinity()}) {
+  for (auto wrong_seconds : {-1.0, std::nan(""), -std::numeric_limits<double>::infinity()}) {
     graph_builder g;
     auto w = g.variable(1.0f, "w");
     auto* train = assign_sub(w, 0.1f).node;
-    auto refused = [&](training_options how) {
-      how.checkpoints = folder.path();
+    auto refused = [&](training_options options) {
+      options.checkpoints = folder.path();
       CHECK_THAT(failure_of([&] {
-                   training_run run{g, {{.loss = w * w, .train = {train}}}, how};
+                   training_run run{g, {{.loss = w * w, .train = {train}}}, options};
                  }),
                  Contains("must not be negative"));
     };
-    refused({.checkpoint_seconds = wrong});
-    refused({.time_limit = wrong});
-    refused({.retry_seconds = wrong});
+    refused({.checkpoint_seconds = wrong_seconds});
+    refused({.time_limit = wrong_seconds});
+    refused({.retry_seconds = wrong_seconds});
   }
   graph_builder g;
   g.variable(1.0f, "w");

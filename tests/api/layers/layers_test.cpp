@@ -1,4 +1,4 @@
-// Layers are the formulas that they say they are.
+// Layers compute their documented formulas.
 #include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
@@ -10,8 +10,8 @@ namespace troupe::test::layers_test {
 
 namespace {
 
-std::vector<float> floats(const tensor& of) {
-  return {of.values<float>().begin(), of.values<float>().end()};
+std::vector<float> floats(const tensor& input) {
+  return {input.values<float>().begin(), input.values<float>().end()};
 }
 
 tensor counting(const shape& dims, float step = 0.1f) {
@@ -29,7 +29,7 @@ void check_equal(const tensor& a, const tensor& b, double margin = 1e-5) {
 
 } // namespace
 
-TEST_CASE("a dense layer takes matrices and more axes, and shares its variables") {
+TEST_CASE("a dense layer accepts matrices and more axes, and shares its variables") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 3}, "x");
   auto cube = g.placeholder(dtype::f32, {-1, -1, 3}, "cube");
@@ -45,18 +45,18 @@ TEST_CASE("a dense layer takes matrices and more axes, and shares its variables"
   s.run(g.initializer());
   auto values = counting({4, 3});
   check_equal(s.fetch(y, {{x, values}}), s.fetch(expected, {{x, values}}));
-  auto more = s.fetch(z, {{cube, values.reshaped({2, 2, 3})}});
-  CHECK(more.dims() == shape{2, 2, 2});
-  check_equal(more.reshaped({4, 2}), s.fetch(y, {{x, values}}));
+  auto cube_values = s.fetch(z, {{cube, values.reshaped({2, 2, 3})}});
+  CHECK(cube_values.dims() == shape{2, 2, 2});
+  check_equal(cube_values.reshaped({4, 2}), s.fetch(y, {{x, values}}));
   CHECK_THROWS_WITH(dense(g, g.placeholder(dtype::f32, {-1, -1}), 2),
                     Catch::Contains("last extent"));
 }
 
-TEST_CASE("convolution, pooling and flatten have the shapes and values that they should") {
+TEST_CASE("convolution, pooling and flatten have the expected shapes and values") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 4, 4, 1}, "x");
   auto y = conv2d(g, x, 2, {3, 3}, {.bias = false, .weights = initializers::ones()});
-  auto small = max_pool2d(x, {2, 2}), means = avg_pool2d(x, {2, 2}), flat = flatten(small);
+  auto small = max_pool2d(x, {2, 2}), averages = avg_pool2d(x, {2, 2}), flat = flatten(small);
   CHECK(flat.dims() == partial_shape{-1, 4});
   std::vector<float> pixels(16);
   std::iota(pixels.begin(), pixels.end(), 0.0f);
@@ -68,10 +68,11 @@ TEST_CASE("convolution, pooling and flatten have the shapes and values that they
   CHECK(floats(sums)[0] == 0 + 1 + 4 + 5);
   CHECK(floats(sums)[10] == 0 + 1 + 2 + 4 + 5 + 6 + 8 + 9 + 10); // at (1, 1)
   CHECK(floats(s.fetch(flat, {{x, image}})) == std::vector{5.0f, 7.0f, 13.0f, 15.0f});
-  CHECK(floats(s.fetch(means, {{x, image}})) == std::vector{2.5f, 4.5f, 10.5f, 12.5f});
+  CHECK(floats(s.fetch(averages, {{x, image}})) == std::vector{2.5f, 4.5f, 10.5f, 12.5f});
 }
 
-TEST_CASE("batch norm normalizes by the batch while training, and by what it has seen afterwards") {
+TEST_CASE(
+    "batch norm normalizes by the batch during training, and by its moving averages afterwards") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 2}, "x");
   batch_norm_layer norm{g, 2, {.momentum = 0.5, .epsilon = 0}};
@@ -80,13 +81,13 @@ TEST_CASE("batch norm normalizes by the batch while training, and by what it has
   s.run(g.initializer());
   auto values = tensor::of<float>({2, 2}, {1, 10, 3, 30});
   CHECK(floats(s.fetch(trained, {{x, values}})) == std::vector{-1.0f, -1.0f, 1.0f, 1.0f});
-  CHECK(floats(s.fetch(norm.moving_mean)) == std::vector{1.0f, 10.0f}); // half of the way from 0
+  CHECK(floats(s.fetch(norm.moving_mean)) == std::vector{1.0f, 10.0f}); // half way from 0
   auto variance = floats(s.fetch(norm.moving_variance));
   CHECK(variance[0] == Approx(1.5)); // of samples: 2
   CHECK(floats(s.fetch(used, {{x, values}}))[2] == Approx(2 / std::sqrt(1.5)));
 }
 
-TEST_CASE("dropout drops about as much as it says, and keeps the mean") {
+TEST_CASE("dropout drops about its rate, and keeps the mean") {
   graph_builder g;
   auto rate = g.placeholder(dtype::f32, shape{}, "rate");
   auto y = dropout(fill(g, {10'000}, 1.0f), rate, {.seed = 3});
@@ -96,30 +97,30 @@ TEST_CASE("dropout drops about as much as it says, and keeps the mean") {
   CHECK(zeros > 2300);
   CHECK(zeros < 2700);
   CHECK(std::ranges::count(values, 1 / 0.75f) == 10'000 - zeros);
-  auto all = floats(s.fetch(y, {{rate, 0.0f}}));
-  CHECK(std::ranges::count(all, 1.0f) == 10'000);
-  auto none = floats(s.fetch(y, {{rate, 1.0f}}));
-  CHECK(std::ranges::count(none, 0.0f) == 10'000);
+  auto kept_values = floats(s.fetch(y, {{rate, 0.0f}}));
+  CHECK(std::ranges::count(kept_values, 1.0f) == 10'000);
+  auto dropped_values = floats(s.fetch(y, {{rate, 1.0f}}));
+  CHECK(std::ranges::count(dropped_values, 0.0f) == 10'000);
   auto by_number = floats(s.fetch(dropout(fill(g, {10'000}, 1.0f), 0.25, {.seed = 3})));
   CHECK(by_number == values);
   CHECK_THROWS_AS(dropout(fill(g, {2}, 1.0f), 1.0), error);
 }
 
-TEST_CASE("an embedding table in parts is one in one part") {
+TEST_CASE("a partitioned embedding table equals one in a single part") {
   graph_builder g;
   auto numbers = g.placeholder(dtype::i32, {-1, 2}, "numbers");
   auto rows = counting({7, 3});
   auto from_rows = [&](int64_t parts) {
-    return [&, parts, next = int64_t{0}](graph_builder& in, const shape& dims, dtype,
+    return [&, parts, next = int64_t{0}](graph_builder& builder, const shape& dims, dtype,
                                          std::source_location) mutable -> edge {
       std::vector<float> part;
       for (auto row = next++; row < 7; row += parts)
         for (int64_t i = 0; i < 3; ++i)
           part.push_back(rows.values<float>()[static_cast<size_t>(row * 3 + i)]);
-      return in.constant(tensor::of(dims, part));
+      return builder.constant(tensor::of(dims, part));
     };
   };
-  embedding_table one{g, 7, 3, {.values = from_rows(1)}};
+  embedding_table table{g, 7, 3, {.values = from_rows(1)}};
   embedding_table three{
       g,
       7,
@@ -129,33 +130,34 @@ TEST_CASE("an embedding table in parts is one in one part") {
   CHECK(three.parts()[0].dims() == partial_shape{3, 3});
   CHECK(three.parts()[2].dims() == partial_shape{2, 3});
   auto weights = g.constant(counting({3, 2, 3}, 0.3f));
-  auto a = one(numbers), b = three(numbers);
-  auto gradient = g.gradients(sum(a * weights), {one.parts()[0]});
+  auto a = table(numbers), b = three(numbers);
+  auto gradient = g.gradients(sum(a * weights), {table.parts()[0]});
   std::vector<edge> parts(three.parts().begin(), three.parts().end());
   auto gradients = g.gradients(sum(b * weights), parts);
   auto s = session::local();
   s.run(g.initializer());
   std::vector<feed> chosen{{numbers, tensor::of<int32_t>({3, 2}, {6, 0, 1, 1, 5, 6})}};
   check_equal(s.fetch(a, chosen), s.fetch(b, chosen));
-  auto whole = s.fetch(gradient[0], chosen);
+  auto whole_gradient = s.fetch(gradient[0], chosen);
   for (int64_t part = 0; part < 3; ++part) {
-    auto found = s.fetch(gradients[static_cast<size_t>(part)], chosen);
+    auto slice_gradient = s.fetch(gradients[static_cast<size_t>(part)], chosen);
     for (int64_t row = part; row < 7; row += 3)
       for (int64_t i = 0; i < 3; ++i)
-        CHECK(found.values<float>()[static_cast<size_t>(row / 3 * 3 + i)] ==
-              Approx(whole.values<float>()[static_cast<size_t>(row * 3 + i)]).margin(1e-6));
+        CHECK(
+            slice_gradient.values<float>()[static_cast<size_t>(row / 3 * 3 + i)] ==
+            Approx(whole_gradient.values<float>()[static_cast<size_t>(row * 3 + i)]).margin(1e-6));
   }
   CHECK_THROWS_AS(s.fetch(b, {{numbers, tensor::of<int32_t>({1, 2}, {7, 0})}}), error);
 }
 
-TEST_CASE("initializers have the spread that they promise") {
+TEST_CASE("initializers have their documented spread") {
   graph_builder g;
-  auto deviation = [&](const initializer& by, const shape& dims) {
-    auto x = by(g, dims, dtype::f32, std::source_location::current());
+  auto deviation = [&](const initializer& initial, const shape& dims) {
+    auto x = initial(g, dims, dtype::f32, std::source_location::current());
     auto values = floats(session::local().fetch(x));
     double sum = 0;
-    for (auto one : values)
-      sum += one * one;
+    for (auto number : values)
+      sum += number * number;
     return std::sqrt(sum / static_cast<double>(values.size()));
   };
   CHECK(deviation(initializers::glorot_uniform(1), {100, 300}) ==
@@ -173,17 +175,17 @@ TEST_CASE("initializers have the spread that they promise") {
     auto q = initializers::orthogonal(1, 5)(g, dims, dtype::f32, std::source_location::current());
     auto product = dims[0] > dims[1] ? matmul(q, q, {.transpose_a = true})
                                      : matmul(q, q, {.transpose_b = true});
-    auto found = floats(session::local().fetch(product));
+    auto result = floats(session::local().fetch(product));
     for (size_t i = 0; i < 16; ++i)
-      CHECK(found[i] == Approx(i % 5 == 0 ? 1 : 0).margin(1e-5));
+      CHECK(result[i] == Approx(i % 5 == 0 ? 1 : 0).margin(1e-5));
   }
 }
 
-TEST_CASE("losses are what their formulas say") {
+TEST_CASE("losses equal their formulas") {
   graph_builder g;
   auto x = g.constant({1.0f, -2.0f, 0.5f}), z = g.constant({0.0f, 1.0f, 1.0f});
   auto s = session::local();
-  auto value = [&](edge of) { return to_scalar<float>(s.fetch(of)); };
+  auto value = [&](edge variable) { return to_scalar<float>(s.fetch(variable)); };
   auto sigmoid_terms =
       std::log1p(std::exp(1.0)) + std::log1p(std::exp(2.0)) + std::log1p(std::exp(-0.5));
   CHECK(value(sigmoid_loss(x, z)) == Approx(sigmoid_terms / 3));
@@ -205,9 +207,9 @@ TEST_CASE("metrics count over steps") {
   graph_builder g;
   auto guess = g.placeholder(dtype::i64, {-1}, "guess"),
        label = g.placeholder(dtype::i64, {-1}, "label");
-  auto right = metrics::accuracy(g, guess, label);
+  auto accuracy = metrics::accuracy(g, guess, label);
   auto table = metrics::confusion_matrix(g, guess, label, 3);
-  auto found = metrics::precision(g, equal(guess, int64_t{1}), equal(label, int64_t{1}));
+  auto precision_metric = metrics::precision(g, equal(guess, int64_t{1}), equal(label, int64_t{1}));
   auto caught = metrics::recall(g, equal(guess, int64_t{1}), equal(label, int64_t{1}));
   auto scores = g.placeholder(dtype::f32, {-1}, "scores");
   auto area = metrics::auc(g, scores, equal(label, int64_t{1}));
@@ -215,53 +217,54 @@ TEST_CASE("metrics count over steps") {
   s.run(g.initializer());
   auto step = [&](std::initializer_list<int64_t> guesses, std::initializer_list<int64_t> labels) {
     s.run({{guess, tensor::vector<int64_t>(guesses)}, {label, tensor::vector<int64_t>(labels)}}, {},
-          {right.update, table.update, found.update, caught.update});
+          {accuracy.update, table.update, precision_metric.update, caught.update});
   };
-  CHECK(to_scalar<double>(s.fetch(right.value)) == 0);
+  CHECK(to_scalar<double>(s.fetch(accuracy.value)) == 0);
   step({0, 1, 2}, {0, 1, 1});
   step({1}, {0});
-  CHECK(to_scalar<double>(s.fetch(right.value)) == Approx(0.5));
-  CHECK(to_scalar<double>(s.fetch(found.value)) == Approx(0.5));
+  CHECK(to_scalar<double>(s.fetch(accuracy.value)) == Approx(0.5));
+  CHECK(to_scalar<double>(s.fetch(precision_metric.value)) == Approx(0.5));
   CHECK(to_scalar<double>(s.fetch(caught.value)) == Approx(0.5));
-  auto counts = s.fetch(table.value);
-  CHECK(counts.values<int64_t>()[0 * 3 + 1] == 1);
-  CHECK(counts.values<int64_t>()[1 * 3 + 2] == 1);
-  s.run(right.reset);
-  CHECK(to_scalar<double>(s.fetch(right.value)) == 0);
+  auto count_table = s.fetch(table.value);
+  CHECK(count_table.values<int64_t>()[0 * 3 + 1] == 1);
+  CHECK(count_table.values<int64_t>()[1 * 3 + 2] == 1);
+  s.run(accuracy.reset);
+  CHECK(to_scalar<double>(s.fetch(accuracy.value)) == 0);
   s.run({{scores, tensor::vector<float>({0.1f, 0.4f, 0.35f, 0.8f})},
          {label, tensor::vector<int64_t>({0, 0, 1, 1})}},
         {}, {area.update});
   CHECK(to_scalar<double>(s.fetch(area.value)) == Approx(0.75).margin(0.01));
 }
 
-TEST_CASE("losses and metrics take labels of i32 and i64, as edges, tensors and literals") {
+TEST_CASE("losses and metrics accept labels of i32 and i64, as edges, tensors and literals") {
   for (auto type : {dtype::i32, dtype::i64, dtype::u8}) {
     CAPTURE(type);
     graph_builder g;
     auto logits = g.constant(tensor::of<float>({3, 2}, {2, 1, 0, 3, 1, 0}));
     auto scores = g.constant(tensor::of<float>({3}, {0.9f, 0.2f, 0.6f}));
-    auto whole = [&](const std::vector<int32_t>& values) {
+    auto integers = [&](const std::vector<int32_t>& values) {
       return cast(g.constant(tensor::vector(values)), type);
     };
-    auto classes = whole({0, 1, 1}), truth = whole({1, 0, 1});
-    auto real = cast(truth, dtype::f32);
+    auto classes = integers({0, 1, 1}), labels_seen = integers({1, 0, 1});
+    auto real = cast(labels_seen, dtype::f32);
     auto guess = arg_max(logits, -1); // i64: 0, 1, 0
     auto s = session::local();
-    auto same = [&](edge a, edge b) {
+    auto are_equal = [&](edge a, edge b) {
       CHECK(to_scalar<float>(s.fetch(a)) == Approx(to_scalar<float>(s.fetch(b))));
     };
-    same(sigmoid_loss(scores, truth), sigmoid_loss(scores, real));
-    same(sum(sigmoid_cross_entropy(scores, truth)), sum(sigmoid_cross_entropy(scores, real)));
-    same(mean_squared_error(scores, truth), mean_squared_error(scores, real));
-    same(mean_absolute_error(scores, truth), mean_absolute_error(scores, real));
-    same(huber_loss(scores, truth, 0.5), huber_loss(scores, real, 0.5));
-    same(hinge_loss(scores, truth), hinge_loss(scores, real));
-    same(kl_divergence_loss(scores, whole({1, 1, 1})),
-         kl_divergence_loss(scores, g.constant(tensor::of<float>({3}, {1, 1, 1}))));
-    same(weighted_mean(scores, {.weights = operand{truth}}),
-         weighted_mean(scores, {.weights = operand{real}}));
-    if (type != dtype::u8) { // numbers of classes
-      same(softmax_loss(logits, classes), softmax_loss(logits, {0, 1, 1}));
+    are_equal(sigmoid_loss(scores, labels_seen), sigmoid_loss(scores, real));
+    are_equal(sum(sigmoid_cross_entropy(scores, labels_seen)),
+              sum(sigmoid_cross_entropy(scores, real)));
+    are_equal(mean_squared_error(scores, labels_seen), mean_squared_error(scores, real));
+    are_equal(mean_absolute_error(scores, labels_seen), mean_absolute_error(scores, real));
+    are_equal(huber_loss(scores, labels_seen, 0.5), huber_loss(scores, real, 0.5));
+    are_equal(hinge_loss(scores, labels_seen), hinge_loss(scores, real));
+    are_equal(kl_divergence_loss(scores, integers({1, 1, 1})),
+              kl_divergence_loss(scores, g.constant(tensor::of<float>({3}, {1, 1, 1}))));
+    are_equal(weighted_mean(scores, {.weights = operand{labels_seen}}),
+              weighted_mean(scores, {.weights = operand{real}}));
+    if (type != dtype::u8) { // class indices
+      are_equal(softmax_loss(logits, classes), softmax_loss(logits, {0, 1, 1}));
       embedding_table table{g, 30, 2};
       auto biases = g.variable(tensor::of({30}, std::vector<float>(30)));
       CHECK(nce_loss(table, biases, logits, classes).dims() == partial_shape{3});
@@ -269,34 +272,35 @@ TEST_CASE("losses and metrics take labels of i32 and i64, as edges, tensors and 
     }
 
     struct expected {
-      metric of;
+      metric measured;
       double value;
     };
-    std::vector<expected> all{
+    std::vector<expected> cases{
         {metrics::accuracy(g, guess, classes), 2 / 3.0},
         {metrics::accuracy(g, cast(guess, dtype::i32), classes), 2 / 3.0},
-        {metrics::accuracy(g, scores > 0.5, truth), 1},
+        {metrics::accuracy(g, scores > 0.5, labels_seen), 1},
         {metrics::accuracy(g, guess, {0, 1, 1}), 2 / 3.0},
         {metrics::accuracy(g, guess, tensor::of<int32_t>({3}, {0, 1, 1})), 2 / 3.0},
         {metrics::precision(g, guess, classes), 1},
-        {metrics::precision(g, scores > 0.1, truth), 2 / 3.0},
+        {metrics::precision(g, scores > 0.1, labels_seen), 2 / 3.0},
         {metrics::recall(g, guess, classes), 0.5},
-        {metrics::recall(g, scores > 0.5, truth), 1},
-        {metrics::mean_squared_error(g, scores, truth), (0.01 + 0.04 + 0.16) / 3},
-        {metrics::mean(g, truth), 2 / 3.0},
-        {metrics::auc(g, scores, truth), 1},
+        {metrics::recall(g, scores > 0.5, labels_seen), 1},
+        {metrics::mean_squared_error(g, scores, labels_seen), (0.01 + 0.04 + 0.16) / 3},
+        {metrics::mean(g, labels_seen), 2 / 3.0},
+        {metrics::auc(g, scores, labels_seen), 1},
         {metrics::auc(g, scores, tensor::of<int64_t>({3}, {1, 0, 1})), 1},
     };
     if (type != dtype::u8)
-      all.push_back({metrics::top_k_accuracy(g, logits, classes, 1), 2 / 3.0});
+      cases.push_back({metrics::top_k_accuracy(g, logits, classes, 1), 2 / 3.0});
     auto table = metrics::confusion_matrix(g, guess, classes, 2);
     s.run(g.initializer());
     s.run(table.update);
-    for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t i = 0; i < cases.size(); ++i) {
       CAPTURE(i);
-      CHECK(all[i].of.value.type() == dtype::f64);
-      s.run(all[i].of.update);
-      CHECK(to_scalar<double>(s.fetch(all[i].of.value)) == Approx(all[i].value).margin(0.01));
+      CHECK(cases[i].measured.value.type() == dtype::f64);
+      s.run(cases[i].measured.update);
+      CHECK(to_scalar<double>(s.fetch(cases[i].measured.value)) ==
+            Approx(cases[i].value).margin(0.01));
     }
     CHECK(identical(s.fetch(table.value), tensor::of<int64_t>({2, 2}, {1, 0, 1, 1})));
   }
@@ -306,36 +310,38 @@ TEST_CASE("losses are finite for the largest logits, and 0 where no element coun
   graph_builder g;
   auto x = g.constant({3e38f, -3e38f, 3e38f, -3e38f, 100.0f});
   auto z = g.constant({1.0f, 0.0f, 0.0f, 1.0f, 1.0f});
-  auto each = sigmoid_cross_entropy(x, z);
+  auto losses = sigmoid_cross_entropy(x, z);
   auto s = session::local();
-  auto found = s.run({}, {each, g.gradients(each, {x})[0]});
-  CHECK(floats(found[0])[0] == 0);
-  CHECK(floats(found[0])[1] == 0);
-  CHECK(floats(found[0])[2] == Approx(3e38f));
-  CHECK(floats(found[0])[3] == Approx(3e38f));
-  for (const auto& value : floats(found[1]))
+  auto gradients = s.run({}, {losses, g.gradients(losses, {x})[0]});
+  CHECK(floats(gradients[0])[0] == 0);
+  CHECK(floats(gradients[0])[1] == 0);
+  CHECK(floats(gradients[0])[2] == Approx(3e38f));
+  CHECK(floats(gradients[0])[3] == Approx(3e38f));
+  for (const auto& value : floats(gradients[1]))
     CHECK(std::isfinite(value));
-  auto none = loss_options{.weights = operand{0.0f, 0.0f, 0.0f, 0.0f, 0.0f}};
+  auto zero_weights = loss_options{.weights = operand{0.0f, 0.0f, 0.0f, 0.0f, 0.0f}};
   auto p = g.constant({1.0f, 0.0f}), q = g.constant({1.0f, 0.0f});
-  for (auto loss : {mean_squared_error(z, z * 2.0f, none), huber_loss(z, z * 2.0f, 1, none),
-                    weighted_mean(z, none), kl_divergence_loss(p, q)})
+  for (auto loss :
+       {mean_squared_error(z, z * 2.0f, zero_weights), huber_loss(z, z * 2.0f, 1, zero_weights),
+        weighted_mean(z, zero_weights), kl_divergence_loss(p, q)})
     CHECK(to_scalar<float>(s.fetch(loss)) == 0);
 }
 
-TEST_CASE("metrics are 0 before anything is counted, and where nothing of their kind was") {
+TEST_CASE("metrics are 0 before the first count, and where nothing of their class occurred") {
   graph_builder g;
-  auto no = greater(g.constant(tensor::vector(std::vector<float>(3))), 0.5f);
-  auto found = metrics::precision(g, no, no), caught = metrics::recall(g, no, no);
+  auto no_positives = greater(g.constant(tensor::vector(std::vector<float>(3))), 0.5f);
+  auto precision_metric = metrics::precision(g, no_positives, no_positives),
+       caught = metrics::recall(g, no_positives, no_positives);
   auto x = g.constant({1.0f, 2.0f});
   auto mean = metrics::mean(g, x), error = metrics::mean_squared_error(g, x, x * 0.0f);
-  auto area = metrics::auc(g, g.constant({0.5f, 0.5f, 0.5f}), no);
+  auto area = metrics::auc(g, g.constant({0.5f, 0.5f, 0.5f}), no_positives);
   auto s = session::local();
   s.run(g.initializer());
-  auto value = [&](const metric& of) { return to_scalar<double>(s.fetch(of.value)); };
-  for (const auto* one : {&found, &caught, &mean, &error})
-    CHECK(value(*one) == 0);
-  s.run({}, {}, {found.update, caught.update, area.update, mean.update, error.update});
-  CHECK(value(found) == 0);
+  auto value = [&](const metric& measured) { return to_scalar<double>(s.fetch(measured.value)); };
+  for (const auto* measured_metric : {&precision_metric, &caught, &mean, &error})
+    CHECK(value(*measured_metric) == 0);
+  s.run({}, {}, {precision_metric.update, caught.update, area.update, mean.update, error.update});
+  CHECK(value(precision_metric) == 0);
   CHECK(value(caught) == 0);
   CHECK(std::isfinite(value(area)));
   CHECK(value(mean) == Approx(1.5));
@@ -345,28 +351,28 @@ TEST_CASE("metrics are 0 before anything is counted, and where nothing of their 
   CHECK(value(error) == 0);
 }
 
-TEST_CASE("an LSTM and a GRU over a sequence are their steps, and learn") {
+TEST_CASE("an LSTM and a GRU over a sequence equal their single steps, and train") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3, 2, 4}, "x");
   lstm_layer lstm{g, 4, 5, {.peephole = true, .weights = initializers::glorot_uniform(1)}};
   gru_layer gru{g, 4, 5, {.weights = initializers::glorot_uniform(2)}};
-  auto all = lstm(x);
+  auto outputs = lstm(x);
   auto steps = unpack(x, 3);
   auto state = lstm.zeros(steps[0]);
   auto gru_all = gru(x);
   auto gru_state = gru.zeros(steps[0]);
-  for (const auto& one : steps) {
-    state = lstm.step(one, state);
-    gru_state = gru.step(one, gru_state);
+  for (const auto& timestep : steps) {
+    state = lstm.step(timestep, state);
+    gru_state = gru.step(timestep, gru_state);
   }
   auto gru_last = unpack(gru_all, 3)[2];
-  auto loss = sum(square(all.outputs)) + sum(square(gru_all));
+  auto loss = sum(square(outputs.outputs)) + sum(square(gru_all));
   auto* train = gradient_descent{0.2f}.minimize(loss);
   auto s = session::local();
   s.run(g.initializer());
   std::vector<feed> data{{x, counting({3, 2, 4})}};
-  check_equal(s.fetch(all.last.output, data), s.fetch(state.output, data));
-  check_equal(s.fetch(all.last.cells, data), s.fetch(state.cells, data));
+  check_equal(s.fetch(outputs.last.output, data), s.fetch(state.output, data));
+  check_equal(s.fetch(outputs.last.cells, data), s.fetch(state.cells, data));
   check_equal(s.fetch(gru_last, data), s.fetch(gru_state, data));
   auto before = to_scalar<float>(s.fetch(loss, data));
   for (int i = 0; i < 20; ++i)
@@ -374,17 +380,17 @@ TEST_CASE("an LSTM and a GRU over a sequence are their steps, and learn") {
   CHECK(to_scalar<float>(s.fetch(loss, data)) < before / 2);
 }
 
-TEST_CASE("sampled losses learn what the full ones would") {
+TEST_CASE("sampled losses train towards the same result as full losses") {
   for (bool contrastive : {true, false}) {
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
     auto label = g.placeholder(dtype::i64, {-1}, "label");
     embedding_table weights{g, 20, 4, {.values = initializers::zeros()}};
     auto biases = g.variable(fill(g, {20}, 0.0f), "biases");
-    sampling_options with{.sampled = 8, .seed = 7};
-    auto each = contrastive ? nce_loss(weights, biases, x, label, with)
-                            : sampled_softmax_loss(weights, biases, x, label, with);
-    auto* train = gradient_descent{0.5f}.minimize(mean(each));
+    sampling_options options{.sampled = 8, .seed = 7};
+    auto losses = contrastive ? nce_loss(weights, biases, x, label, options)
+                              : sampled_softmax_loss(weights, biases, x, label, options);
+    auto* train = gradient_descent{0.5f}.minimize(mean(losses));
     auto guess = arg_max(matmul(x, weights.parts()[0], {.transpose_b = true}) + biases, 1);
     auto s = session::local();
     s.run(g.initializer());
@@ -393,9 +399,9 @@ TEST_CASE("sampled losses learn what the full ones would") {
         {label, tensor::vector<int64_t>({3, 0, 17, 9})}};
     for (int i = 0; i < 300; ++i)
       s.run(train, data);
-    auto found = s.fetch(guess, data);
+    auto result = s.fetch(guess, data);
     CAPTURE(contrastive);
-    CHECK(std::ranges::equal(found.values<int64_t>(), std::vector<int64_t>{3, 0, 17, 9}));
+    CHECK(std::ranges::equal(result.values<int64_t>(), std::vector<int64_t>{3, 0, 17, 9}));
   }
 }
 

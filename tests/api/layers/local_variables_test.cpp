@@ -1,4 +1,4 @@
-// Variables that are no part of the model: the counters of metrics.
+// Local variables, which are no part of the model: counters of metrics.
 #include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
@@ -12,46 +12,46 @@ namespace {
 using Catch::Matchers::Contains;
 
 // One variable of the model, and a metric.
-struct measured {
+struct counted_model {
   graph_builder g;
   edge x = g.placeholder(dtype::f64, {-1}, "x");
   variable_handle w = g.variable(1.0f, "w");
   metric mean = metrics::mean(g, x);
 
-  void update(session& in, std::vector<double> values) const {
-    in.run({{x, tensor::vector(values)}}, {}, {mean.update});
+  void update(session& s, std::vector<double> values) const {
+    s.run({{x, tensor::vector(values)}}, {}, {mean.update});
   }
-  double value(session& in) const { return to_scalar<double>(in.fetch(mean.value)); }
+  double value(session& s) const { return to_scalar<double>(s.fetch(mean.value)); }
 };
 
 std::vector<std::string> names_in(const std::string& path) {
   std::vector<std::string> names;
   auto from = value_or_throw(checkpoint_reader::open(real_files(), path));
-  for (const auto& one : from.manifest().tensors)
-    names.push_back(one.name);
+  for (const auto& entry : from.manifest().tensors)
+    names.push_back(entry.name);
   return names;
 }
 
 } // namespace
 
-TEST_CASE("counters of metrics begin with zeros, without an initializer, in each session") {
-  measured of;
+TEST_CASE("counters of metrics begin at zero, without an initializer, in each session") {
+  counted_model counted;
   auto s = session::local();
-  CHECK(of.value(s) == 0);
-  of.update(s, {1, 2, 6});
-  CHECK(of.value(s) == 3);
-  s.run(of.mean.reset);
-  CHECK(of.value(s) == 0);
-  of.update(s, {4});
+  CHECK(counted.value(s) == 0);
+  counted.update(s, {1, 2, 6});
+  CHECK(counted.value(s) == 3);
+  s.run(counted.mean.reset);
+  CHECK(counted.value(s) == 0);
+  counted.update(s, {4});
   s.reset();
-  measured again;
-  again.update(s, {8});
-  CHECK(again.value(s) == 8);
-  of.update(s, {2}); // a step of before
-  CHECK(again.value(s) == 5);
+  counted_model restored_model;
+  restored_model.update(s, {8});
+  CHECK(restored_model.value(s) == 8);
+  counted.update(s, {2}); // an earlier step
+  CHECK(restored_model.value(s) == 5);
 }
 
-TEST_CASE("counters of metrics begin with zeros on tasks, and again where a task is restarted") {
+TEST_CASE("counters of metrics begin at zero on tasks, and again where a task is restarted") {
   watchdog watch;
   auto cluster = make_cluster(1, 1);
   std::optional<task_process> ps{std::in_place, cluster, task_name{"ps", 0}};
@@ -60,7 +60,7 @@ TEST_CASE("counters of metrics begin with zeros on tasks, and again where a task
   auto x = g.placeholder(dtype::f64, {-1}, "x");
   metric mean;
   {
-    auto on = g.on("/job:ps/task:0");
+    auto placement = g.on("/job:ps/task:0");
     mean = metrics::mean(g, x);
   }
   auto s = session::connect(to_json(cluster));
@@ -70,8 +70,8 @@ TEST_CASE("counters of metrics begin with zeros on tasks, and again where a task
         s.run({{x, tensor::vector(std::vector{value})}}, {}, {mean.update},
               {.timeout = std::chrono::seconds{5}});
         return;
-      } catch (const error& why) { // until the task is there
-        INFO(why.what());
+      } catch (const error& thrown) { // until the task has started
+        INFO(thrown.what());
         REQUIRE(i < 50);
         std::this_thread::sleep_for(std::chrono::milliseconds{100});
       }
@@ -85,48 +85,48 @@ TEST_CASE("counters of metrics begin with zeros on tasks, and again where a task
   CHECK(to_scalar<double>(s.fetch(mean.value)) == 7);
 }
 
-TEST_CASE("checkpoints leave local variables out, unless they are asked for") {
+TEST_CASE("checkpoints omit local variables, unless they are requested") {
   temporary_folder folder;
-  measured of;
+  counted_model counted;
   auto s = session::local();
-  s.run(of.g.initializer());
-  of.update(s, {1, 3});
-  saver to{of.g, folder / "m"};
-  CHECK(names_in(to.save(s, 1)) == std::vector<std::string>{"w"});
-  auto* total = of.g.find("mean/total");
+  s.run(counted.g.initializer());
+  counted.update(s, {1, 3});
+  saver writer{counted.g, folder / "m"};
+  CHECK(names_in(writer.save(s, 1)) == std::vector<std::string>{"w"});
+  auto* total = counted.g.find("mean/total");
   REQUIRE(total);
-  saver all{of.g, {of.w, edge{total, 0}}, folder / "all"};
-  CHECK(names_in(all.save(s, 1)).size() == 2);
-  // Restoring begins to count anew.
-  REQUIRE(to.restore(s));
-  CHECK(of.value(s) == 0);
+  saver full_saver{counted.g, {counted.w, edge{total, 0}}, folder / "all"};
+  CHECK(names_in(full_saver.save(s, 1)).size() == 2);
+  // Restoring resets the counters.
+  REQUIRE(writer.restore(s));
+  CHECK(counted.value(s) == 0);
 }
 
 TEST_CASE("a checkpoint of a version that saved the counters of metrics is restored") {
   temporary_folder folder;
-  measured of;
+  counted_model counted;
   auto s = session::local();
-  s.run(of.g.initializer());
-  s.run(assign(of.w, 9.0f).node);
-  of.update(s, {1, 3});
+  s.run(counted.g.initializer());
+  s.run(assign(counted.w, 9.0f).node);
+  counted.update(s, {1, 3});
   {
-    edge total{of.g.find("mean/total"), 0}, count{of.g.find("mean/count"), 0};
-    saver{of.g, {of.w, total, count}, folder / "m"}.save(s, 5);
+    edge total{counted.g.find("mean/total"), 0}, count{counted.g.find("mean/count"), 0};
+    saver{counted.g, {counted.w, total, count}, folder / "m"}.save(s, 5);
   }
-  measured again;
-  auto other = session::local();
-  saver from{again.g, folder / "m"};
-  auto report = from.restore(other);
+  counted_model restored_model;
+  auto other_session = session::local();
+  saver from{restored_model.g, folder / "m"};
+  auto report = from.restore(other_session);
   REQUIRE(report);
   CHECK(report->restored == std::vector<std::string>{"w"});
   CHECK(report->extra.empty());
   CHECK(report->missing.empty());
-  CHECK(to_scalar<float>(other.fetch(again.w)) == 9);
-  CHECK(again.value(other) == 0);
+  CHECK(to_scalar<float>(other_session.fetch(restored_model.w)) == 9);
+  CHECK(restored_model.value(other_session) == 0);
 }
 
 TEST_CASE(
-    "a local variable begins with its own value once it is initialized, and averages leave it") {
+    "a local variable begins with its own value once it is initialized, and averages ignore it") {
   graph_builder g;
   g.variable(1.0f, "w");
   auto local = g.local_variable(tensor::vector<float>({4, 5}), "seen");
@@ -140,61 +140,62 @@ TEST_CASE(
   CHECK(g.find("w/average"));
 }
 
-TEST_CASE("a GraphDef and a SavedModel keep what is local") {
+TEST_CASE("a GraphDef and a SavedModel keep local variables local") {
   temporary_folder folder;
-  measured of;
+  counted_model counted;
   auto s = session::local();
-  s.run(of.g.initializer());
-  of.update(s, {2, 4});
-  auto bytes = value_or_throw(write_graph_def(of.g));
+  s.run(counted.g.initializer());
+  counted.update(s, {2, 4});
+  auto bytes = value_or_throw(write_graph_def(counted.g));
   graph_builder read;
   value_or_throw(read_graph_def(std::as_bytes(std::span{bytes}), read));
-  saver to{read, folder / "m"};
-  auto other = session::local();
-  other.run(assign(edge{read.find("w"), 0}, 2.0f).node);
-  CHECK(names_in(to.save(other, 1)) == std::vector<std::string>{"w"});
+  saver writer{read, folder / "m"};
+  auto other_session = session::local();
+  other_session.run(assign(edge{read.find("w"), 0}, 2.0f).node);
+  CHECK(names_in(writer.save(other_session, 1)) == std::vector<std::string>{"w"});
 
-  save_saved_model(s, of.g, folder / "saved",
-                   {.signatures = {{"serving_default",
-                                    {.inputs = {{"x", of.x}},
-                                     .outputs = {{"w", of.w}, {"mean", of.mean.value}}}}}});
+  save_saved_model(
+      s, counted.g, folder / "saved",
+      {.signatures = {{"serving_default",
+                       {.inputs = {{"x", counted.x}},
+                        .outputs = {{"w", counted.w}, {"mean", counted.mean.value}}}}}});
   graph_builder loaded;
   auto model = load_saved_model(loaded, folder / "saved");
   auto serving = session::local();
   model.initialize(serving);
   const auto& outputs = model.signature("serving_default").outputs;
   CHECK(to_scalar<float>(serving.fetch(outputs.at("w"))) == 1);
-  CHECK(to_scalar<double>(serving.fetch(outputs.at("mean"))) ==
-        0); // as TensorFlow's local variables
+  // Like TensorFlow's local variables.
+  CHECK(to_scalar<double>(serving.fetch(outputs.at("mean"))) == 0);
   auto files = value_or_throw(
       tensor_bundle_reader::open(real_files(), folder / "saved/variables/variables"));
   CHECK(files.find("w"));
   CHECK_FALSE(files.find("mean/total"));
 }
 
-TEST_CASE("replicas count metrics from zero, and resume with one more") {
+TEST_CASE("replicas count metrics from zero, and resume with a metric more") {
   watchdog watch;
   auto mode = GENERATE(replica_mode::async, replica_mode::sync, replica_mode::all_reduce);
   INFO(to_string(mode));
   temporary_folder folder;
-  replicas_options how;
-  how.mode = mode;
-  how.workers = mode == replica_mode::all_reduce ? 1 : 2;
-  how.ps_tasks = 0;
+  replicas_options options;
+  options.mode = mode;
+  options.workers = mode == replica_mode::all_reduce ? 1 : 2;
+  options.ps_tasks = 0;
   if (mode == replica_mode::all_reduce)
-    how.worker_devices = {"cpu:0"};
-  how.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
-  how.batch = regression::batch;
-  how.checkpoints = folder / "m";
+    options.worker_devices = {"cpu:0"};
+  options.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
+  options.batch = regression::batch;
+  options.checkpoints = folder / "m";
   for (auto last : {6, 12, 18}) {
-    how.last_step = last;
+    options.last_step = last;
     replicas training{[&](graph_builder& g, int number) {
                         auto built = regression::build(g, number);
                         if (last > 6)
                           built.others.push_back(metrics::mean(g, built.loss).value);
                         return built;
                       },
-                      how};
+                      options};
     auto s = session::local();
     auto report = training.run(s);
     CHECK(report.step == last);

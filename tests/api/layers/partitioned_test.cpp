@@ -1,4 +1,4 @@
-// A variable in slices is one variable: its value, lookups of its rows, and their gradients.
+// A partitioned variable acts as one variable: its value, lookups of its rows, and their gradients.
 #include "tests/support/catch.hpp"
 #include "troupe/api/internal/library.hpp"
 #include "troupe/api/train/optimizers/indexed_slices.hpp"
@@ -25,7 +25,7 @@ void check_equal(const tensor& a, const tensor& b) {
 
 } // namespace
 
-TEST_CASE("slices are as large as was asked for, and know their place") {
+TEST_CASE("slices have the requested sizes, and know their positions") {
   graph_builder g;
   partitioned_variable rows{g, counting({7, 2}), "rows", {.slices = 3}};
   partitioned_variable columns{
@@ -53,15 +53,15 @@ TEST_CASE("slices are as large as was asked for, and know their place") {
   check_equal(s.fetch(columns.value()), counting({2, 5}));
 }
 
-TEST_CASE("slices may be initialized by themselves, and are known after a GraphDef") {
+TEST_CASE("slices may have initializers of their own, and survive a GraphDef") {
   graph_builder g;
-  auto in = g.scope("model");
+  auto scope = g.scope("model");
   partitioned_variable v{g, {5, 2}, initializers::ones(), "v", {.slices = 2, .by_handle = true}};
   auto written = write_graph_def(g);
   REQUIRE(written);
-  graph again{library()};
-  REQUIRE(read_graph_def(std::as_bytes(std::span{*written}), again));
-  auto slice = slice_of({again.find("model/v/part_1")->output(0)});
+  graph reloaded{library()};
+  REQUIRE(read_graph_def(std::as_bytes(std::span{*written}), reloaded));
+  auto slice = slice_of({reloaded.find("model/v/part_1")->output(0)});
   REQUIRE(slice);
   CHECK(slice->of == "model/v");
   CHECK(slice->first == shape{3, 0});
@@ -70,11 +70,11 @@ TEST_CASE("slices may be initialized by themselves, and are known after a GraphD
   CHECK(s.fetch(v.value()).values<float>()[9] == 1);
 }
 
-TEST_CASE("rows of slices are those of the whole, and so are their gradients") {
+TEST_CASE("rows of slices equal those of the whole variable, and so do their gradients") {
   for (bool by_handle : {false, true})
     for (auto strategy : {partition_strategy::mod, partition_strategy::div}) {
       graph_builder g;
-      auto whole = g.variable(counting({7, 3}), "whole");
+      auto whole_table = g.variable(counting({7, 3}), "whole");
       std::vector<variable_handle> parts;
       if (strategy == partition_strategy::div) {
         parts =
@@ -82,40 +82,41 @@ TEST_CASE("rows of slices are those of the whole, and so are their gradients") {
                 g, counting({7, 3}), "parts", {.sizes = {1, 4, 2}, .by_handle = by_handle}}
                 .slices();
       } else {
-        auto all = counting({7, 3});
+        auto whole_values = counting({7, 3});
         for (int64_t part = 0; part < 3; ++part) {
-          std::vector<float> own;
+          std::vector<float> part_values;
           for (auto row = part; row < 7; row += 3)
-            own.insert(own.end(), all.data<float>() + row * 3, all.data<float>() + row * 3 + 3);
-          auto value = tensor::of(shape{std::ssize(own) / 3, 3}, own);
+            part_values.insert(part_values.end(), whole_values.data<float>() + row * 3,
+                               whole_values.data<float>() + row * 3 + 3);
+          auto value = tensor::of(shape{std::ssize(part_values) / 3, 3}, part_values);
           parts.push_back(by_handle ? g.resource_variable(value) : g.variable(value));
         }
       }
       auto numbers = g.placeholder(dtype::i64, {-1, -1});
-      auto a = gather(whole, numbers), b = embedding_lookup(parts, numbers, strategy);
+      auto a = gather(whole_table, numbers), b = embedding_lookup(parts, numbers, strategy);
       auto s = session::local();
       s.run(g.initializer());
       std::vector<feed> fed{{numbers, tensor::of<int64_t>({3, 2}, {6, 0, 1, 1, 5, 4})}};
       check_equal(s.fetch(b, fed), s.fetch(a, fed));
-      std::vector<feed> nothing{{numbers, tensor::of<int64_t>({0, 2}, {})}};
-      check_equal(s.fetch(b, nothing), s.fetch(a, nothing));
-      for (int64_t wrong : {7, -1})
-        CHECK_THROWS_WITH(s.fetch(b, {{numbers, tensor::of<int64_t>({1, 1}, {wrong})}}),
+      std::vector<feed> empty_feeds{{numbers, tensor::of<int64_t>({0, 2}, {})}};
+      check_equal(s.fetch(b, empty_feeds), s.fetch(a, empty_feeds));
+      for (int64_t wrong_row : {7, -1})
+        CHECK_THROWS_WITH(s.fetch(b, {{numbers, tensor::of<int64_t>({1, 1}, {wrong_row})}}),
                           Catch::Contains("indices"));
 
-      // Steps of descent on the parts are those on the whole.
-      auto* on_whole = gradient_descent{0.1}.minimize(sum(square(a)), {whole});
+      // Gradient descent on the slices equals gradient descent on the whole variable.
+      auto* on_whole = gradient_descent{0.1}.minimize(sum(square(a)), {whole_table});
       std::vector<edge> refs(parts.begin(), parts.end());
       auto pairs = optimizer::compute_gradients(sum(square(b)), refs);
-      for (const auto& one : pairs)
-        CHECK(slices_of(one.gradient));
+      for (const auto& pair : pairs)
+        CHECK(slices_of(pair.gradient));
       auto* on_parts = gradient_descent{0.1}.apply_gradients(pairs);
       s.run(fed, {}, {on_whole, on_parts});
       check_equal(s.fetch(b, fed), s.fetch(a, fed));
     }
 }
 
-TEST_CASE("slices that do not fit are refused") {
+TEST_CASE("mismatched slices are refused") {
   graph_builder g;
   auto v = counting({4, 2});
   CHECK_THROWS_WITH((partitioned_variable{g, v, "a", {.axis = 2}}),

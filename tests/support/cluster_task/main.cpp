@@ -1,9 +1,9 @@
 // One task of a cluster as a process of its own, for tests that kill, stop and restart it:
 // cluster_task JOB TASK CLUSTER_JSON PEER_TIMEOUT_MS, or JOB TASK join:SEEDS PEER_TIMEOUT_MS
-// LISTEN. Prints "ready PORT"; ends with its parent. As the job "client" it is no task, but gives
-// the queue 'begun' on task 0 an element, and waits for one of the queue 'q' there; its task 1
-// takes an element of 'q', puts it into 'begun' on task 1, and waits there in the same step for
-// what does not come.
+// LISTEN. Prints "ready PORT"; ends with its parent. With the job "client" the process is a client
+// instead of a task. Client 0 enqueues an element to 'begun' on task 0, and waits for an element of
+// 'q' there. Client 1 dequeues an element of 'q', enqueues it to 'begun' on task 1, and waits there
+// in the same step for an element that never arrives.
 #include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/actors/operator/task.hpp"
 #include "troupe/api/internal/library.hpp"
@@ -25,11 +25,11 @@ int wait_for_an_element(const cluster_spec& cluster) {
   graph_builder g;
   g.push_device("/job:worker/task:0");
   auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "q"});
-  auto news = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "begun"});
-  auto later = g.after({queue_enqueue(news, {g.constant(tensor::scalar(1))})});
-  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  auto begun_queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "begun"});
+  auto order = g.after({queue_enqueue(begun_queue, {g.constant(tensor::scalar(1))})});
+  auto dequeued = queue_dequeue(queue, {dtype::i32})[0];
   auto s = session::connect(cluster);
-  auto wait = s.prepare({}, {taken});
+  auto wait = s.prepare({}, {dequeued});
   std::printf("ready 0\n");
   std::fflush(stdout);
   wait.run();
@@ -40,14 +40,14 @@ int wait_with_an_element(const cluster_spec& cluster) {
   graph_builder g;
   g.push_device("/job:worker/task:0");
   auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "q"});
-  auto taken = queue_dequeue(queue, {dtype::i32})[0];
+  auto dequeued = queue_dequeue(queue, {dtype::i32})[0];
   g.push_device("/job:worker/task:1");
-  auto news = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "begun"});
-  auto never = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "never"});
-  auto later = g.after({queue_enqueue(news, {taken})});
-  auto waits = queue_dequeue(never, {dtype::i32})[0];
+  auto begun_queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "begun"});
+  auto never_queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .shared_name = "never"});
+  auto order = g.after({queue_enqueue(begun_queue, {dequeued})});
+  auto never_element = queue_dequeue(never_queue, {dtype::i32})[0];
   auto s = session::connect(cluster);
-  auto wait = s.prepare({}, {waits});
+  auto wait = s.prepare({}, {never_element});
   std::printf("ready 0\n");
   std::fflush(stdout);
   wait.run();

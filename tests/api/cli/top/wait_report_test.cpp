@@ -9,21 +9,23 @@ namespace {
 
 inspection wait(const std::string& what_for, const std::string& node, const std::string& target,
                 double seconds) {
-  inspection made{"w", "wait"};
-  made.add("for", what_for);
-  made.add("node", node);
+  inspection inspected{"w", "wait"};
+  inspected.add("for", what_for);
+  inspected.add("node", node);
   if (!target.empty())
-    made.add("target", target);
-  made.add("seconds", seconds);
-  return made;
+    inspected.add("target", target);
+  inspected.add("seconds", seconds);
+  return inspected;
 }
 
-inspection step(const std::string& task, const std::string& id, std::vector<inspection> waits) {
-  return {
-      .ref = task + "/step:" + id, .kind = "step", .properties = {}, .children = std::move(waits)};
+inspection step(const std::string& task, const std::string& id, std::vector<inspection> wait_list) {
+  return {.ref = task + "/step:" + id,
+          .kind = "step",
+          .properties = {},
+          .children = std::move(wait_list)};
 }
 
-// A worker waits for a tensor of a ps, which waits for an element of a queue; another step runs.
+// A worker waits for a tensor of a ps, which waits for a queue element; another step runs.
 inspection stuck_cluster() {
   const std::string worker = "/job:worker/task:0", ps = "/job:ps/task:0";
   auto take = wait("state", "QueueDequeue 'take' (a.cpp:1)", "queue 'rows'", 12);
@@ -49,17 +51,17 @@ inspection stuck_cluster() {
 } // namespace
 
 TEST_CASE("a wait for another task's tensor is no cause where that task waits in the same step") {
-  auto waits = waits_in(stuck_cluster());
-  REQUIRE(waits.size() == 3);
-  CHECK(waits[0].task == "/job:ps/task:0");
-  CHECK(waits[0].is_cause);
-  CHECK(waits[0].detail == "0 of 10 elements, 1 dequeues wait");
-  CHECK(waits[1].other_task == "/job:ps/task:0");
-  CHECK(!waits[1].is_cause);
-  CHECK(waits[2].step == "f.4");
+  auto cluster_waits = waits_in(stuck_cluster());
+  REQUIRE(cluster_waits.size() == 3);
+  CHECK(cluster_waits[0].task == "/job:ps/task:0");
+  CHECK(cluster_waits[0].is_cause);
+  CHECK(cluster_waits[0].detail == "0 of 10 elements, 1 dequeues wait");
+  CHECK(cluster_waits[1].other_task == "/job:ps/task:0");
+  CHECK(!cluster_waits[1].is_cause);
+  CHECK(cluster_waits[2].step == "f.4");
 }
 
-TEST_CASE("waits are told by pairs first, and then step by step") {
+TEST_CASE("waits are reported by pairs of tasks first, and then by step") {
   CHECK(print_waits(waits_in(stuck_cluster()), 1) ==
         "/job:worker/task:0 waits for /job:ps/task:0: 1 step, the longest for 12.5 s\n"
         "/job:ps/task:0 waits for queue 'rows': 1 step, the longest for 12.0 s\n"
@@ -73,7 +75,7 @@ TEST_CASE("waits are told by pairs first, and then step by step") {
   CHECK(print_waits({}, 5) == "no step waits\n");
 }
 
-TEST_CASE("rates are what happened between two looks, and begin anew with an incarnation") {
+TEST_CASE("rates are computed between two samples, and start again with a new incarnation") {
   auto task_at = [](double steps, const std::string& incarnation, double uptime) {
     inspection link{"/job:ps/task:0/link:client:5", "link"};
     link.add("peer", std::string{"client 5"});
@@ -105,33 +107,33 @@ TEST_CASE("rates are what happened between two looks, and begin anew with an inc
   CHECK(restarted.tasks[0].steps_rate == 2);
 }
 
-TEST_CASE("a task that could not be asked has a line with the reason") {
+TEST_CASE("a task that could not be queried has a line with the reason") {
   inspection lost{"/job:ps/task:1", "task"};
   lost.add("error", std::string{"connection refused"});
   auto text = print(compare(lost, lost, 1), 5);
   CHECK(text.find("/job:ps/task:1  connection refused\n") != text.npos);
   auto stuck = stuck_cluster();
-  auto waits = print(compare(stuck, stuck, 1), 1);
-  CHECK(waits.find("/job:worker/task:0  /job:ps/task:0      1   12.5 s\nand 1 more\n") !=
-        waits.npos);
+  auto report = print(compare(stuck, stuck, 1), 1);
+  CHECK(report.find("/job:worker/task:0  /job:ps/task:0      1   12.5 s\nand 1 more\n") !=
+        report.npos);
 }
 
-TEST_CASE("members that are not here have lines, those that have left the last ones") {
+TEST_CASE("absent members have lines, and those that have left are the last") {
   auto member = [](const std::string& task, const std::string& state) {
-    inspection made{"/member:" + task, "member"};
-    made.add("task", task);
-    made.add("presence", state);
-    made.add("incarnation", std::string{"17"});
-    made.add("address", "h:" + task);
-    return made;
+    inspection inspected{"/member:" + task, "member"};
+    inspected.add("task", task);
+    inspected.add("presence", state);
+    inspected.add("incarnation", std::string{"17"});
+    inspected.add("address", "h:" + task);
+    return inspected;
   };
-  inspection all{"/", "cluster"};
-  CHECK(print(compare(all, all, 1), 5).find("COORDINATOR") == std::string::npos);
-  all.add("coordinator", std::string{"ps0"});
-  all.add("change", int64_t{12});
-  all.children = {member("a", "left"), member("b", "here"), member("c", "gone"),
-                  member("d", "unreachable")};
-  auto text = print(compare(all, all, 1), 2);
+  inspection cluster_root{"/", "cluster"};
+  CHECK(print(compare(cluster_root, cluster_root, 1), 5).find("COORDINATOR") == std::string::npos);
+  cluster_root.add("coordinator", std::string{"ps0"});
+  cluster_root.add("change", int64_t{12});
+  cluster_root.children = {member("a", "left"), member("b", "here"), member("c", "gone"),
+                           member("d", "unreachable")};
+  auto text = print(compare(cluster_root, cluster_root, 1), 2);
   CHECK(text.find("COORDINATOR  CHANGES  HERE  UNREACHABLE  LEFT  GONE\n"
                   "ps0               12     1            1     1     1\n"
                   "\n"
@@ -141,13 +143,13 @@ TEST_CASE("members that are not here have lines, those that have left the last o
                   "and 1 more\n") != text.npos);
 }
 
-TEST_CASE("a link whose peer is silent is shown first, though it carries nothing") {
-  auto link = [](const std::string& peer, double heard, int64_t bytes) {
-    inspection made{"/job:ps/task:0/link:" + peer, "link"};
-    made.add("peer", peer);
-    made.add("last_heard_seconds", heard);
-    made.add("bytes_received", bytes);
-    return made;
+TEST_CASE("a link to a silent peer is listed first, also without traffic") {
+  auto link = [](const std::string& peer, double heard_seconds, int64_t bytes) {
+    inspection inspected{"/job:ps/task:0/link:" + peer, "link"};
+    inspected.add("peer", peer);
+    inspected.add("last_heard_seconds", heard_seconds);
+    inspected.add("bytes_received", bytes);
+    return inspected;
   };
   inspection before{"/job:ps/task:0", "task"};
   before.add("incarnation", std::string{"1"});

@@ -1,4 +1,4 @@
-// Checkpoints with what queues hold: training goes on in the middle of its data.
+// Checkpoints with the elements of queues: training continues in the middle of its data.
 #include "tests/api/train/loop/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
@@ -18,27 +18,27 @@ using Catch::Matchers::Contains;
 namespace {
 
 tensor rows(int count) {
-  std::vector<float> made;
+  std::vector<float> result;
   for (int i = 0; i < count; ++i)
-    made.push_back(static_cast<float>(i));
-  return tensor::vector(made);
+    result.push_back(static_cast<float>(i));
+  return tensor::vector(result);
 }
 
-// Rows in batches, and a variable that depends on their order, and on random numbers.
+// Rows in batches, and a variable that depends on their order and on random numbers.
 struct model {
   explicit model(std::string_view input_on = "/cpu:0", std::string_view variable_on = "/cpu:0") {
     {
-      auto on = g.on(input_on);
+      auto placement = g.on(input_on);
       auto row = input.producer(rows(12), {.epochs = 4, .shuffle = true, .seed = 3});
       batch = input.batch({row}, 2, {.capacity = 4})[0];
       noise = random_uniform(g, tensor::vector<int32_t>({2}), dtype::f32, {.seed = 5});
       loss = mean(batch);
     }
-    auto on = g.on(variable_on);
+    auto placement = g.on(variable_on);
     w = g.variable(1.0f, "w");
     train = assign(w, w * 1.01f + sum(batch * noise)).node;
   }
-  training_options how(const std::string& folder) const {
+  training_options options_for(const std::string& folder) const {
     return {.input = &input,
             .checkpoints = folder,
             .checkpoint_steps = 4,
@@ -55,71 +55,71 @@ struct model {
 
 struct killed {};
 
-// Ends as a process that is killed does, as far as its files can tell.
-void train_until_killed(model& of, session& in, const std::string& folder, int64_t at) {
-  auto how = of.how(folder);
-  how.on_step = [&](const training_progress& now) {
-    if (now.step == at)
+// Trains, and ends as a killed process does, as far as its files show.
+void train_until_killed(model& net, session& s, const std::string& folder, int64_t last_step) {
+  auto options = net.options_for(folder);
+  options.on_step = [&](const training_progress& now) {
+    if (now.step == last_step)
       throw killed{};
   };
-  training_run training{of.g, {.loss = of.loss, .train = {of.train}}, how};
-  CHECK_THROWS_AS(training.run(in), killed);
+  training_run training{net.g, {.loss = net.loss, .train = {net.train}}, options};
+  CHECK_THROWS_AS(training.run(s), killed);
 }
 
-float train_to_the_end(model& of, session& in, const std::string& folder, int64_t from) {
-  training_run training{of.g, {.loss = of.loss, .train = {of.train}}, of.how(folder)};
-  auto report = training.run(in);
+float train_to_the_end(model& net, session& s, const std::string& folder, int64_t from) {
+  training_run training{net.g, {.loss = net.loss, .train = {net.train}}, net.options_for(folder)};
+  auto report = training.run(s);
   CHECK(report.restored_from == from);
   CHECK((report.step == 20 && report.why == training_end::last_step));
-  return to_scalar<float>(in.fetch(of.w));
+  return to_scalar<float>(s.fetch(net.w));
 }
 
 } // namespace
 
-TEST_CASE("a run that is killed goes on with the rows that would have come, to the bit") {
+TEST_CASE("a run that is killed resumes with the rows that would have come, to the bit") {
   watchdog watch;
   temporary_folder folder;
   float expected = 0;
   {
-    model of;
+    model net;
     auto s = session::local();
-    expected = train_to_the_end(of, s, folder / "whole", -1);
+    expected = train_to_the_end(net, s, folder / "whole", -1);
   }
-  for (int64_t at : {7, 9, 18}) {
-    INFO("killed after step " << at);
-    auto path = folder / concat("killed-", at);
+  for (int64_t kill_step : {7, 9, 18}) {
+    INFO("killed after step " << kill_step);
+    auto path = folder / concat("killed-", kill_step);
     {
-      model of;
+      model net;
       auto s = session::local();
-      train_until_killed(of, s, path, at);
+      train_until_killed(net, s, path, kill_step);
     }
-    model of;
+    model net;
     auto s = session::local();
-    CHECK(train_to_the_end(of, s, path, at / 4 * 4) == expected);
+    CHECK(train_to_the_end(net, s, path, kill_step / 4 * 4) == expected);
   }
 }
 
-TEST_CASE("a run over tasks that are all killed goes on with the rows that would have come") {
+TEST_CASE("a run over tasks that are all killed resumes with the rows that would have come") {
   watchdog watch;
   temporary_folder folder;
   const auto *worker = "/job:worker/task:1", *ps = "/job:ps/task:0";
-  auto with_tasks = [&](auto act) {
+  auto with_tasks = [&](auto body) {
     auto cluster = make_cluster(2, 1);
     std::vector<std::unique_ptr<task>> tasks;
-    for (const auto& one : {task_name{"worker", 0}, task_name{"worker", 1}, task_name{"ps", 0}})
-      tasks.push_back(start_task(cluster, one));
+    for (const auto& task_of : {task_name{"worker", 0}, task_name{"worker", 1}, task_name{"ps", 0}})
+      tasks.push_back(start_task(cluster, task_of));
     auto s = session::connect(cluster, {.timeout = 20s});
-    model of{worker, ps};
-    return act(of, s);
+    model net{worker, ps};
+    return body(net, s);
   };
   auto expected = with_tasks(
-      [&](model& of, session& s) { return train_to_the_end(of, s, folder / "whole", -1); });
-  with_tasks([&](model& of, session& s) {
-    train_until_killed(of, s, folder / "model", 10);
+      [&](model& net, session& s) { return train_to_the_end(net, s, folder / "whole", -1); });
+  with_tasks([&](model& net, session& s) {
+    train_until_killed(net, s, folder / "model", 10);
     return 0;
   });
-  CHECK(expected == with_tasks([&](model& of, session& s) {
-          return train_to_the_end(of, s, folder / "model", 8);
+  CHECK(expected == with_tasks([&](model& net, session& s) {
+          return train_to_the_end(net, s, folder / "model", 8);
         }));
 }
 
@@ -127,9 +127,9 @@ TEST_CASE("each record of files is trained once in each epoch, though its run is
   watchdog watch;
   temporary_folder folder;
   for (int file = 0; file < 3; ++file) {
-    std::ofstream out{folder / concat("part-", file)};
+    std::ofstream part_file{folder / concat("part-", file)};
     for (int line = 0; line < 20; ++line)
-      out << file * 20 + line << '\n';
+      part_file << file * 20 + line << '\n';
   }
   for (int64_t last : {9, 23, 1000}) {
     graph_builder g;
@@ -139,8 +139,8 @@ TEST_CASE("each record of files is trained once in each epoch, though its run is
     auto number = string_to_number(line.value, {.out_type = dtype::i64});
     auto shuffled = input.shuffle_batch({number}, 3, {.capacity = 20, .min_after_dequeue = 9});
     auto ready = input.prefetch(shuffled);
-    auto counts = g.variable(tensor::vector(std::vector<float>(60, 0.0f)), "counts");
-    auto* train = scatter_add(counts, ready[0], tensor::vector<float>({1, 1, 1})).node;
+    auto visit_counts = g.variable(tensor::vector(std::vector<float>(60, 0.0f)), "counts");
+    auto* train = scatter_add(visit_counts, ready[0], tensor::vector<float>({1, 1, 1})).node;
     training_run training{g,
                           {.train = {train}},
                           {.input = &input,
@@ -154,29 +154,29 @@ TEST_CASE("each record of files is trained once in each epoch, though its run is
     if (last < 1000)
       continue;
     CHECK(report.why == training_end::data_ended);
-    auto counted = s.fetch(counts);
-    for (auto count : counted.values<float>())
+    auto counts_found = s.fetch(visit_counts);
+    for (auto count : counts_found.values<float>())
       CHECK(count == 2);
   }
 }
 
-TEST_CASE("what queues, readers and tables hold is saved on request, and what is not is named") {
+TEST_CASE("queues, readers and tables are saved on request, and missing state is named") {
   temporary_folder folder;
   auto build = [](graph_builder& g) {
     struct parts {
-      edge queue, table, found, size;
+      edge queue, table, lookup, size;
       node *put, *insert;
     };
-    parts made;
-    made.queue = fifo_queue(g, {dtype::i64}, {}, "numbers");
-    made.put = queue_enqueue_many(made.queue, {g.constant(tensor::vector<int64_t>({4, 5}))});
-    made.size = queue_size(made.queue);
-    made.table = mutable_hash_table(g, dtype::i64, dtype::f32, {}, "weights");
-    made.insert = lookup_table_insert(made.table, g.constant(int64_t{3}), g.constant(0.5f));
-    made.found = lookup_table_find(made.table, g.constant(int64_t{3}), g.constant(0.0f));
+    parts result;
+    result.queue = fifo_queue(g, {dtype::i64}, {}, "numbers");
+    result.put = queue_enqueue_many(result.queue, {g.constant(tensor::vector<int64_t>({4, 5}))});
+    result.size = queue_size(result.queue);
+    result.table = mutable_hash_table(g, dtype::i64, dtype::f32, {}, "weights");
+    result.insert = lookup_table_insert(result.table, g.constant(int64_t{3}), g.constant(0.5f));
+    result.lookup = lookup_table_find(result.table, g.constant(int64_t{3}), g.constant(0.0f));
     g.variable(1.0f, "w");
     conditional_accumulator(g, dtype::f32, {.shape = shape{}}, "sums");
-    return made;
+    return result;
   };
   graph_builder g;
   auto parts = build(g);
@@ -186,142 +186,144 @@ TEST_CASE("what queues, readers and tables hold is saved on request, and what is
   s.run(parts.insert);
   std::vector<std::string> warnings;
   auto warn = [&](const std::string& text) { warnings.push_back(text); };
-  saver all{g, folder / "all", {.all_state = true, .on_warning = warn}};
-  saver some{g, folder / "some", {.on_warning = warn}};
+  saver full_saver{g, folder / "all", {.all_state = true, .on_warning = warn}};
+  saver partial_saver{g, folder / "some", {.on_warning = warn}};
   for (int64_t step : {1, 2}) {
-    all.save(s, step);
-    some.save(s, step);
+    full_saver.save(s, step);
+    partial_saver.save(s, step);
   }
-  REQUIRE(warnings.size() == 1); // once; what belongs to a step that is over is no loss
+  REQUIRE(warnings.size() == 1); // once; elements of an ended step are no loss
   CHECK_THAT(warnings[0],
              Contains("some: checkpoints do not have queue 'numbers', table 'weights'"));
 
   for (const auto* name : {"all", "some"}) {
     INFO(name);
-    auto whole = name == std::string_view{"all"};
-    graph_builder other;
-    auto again = build(other);
+    auto has_all_state = name == std::string_view{"all"};
+    graph_builder other_graph;
+    auto rebuilt = build(other_graph);
     auto fresh = session::local();
-    saver from{other, folder / name, {.all_state = true}};
+    saver from{other_graph, folder / name, {.all_state = true}};
     auto report = from.restore(fresh);
     REQUIRE(report);
     CHECK_THAT(report->not_saved, Contains("accumulator 'sums'"));
-    CHECK(report->missing.size() == (whole ? 0 : 3)); // the queue; keys and values
-    CHECK(to_scalar<int32_t>(fresh.fetch(again.size)) == (whole ? 2 : 0));
-    CHECK(to_scalar<float>(fresh.fetch(again.found)) == (whole ? 0.5f : 0.0f));
+    CHECK(report->missing.size() == (has_all_state ? 0 : 3)); // the queue, the keys and the values
+    CHECK(to_scalar<int32_t>(fresh.fetch(rebuilt.size)) == (has_all_state ? 2 : 0));
+    CHECK(to_scalar<float>(fresh.fetch(rebuilt.lookup)) == (has_all_state ? 0.5f : 0.0f));
   }
 }
 
-TEST_CASE("runners stand still while what they fill is saved, and go on") {
+TEST_CASE("runners pause while their queues are saved, and continue") {
   watchdog watch;
   graph_builder g;
   input_pipeline input{g};
   auto row = input.producer(rows(1000), {.epochs = 1, .shuffle = false, .capacity = 10});
   auto batch = input.batch({row}, 10, {.capacity = 30})[0];
   auto s = session::local();
-  coordinator by;
-  input.start(s, by);
+  coordinator coord;
+  input.start(s, coord);
   CHECK(s.fetch(batch).values<float>()[9] == 9);
-  auto left = [&] {
-    int64_t all = 0;
-    for (const auto& one : s.state_of().entries)
-      all += std::stoll(one.content); // "30 of 30 elements"
-    return all;
+  auto elements_left = [&] {
+    int64_t element_count = 0;
+    // "30 of 30 elements".
+    for (const auto& entry : s.state_of().entries)
+      element_count += std::stoll(entry.content);
+    return element_count;
   };
-  by.while_suspended([&] {
-    CHECK(left() == 990); // wherever they are
-    CHECK(by.runs_left() == std::map<std::string, int64_t>{{input.runners()[0].name(), 0},
-                                                           {input.runners()[1].name(), -1}});
+  coord.while_suspended([&] {
+    CHECK(elements_left() == 990); // on any task
+    CHECK(coord.runs_left() == std::map<std::string, int64_t>{{input.runners()[0].name(), 0},
+                                                              {input.runners()[1].name(), -1}});
   });
-  CHECK_THROWS_AS(by.while_suspended([] { throw killed{}; }), killed);
+  CHECK_THROWS_AS(coord.while_suspended([] { throw killed{}; }), killed);
   for (int i = 1; i < 100; ++i)
     CHECK(s.fetch(batch).values<float>()[9] == static_cast<float>(10 * i + 9));
   CHECK(error_of([&] { s.fetch(batch); }).kind() == error_kind::out_of_range);
 }
 
-TEST_CASE("runners go on though a connection ends before it has told their queues to") {
+TEST_CASE("runners continue though a connection ends before it has resumed their queues") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto worker = start_task(cluster, {"worker", 0});
-  relay between{worker->port()};
-  cluster_spec through;
-  through.jobs["worker"] = {concat("127.0.0.1:", between.port())};
-  auto s = session::connect(through);
+  relay delaying_relay{worker->port()};
+  cluster_spec relayed_cluster;
+  relayed_cluster.jobs["worker"] = {concat("127.0.0.1:", delaying_relay.port())};
+  auto s = session::connect(relayed_cluster);
   graph_builder g;
-  auto on = g.on("/job:worker/task:0");
+  auto placement = g.on("/job:worker/task:0");
   input_pipeline input{g};
   auto row = input.producer(rows(60), {.epochs = 1, .shuffle = false, .capacity = 10});
   auto batch = input.batch({row}, 10, {.capacity = 10})[0];
-  coordinator by;
-  input.start(s, by);
+  coordinator coord;
+  input.start(s, coord);
   for (int i = 0; i < 6; ++i) {
     INFO(i);
     CHECK(s.fetch(batch).values<float>()[9] == static_cast<float>(10 * i + 9));
-    CHECK_NOTHROW(by.while_suspended([&] { between.lose_request(); })); // or what a link asks
+    // Or a request of a link.
+    CHECK_NOTHROW(coord.while_suspended([&] { delaying_relay.lose_request(); }));
   }
   CHECK(error_of([&] { s.fetch(batch); }).kind() == error_kind::out_of_range);
-  CHECK_NOTHROW(by.join());
+  CHECK_NOTHROW(coord.join());
 }
 
-TEST_CASE("runners whose queues cannot be told to go on are asked to stop, and say why") {
+TEST_CASE("runners whose queues cannot be resumed are asked to stop, with the reason") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto worker = start_task(cluster, {"worker", 0});
   auto s = session::connect(cluster, {.timeout = 2s});
   graph_builder g;
-  auto on = g.on("/job:worker/task:0");
+  auto placement = g.on("/job:worker/task:0");
   input_pipeline input{g};
   input.batch({input.producer(rows(60), {.epochs = 1})}, 10);
-  coordinator by;
-  input.start(s, by);
-  auto why = error_of([&] { by.while_suspended([&] { worker.reset(); }, 500ms); });
-  CHECK(why.kind() == error_kind::unavailable);
-  CHECK(by.should_stop());
-  CHECK_THAT(error_of([&] { by.join(20s); }).what(), Contains("/job:worker/task:0"));
+  coordinator coord;
+  input.start(s, coord);
+  auto thrown = error_of([&] { coord.while_suspended([&] { worker.reset(); }, 500ms); });
+  CHECK(thrown.kind() == error_kind::unavailable);
+  CHECK(coord.should_stop());
+  CHECK_THAT(error_of([&] { coord.join(20s); }).what(), Contains("/job:worker/task:0"));
 }
 
-TEST_CASE("runners whose task does not answer keep no thread waiting beyond its patience") {
+TEST_CASE("runners whose task does not answer delay a thread no longer than its timeout") {
   watchdog watch;
   auto cluster = make_cluster(1);
   task_process worker{cluster, {"worker", 0}};
   auto s = session::connect(cluster, {.cluster = {.peer_timeout = 100s}});
   graph_builder g;
-  auto on = g.on("/job:worker/task:0");
+  auto placement = g.on("/job:worker/task:0");
   input_pipeline input{g};
   auto batch = input.batch({input.producer(rows(60), {})}, 10)[0];
-  coordinator by;
-  input.start(s, by);
+  coordinator coord;
+  input.start(s, coord);
   s.fetch(batch);
   worker.freeze();
   auto begin = std::chrono::steady_clock::now();
-  auto why = error_of([&] { by.while_suspended([] { FAIL("a runner may run"); }, 500ms); });
-  CHECK(why.kind() == error_kind::deadline_exceeded);
+  auto thrown = error_of([&] { coord.while_suspended([] { FAIL("a runner may run"); }, 500ms); });
+  CHECK(thrown.kind() == error_kind::deadline_exceeded);
   CHECK(std::chrono::steady_clock::now() - begin < 20s);
   worker.kill();
 }
 
 TEST_CASE(
-    "a run that waits for a queue of nobody keeps runners from standing still, and is named") {
+    "a run that waits for a queue without producers keeps runners from pausing, and is named") {
   watchdog watch;
   graph_builder g;
-  auto never = fifo_queue(g, {dtype::f32}, {}, "never"),
+  auto never_queue = fifo_queue(g, {dtype::f32}, {}, "never"),
        filled = fifo_queue(g, {dtype::f32}, {}, "filled");
-  auto* put = queue_enqueue(filled, queue_dequeue(never, {dtype::f32}));
-  auto* bring = queue_enqueue(never, {g.constant(6.0f)});
+  auto* enqueue = queue_enqueue(filled, queue_dequeue(never_queue, {dtype::f32}));
+  auto* bring = queue_enqueue(never_queue, {g.constant(6.0f)});
   auto next = queue_dequeue(filled, {dtype::f32})[0];
-  queue_runner runner{filled, {put}};
+  queue_runner runner{filled, {enqueue}};
   auto s = session::local();
-  coordinator by;
-  runner.start(s, by);
-  auto why = error_of([&] { by.while_suspended([] { FAIL("a runner runs"); }, 50ms); });
-  CHECK(why.kind() == error_kind::deadline_exceeded);
-  CHECK_THAT(why.what(), Contains("filled"));
-  // All goes on.
+  coordinator coord;
+  runner.start(s, coord);
+  auto thrown = error_of([&] { coord.while_suspended([] { FAIL("a runner runs"); }, 50ms); });
+  CHECK(thrown.kind() == error_kind::deadline_exceeded);
+  CHECK_THAT(thrown.what(), Contains("filled"));
+  // Training continues.
   s.run(bring);
   CHECK(to_scalar<float>(s.fetch(next)) == 6);
 }
 
-TEST_CASE("tables are filled at each beginning of a run, also where variables are restored") {
+TEST_CASE("tables are filled at each start of a run, also where variables are restored") {
   temporary_folder folder;
   for (int64_t last : {2, 4}) {
     graph_builder g;
@@ -329,10 +331,10 @@ TEST_CASE("tables are filled at each beginning of a run, also where variables ar
     auto* fill =
         initialize_table(table, tensor::vector<int64_t>({1}), tensor::vector<float>({0.5f}));
     auto w = g.variable(0.0f, "w");
-    auto one = lookup_table_find(table, g.constant(int64_t{1}), g.constant(0.0f));
+    auto value_of_one = lookup_table_find(table, g.constant(int64_t{1}), g.constant(0.0f));
     training_run training{
         g,
-        {.train = {assign_add(w, one).node}},
+        {.train = {assign_add(w, value_of_one).node}},
         {.local_initializer = fill, .checkpoints = folder / "model", .last_step = last}};
     auto s = session::local();
     training.run(s);
@@ -340,12 +342,12 @@ TEST_CASE("tables are filled at each beginning of a run, also where variables ar
   }
 }
 
-TEST_CASE("what is kept of the input needs an input, and a folder of checkpoints") {
-  model of;
-  auto how = of.how("");
-  how.checkpoint_steps = 0;
+TEST_CASE("keeping the input's state requires an input, and a folder of checkpoints") {
+  model net;
+  auto options = net.options_for("");
+  options.checkpoint_steps = 0;
   CHECK_THAT(error_of([&] {
-               training_run training{of.g, {.loss = of.loss, .train = {of.train}}, how};
+               training_run training{net.g, {.loss = net.loss, .train = {net.train}}, options};
              }).what(),
              Contains("keep_input needs an input and a folder of checkpoints"));
 }

@@ -11,7 +11,7 @@ namespace troupe::test::saver_test {
 
 namespace {
 
-// Learns a line, with an optimizer that has variables of its own.
+// Fits a line, with an optimizer that has variables of its own.
 struct line {
   graph_builder g;
   edge x = g.placeholder(dtype::f32, shape{4}, "x");
@@ -23,37 +23,37 @@ struct line {
   node* init = g.initializer();
   tensor data = tensor::vector<float>({-1, 0, 1, 2});
 
-  void steps(session& in, int count) {
+  void steps(session& s, int count) {
     for (int i = 0; i < count; ++i)
-      in.run({{x, data}}, {}, {train});
+      s.run({{x, data}}, {}, {train});
   }
 };
 
 } // namespace
 
-TEST_CASE("training that resumes from a checkpoint gives the same bits as one that went on") {
+TEST_CASE("training that resumes from a checkpoint gives the same bits as uninterrupted training") {
   temporary_folder folder;
   line first;
   auto s = session::local();
-  saver to{first.g, folder.path() + "/model"};
-  CHECK(!to.restore(s));
+  saver writer{first.g, folder.path() + "/model"};
+  CHECK(!writer.restore(s));
   s.run(first.init);
   first.steps(s, 10);
-  auto path = to.save(s, 10);
+  auto path = writer.save(s, 10);
   CHECK(path.ends_with("model/step-10"));
   first.steps(s, 10);
   auto expected = s.fetch(first.w);
-  line again;
-  auto other = session::local();
-  saver from{again.g, folder.path() + "/model"};
+  line restored_model;
+  auto other_session = session::local();
+  saver from{restored_model.g, folder.path() + "/model"};
   CHECK(from.latest_step() == 10);
-  auto report = from.restore(other);
+  auto report = from.restore(other_session);
   REQUIRE(report);
   CHECK(report->step == 10);
-  CHECK(report->restored.size() >= 6); // with what the optimizer keeps
+  CHECK(report->restored.size() >= 6); // with the optimizer's variables
   CHECK((report->missing.empty() && report->extra.empty() && report->unequal.empty()));
-  again.steps(other, 10);
-  CHECK(to_scalar<float>(other.fetch(again.w)) == to_scalar<float>(expected));
+  restored_model.steps(other_session, 10);
+  CHECK(to_scalar<float>(other_session.fetch(restored_model.w)) == to_scalar<float>(expected));
 }
 
 TEST_CASE("a run that resumes draws the random numbers that would have come") {
@@ -65,19 +65,19 @@ TEST_CASE("a run that resumes draws the random numbers that would have come") {
     node* init = g.initializer();
   };
   auto by_tasks = GENERATE(false, true);
-  noisy first, again;
-  auto s = session::local(), other = session::local();
-  saver to{first.g, folder.path() + "/model", {.by_tasks = by_tasks}};
+  noisy first, restored_model;
+  auto s = session::local(), other_session = session::local();
+  saver writer{first.g, folder.path() + "/model", {.by_tasks = by_tasks}};
   s.run(first.init);
   for (int i = 0; i < 3; ++i)
     s.run(first.next.node);
-  to.save(s, 3);
+  writer.save(s, 3);
   s.run(first.next.node);
   auto expected = s.fetch(first.w);
-  saver from{again.g, folder.path() + "/model", {.by_tasks = by_tasks}};
-  REQUIRE(from.restore(other));
-  other.run(again.next.node);
-  CHECK(identical(other.fetch(again.w), expected));
+  saver from{restored_model.g, folder.path() + "/model", {.by_tasks = by_tasks}};
+  REQUIRE(from.restore(other_session));
+  other_session.run(restored_model.next.node);
+  CHECK(identical(other_session.fetch(restored_model.w), expected));
   auto manifest = read_manifest(real_files(), folder.path() + "/model/step-3/manifest.json");
   REQUIRE(manifest);
   CHECK(manifest->incarnations.size() == 1);
@@ -85,27 +85,28 @@ TEST_CASE("a run that resumes draws the random numbers that would have come") {
   CHECK(manifest->positions.size() == 2);
 }
 
-TEST_CASE("what is saved beside the training is what was there when it was asked") {
+TEST_CASE("a background save has the values of the time of its request") {
   temporary_folder folder;
   graph_builder g;
   auto v = g.variable(fill(g, tensor::vector<int>({1 << 20}), 1.0f), "v");
-  auto more = assign_add(v, fill(g, tensor::vector<int>({1 << 20}), 1.0f)).node;
+  auto add_node = assign_add(v, fill(g, tensor::vector<int>({1 << 20}), 1.0f)).node;
   auto s = session::local();
   s.run(g.initializer());
-  saver to{g, folder.path() + "/model"};
+  saver writer{g, folder.path() + "/model"};
   for (int step = 1; step <= 5; ++step) {
-    to.save_async(s, step);
-    s.run(more);
+    writer.save_async(s, step);
+    s.run(add_node);
   }
-  to.wait();
-  CHECK(to.latest_step() == 5);
-  auto report = to.restore(s);
+  writer.wait();
+  CHECK(writer.latest_step() == 5);
+  auto report = writer.restore(s);
   REQUIRE(report);
-  auto back = s.fetch(v);
-  CHECK(std::ranges::all_of(back.values<float>(), [](float one) { return one == 5.0f; }));
+  auto restored_value = s.fetch(v);
+  CHECK(std::ranges::all_of(restored_value.values<float>(),
+                            [](float number) { return number == 5.0f; }));
 }
 
-TEST_CASE("a checkpoint that does not fit the graph says what differs, and changes nothing") {
+TEST_CASE("a checkpoint that does not fit the graph reports the differences, and changes nothing") {
   temporary_folder folder;
   auto s = session::local();
   {
@@ -119,26 +120,26 @@ TEST_CASE("a checkpoint that does not fit the graph says what differs, and chang
   s.reset();
   graph_builder g;
   auto w = g.variable({7.0f, 8.0f, 9.0f}, "w");
-  auto fresh = g.variable(6.0f, "fresh"), same = g.variable(5.0f, "same");
+  auto fresh = g.variable(6.0f, "fresh"), unchanged = g.variable(5.0f, "same");
   s.run(g.initializer());
   saver from{g, folder.path() + "/model"};
   try {
     from.restore(s);
     FAIL("it fits");
-  } catch (const error& why) {
-    CHECK(why.kind() == error_kind::failed_precondition);
+  } catch (const error& thrown) {
+    CHECK(thrown.kind() == error_kind::failed_precondition);
     for (auto part : {"fresh: is not in the checkpoint",
                       "w: f32[3] in the graph, f32[2] in the checkpoint", "step-1"})
-      CHECK(std::string{why.what()}.find(part) != std::string::npos);
+      CHECK(std::string{thrown.what()}.find(part) != std::string::npos);
   }
-  CHECK(to_scalar<float>(s.fetch(same)) == 5.0f);
+  CHECK(to_scalar<float>(s.fetch(unchanged)) == 5.0f);
   auto report = from.restore_partly(s);
   REQUIRE(report);
   CHECK(report->restored == std::vector<std::string>{"same"});
   CHECK(report->missing == std::vector<std::string>{"fresh"});
   CHECK(report->extra == std::vector<std::string>{"old"});
   CHECK(report->unequal.size() == 1);
-  CHECK(to_scalar<float>(s.fetch(same)) == 4.0f);
+  CHECK(to_scalar<float>(s.fetch(unchanged)) == 4.0f);
   CHECK(to_scalar<float>(s.fetch(fresh)) == 6.0f);
   CHECK(s.fetch(w).values<float>()[0] == 7.0f);
 }
@@ -160,17 +161,17 @@ TEST_CASE("a variable in slices is restored into other slices, or as a whole") {
         g, tensor::of<float>(shape{5, 2}, std::vector<float>(10)), "table", {.slices = slices}};
     auto report = saver{g, folder.path() + "/model"}.restore(s);
     REQUIRE(report);
-    auto back = s.fetch(table.value());
-    CHECK(std::ranges::equal(back.values<float>(), numbers.values<float>()));
+    auto restored_value = s.fetch(table.value());
+    CHECK(std::ranges::equal(restored_value.values<float>(), numbers.values<float>()));
   }
   s.reset();
   graph_builder g;
-  auto whole = g.variable(dtype::f32, shape{5, 2}, "table");
+  auto whole_table = g.variable(dtype::f32, shape{5, 2}, "table");
   REQUIRE(saver{g, folder.path() + "/model"}.restore(s));
-  CHECK(std::ranges::equal(s.fetch(whole).values<float>(), numbers.values<float>()));
+  CHECK(std::ranges::equal(s.fetch(whole_table).values<float>(), numbers.values<float>()));
 }
 
-TEST_CASE("what a crash has left is no checkpoint, and goes") {
+TEST_CASE("incomplete checkpoints of a crash are not listed, and are removed") {
   temporary_folder folder;
   graph_builder g;
   g.variable(1.0f, "v");
@@ -180,25 +181,25 @@ TEST_CASE("what a crash has left is no checkpoint, and goes") {
   auto draft = folder.path() + "/model/writing-step-2";
   std::filesystem::create_directories(draft);
   std::ofstream{draft + "/tensors.safetensors"} << "half";
-  saver to{g, folder.path() + "/model", {.keep_newest = 2}};
-  CHECK(to.latest_step() == 1);
+  saver writer{g, folder.path() + "/model", {.keep_newest = 2}};
+  CHECK(writer.latest_step() == 1);
   for (int step = 2; step < 6; ++step)
-    to.save(s, step);
+    writer.save(s, step);
   CHECK(!std::filesystem::exists(draft));
   CHECK(!std::filesystem::exists(folder.path() + "/model/step-3"));
   CHECK(std::filesystem::exists(folder.path() + "/model/step-4/manifest.json"));
 }
 
-TEST_CASE("a saver refuses what it cannot save") {
+TEST_CASE("a saver refuses graphs that it cannot save") {
   temporary_folder folder;
   graph_builder g;
   CHECK_THROWS_AS(saver(g, folder.path() + "/model"), error); // no variables
   auto v = g.variable(1.0f, "v");
   CHECK_THROWS_AS(saver(g, std::vector<edge>{v * 2.0f}, folder.path() + "/model"), error);
   auto s = session::local();
-  saver to{g, folder.path() + "/model"};
-  CHECK_THROWS_AS(to.save(s, 1), error); // it has no value
-  CHECK(!to.latest_step());
+  saver writer{g, folder.path() + "/model"};
+  CHECK_THROWS_AS(writer.save(s, 1), error); // it has no value
+  CHECK(!writer.latest_step());
   s.run(g.initializer());
   std::ofstream{folder.path() + "/file"} << "in the way";
   saver blocked{g, std::vector<edge>{v}, folder.path() + "/file"};

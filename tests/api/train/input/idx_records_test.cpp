@@ -1,4 +1,5 @@
-// IDX files, such as MNIST's, as records of one length behind a head: docs/training.md, From files.
+// IDX files, such as MNIST's, as records of one length after a header: docs/training.md, From
+// files.
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/watchdog.hpp"
@@ -7,7 +8,7 @@
 
 namespace troupe::test::idx_records_test {
 
-TEST_CASE("IDX files are read as records, images and labels together, for so many epochs") {
+TEST_CASE("IDX files are read as records, images and labels together, for several epochs") {
   watchdog watch;
   temporary_folder folder;
   constexpr int count = 10, pixels = 4;
@@ -31,18 +32,18 @@ TEST_CASE("IDX files are read as records, images and labels together, for so man
   auto label = reshape(cast(decode_raw(label_bytes.value, dtype::u8), dtype::i32),
                        tensor::vector<int32_t>({}));
   auto batch = input.shuffle_batch({image, label}, 5, {.capacity = 20, .min_after_dequeue = 5});
-  // Counts the rows whose pixels are those of their label, and adds up the labels.
+  // Counts the rows whose pixels match their label, and adds up the labels.
   auto expected = cast(batch[1], dtype::f32) * 25.0f / 255.0f;
   auto differs = abs(mean(batch[0], {1}) - expected);
-  auto right = g.variable(0.0f, "right"), total = g.variable(0, "total");
-  auto* train = g.group({assign_add(right, sum(cast(less(differs, 1e-4f), dtype::f32))).node,
+  auto right_count = g.variable(0.0f, "right"), total = g.variable(0, "total");
+  auto* train = g.group({assign_add(right_count, sum(cast(less(differs, 1e-4f), dtype::f32))).node,
                          assign_add(total, sum(batch[1])).node});
   auto s = session::local();
   training_run training{g, {.train = {train}}, {.input = &input}};
   auto report = training.run(s);
   CHECK(report.why == training_end::data_ended);
   CHECK(report.step == 3 * count / 5);
-  CHECK(to_scalar<float>(s.fetch(right)) == 3 * count);
+  CHECK(to_scalar<float>(s.fetch(right_count)) == 3 * count);
   CHECK(to_scalar<int>(s.fetch(total)) == 3 * 45);
 }
 

@@ -1,4 +1,4 @@
-// A model whose variables say which steps it has seen, for tests of training runs.
+// A model whose variables record the steps that it has run, for tests of training runs.
 #pragma once
 #include "troupe/troupe.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-// Adds up what it is fed: the sum says which steps it has seen, the count how many.
+// Adds up its feeds: the sum identifies the steps that ran, the count is their number.
 struct adder {
   graph_builder g;
   edge x = g.placeholder(dtype::f32, shape{}, "x");
@@ -26,25 +26,25 @@ struct adder {
             .checkpoints = folder,
             .last_step = steps,
             .retry_seconds = 0.001,
-            .on_event = [this](const training_event& what) { events.push_back(what); }};
+            .on_event = [this](const training_event& event) { events.push_back(event); }};
   }
-  float value(session& in, edge of) const { return to_scalar<float>(in.fetch(of)); }
+  float value(session& s, edge source) const { return to_scalar<float>(s.fetch(source)); }
   std::vector<training_event::kind> kinds() const {
-    std::vector<training_event::kind> made;
-    for (const auto& one : events)
-      made.push_back(one.what);
-    return made;
+    std::vector<training_event::kind> result;
+    for (const auto& event : events)
+      result.push_back(event.what);
+    return result;
   }
 };
 
 inline float sum_below(int64_t n) { return static_cast<float>(n * (n - 1) / 2); }
 
 template <class Act>
-error error_of(Act act) {
+error error_of(Act body) {
   try {
-    act();
-  } catch (const error& why) {
-    return why;
+    body();
+  } catch (const error& thrown) {
+    return thrown;
   }
   return error{error_kind::ok, "nothing was thrown"};
 }

@@ -1,4 +1,4 @@
-// Replicas that follow the tasks of a cluster as they join and leave.
+// Replicas that follow the tasks of a cluster as tasks join and leave.
 #include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using kind = replica_event::kind;
 
-// A cluster that workers join; one task keeps the variables, and the numbers of the others.
+// A cluster that workers join; one task holds the variables and assigns the task numbers.
 struct joined_cluster {
   std::string seed = concat("127.0.0.1:", free_ports(1)[0]);
   std::unique_ptr<task> ps = start({"ps", 0}, seed);
@@ -35,39 +35,39 @@ struct joined_cluster {
 };
 
 replicas_options elastic(replica_mode mode) {
-  replicas_options how;
-  how.mode = mode;
-  how.elastic = true;
-  how.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
-  how.batch = regression::batch;
-  how.retry_seconds = 0.02;
-  how.lost_seconds = 0.5;
-  return how;
+  replicas_options options;
+  options.mode = mode;
+  options.elastic = true;
+  options.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
+  options.batch = regression::batch;
+  options.retry_seconds = 0.02;
+  options.lost_seconds = 0.5;
+  return options;
 }
 
-// What happens to a run on another thread. It does not come to its end before that is wanted.
+// A run on another thread, and its events. The run cannot end before the test permits it.
 class running {
 public:
-  running(replicas_options how, session& in, int64_t hold_before) {
-    how.on_event = [this](const replica_event& what) {
+  running(replicas_options options, session& s, int64_t hold_before) {
+    options.on_event = [this](const replica_event& event) {
       std::lock_guard guard{mutex_};
-      events_[{what.what, what.replica}]++;
+      events_[{event.what, event.replica}]++;
     };
-    how.on_step = [this](const training_progress& now) {
+    options.on_step = [this](const training_progress& now) {
       std::lock_guard guard{mutex_};
       ++steps_[static_cast<int>(now.replica)];
       step_ = std::max(step_, now.step);
     };
-    how.batch = [this, hold_before, batch = how.batch](int64_t n) {
+    options.batch = [this, hold_before, batch = options.batch](int64_t n) {
       std::this_thread::sleep_for(held_ ? 20ms : 0ms);
       while (held_ && step() >= hold_before)
         std::this_thread::sleep_for(1ms);
       return batch(n);
     };
-    training_.emplace(regression::build, how);
-    done_ = std::async(std::launch::async, [&] { return training_->run(in); });
+    training_.emplace(regression::build, options);
+    done_ = std::async(std::launch::async, [&] { return training_->run(s); });
   }
-  ~running() { // also after a test that has failed
+  ~running() { // also after a failed test
     held_ = false;
     training_->request_stop();
   }
@@ -76,19 +76,19 @@ public:
     held_ = false;
     return done_.get();
   }
-  bool await(kind what, int replica, int times = 1) {
+  bool await(kind event_kind, int replica, int times = 1) {
     return soon([&] {
       std::lock_guard guard{mutex_};
-      return events_[{what, replica}] >= times;
+      return events_[{event_kind, replica}] >= times;
     });
   }
-  bool await_steps_of(int replica, int64_t more = 10) {
+  bool await_steps_of(int replica, int64_t step_count = 10) {
     auto before = steps_of(replica);
-    return soon([&] { return steps_of(replica) >= before + more; });
+    return soon([&] { return steps_of(replica) >= before + step_count; });
   }
-  int count(kind what, int replica) {
+  int count(kind event_kind, int replica) {
     std::lock_guard guard{mutex_};
-    return events_[{what, replica}];
+    return events_[{event_kind, replica}];
   }
   int64_t steps_of(int replica) {
     std::lock_guard guard{mutex_};
@@ -111,40 +111,40 @@ private:
 
 } // namespace
 
-TEST_CASE("a session knows the tasks of its cluster as they join and leave, and asks none") {
+TEST_CASE("a session lists the tasks of its cluster as they join and leave, and queries none") {
   watchdog watch{120s};
-  joined_cluster all;
-  auto own = all.connect();
-  auto worker = all.worker();
-  auto hosted = session::connect("master:" + all.seed);
-  const std::vector<std::string> both{"/job:ps/task:0", "/job:worker/task:0"};
-  CHECK(soon([&] { return own.tasks() == both; }));
-  CHECK(soon([&] { return hosted.tasks() == both; }));
+  joined_cluster joined;
+  auto own_session = joined.connect();
+  auto worker = joined.worker();
+  auto hosted = session::connect("master:" + joined.seed);
+  const std::vector<std::string> both_tasks{"/job:ps/task:0", "/job:worker/task:0"};
+  CHECK(soon([&] { return own_session.tasks() == both_tasks; }));
+  CHECK(soon([&] { return hosted.tasks() == both_tasks; }));
   worker = nullptr;
-  CHECK(soon([&] { return own.tasks() == std::vector<std::string>{"/job:ps/task:0"}; }));
+  CHECK(soon([&] { return own_session.tasks() == std::vector<std::string>{"/job:ps/task:0"}; }));
   CHECK(soon([&] { return hosted.tasks() == std::vector<std::string>{"/job:ps/task:0"}; }));
   CHECK(session::local().tasks() == std::vector<std::string>{"/job:local/task:0"});
 }
 
-TEST_CASE("replicas begin with workers that join while they train, and end with those that leave") {
+TEST_CASE("replicas start on workers that join during training, and end with those that leave") {
   watchdog watch{120s};
   auto mode = GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync);
   INFO(to_string(mode));
   constexpr int64_t last = 2000;
-  joined_cluster all;
-  auto first = all.worker();
-  auto s = all.connect();
-  auto how = elastic(mode);
-  how.last_step = last;
-  running now{how, s, last - 200};
+  joined_cluster joined;
+  auto first = joined.worker();
+  auto s = joined.connect();
+  auto options = elastic(mode);
+  options.last_step = last;
+  running now{options, s, last - 200};
   REQUIRE(now.await_steps_of(0));
-  auto second = all.worker(), third = all.worker();
+  auto second = joined.worker(), third = joined.worker();
   REQUIRE(third->self() == task_name{"worker", 2});
   REQUIRE(now.await(kind::joined, 1));
   REQUIRE(now.await(kind::joined, 2));
   for (int i = 0; i < 3; ++i)
     REQUIRE(now.await_steps_of(i));
-  second = nullptr; // the number in the middle
+  second = nullptr; // the worker with the middle number
   REQUIRE(now.await(kind::left, 1));
   auto ended_at = now.steps_of(1);
   REQUIRE(now.await_steps_of(0));
@@ -154,27 +154,28 @@ TEST_CASE("replicas begin with workers that join while they train, and end with 
   CHECK(report.why == training_end::last_step);
   CHECK(report.step == last);
   REQUIRE(report.replicas.size() == 3);
-  for (const auto& one : report.replicas)
-    CHECK(one.steps >= 10);
+  for (const auto& replica_report : report.replicas)
+    CHECK(replica_report.steps >= 10);
   CHECK(now.count(kind::initialized, -1) == 1);
-  auto counted = to_scalar<int64_t>(s.fetch(now.training().global_step()));
+  auto global_step = to_scalar<int64_t>(s.fetch(now.training().global_step()));
   if (mode == replica_mode::sync)
-    CHECK(counted == last);
+    CHECK(global_step == last);
+  // Steps that were under way at the end.
   else
-    CHECK(counted >= last); // steps that were under way at the end
+    CHECK(global_step >= last);
   CHECK(regression::is_found(s, now.training().chief()));
 }
 
-TEST_CASE("a worker that comes again under a number that was free begins a replica anew") {
+TEST_CASE("a worker that joins under a free number starts a new replica") {
   watchdog watch{120s};
-  joined_cluster all;
-  auto first = all.worker(), second = all.worker();
-  auto s = all.connect();
+  joined_cluster joined;
+  auto first = joined.worker(), second = joined.worker();
+  auto s = joined.connect();
   running now{elastic(replica_mode::bounded), s, 1'000'000};
   REQUIRE(now.await_steps_of(1));
   second = nullptr;
   REQUIRE(now.await(kind::left, 1));
-  second = all.worker();
+  second = joined.worker();
   REQUIRE(second->self() == task_name{"worker", 1});
   REQUIRE(now.await(kind::joined, 1, 2));
   REQUIRE(now.await_steps_of(1));
@@ -184,36 +185,37 @@ TEST_CASE("a worker that comes again under a number that was free begins a repli
 
 TEST_CASE("an elastic synchronous step does not wait for a worker that is lost, or gone") {
   watchdog watch{120s};
-  joined_cluster all;
-  auto first = all.worker(), second = all.worker();
-  task_process third{all.seed, {"worker", 2}, concat("127.0.0.1:", free_ports(1)[0])};
-  auto s = all.connect();
-  auto how = elastic(replica_mode::sync);
-  how.workers = 2;
-  running now{how, s, 1'000'000};
+  joined_cluster joined;
+  auto first = joined.worker(), second = joined.worker();
+  task_process third{joined.seed, {"worker", 2}, concat("127.0.0.1:", free_ports(1)[0])};
+  auto s = joined.connect();
+  auto options = elastic(replica_mode::sync);
+  options.workers = 2;
+  running now{options, s, 1'000'000};
   for (int i = 0; i < 3; ++i)
     REQUIRE(now.await_steps_of(i));
   third.kill();
   REQUIRE(now.await(kind::lost, 2));
-  REQUIRE(now.await_steps_of(0, 50)); // though it may come back
+  REQUIRE(now.await_steps_of(0, 50)); // though the worker may return
   REQUIRE(now.await_steps_of(1, 50));
   REQUIRE(now.await(kind::left, 2));
-  second = nullptr; // fewer than are asked for at least
+  second = nullptr; // fewer workers than the required minimum
   REQUIRE(now.await(kind::left, 1));
-  std::this_thread::sleep_for(200ms); // what was under way is told
+  std::this_thread::sleep_for(200ms); // until the steps under way are reported
   auto stands_at = now.step();
   std::this_thread::sleep_for(500ms);
   CHECK(now.step() == stands_at);
-  second = all.worker();
+  second = joined.worker();
   REQUIRE(now.await_steps_of(1, 50));
   now.training().request_stop();
   CHECK(now.end().why == training_end::asked);
 }
 
 TEST_CASE("replicas without a job of their own cannot follow its tasks") {
-  auto how = elastic(replica_mode::async);
-  how.ps_tasks = 0;
-  CHECK_THROWS_WITH((replicas{regression::build, how}), Catch::Matchers::Contains("elastic needs"));
+  auto options = elastic(replica_mode::async);
+  options.ps_tasks = 0;
+  CHECK_THROWS_WITH((replicas{regression::build, options}),
+                    Catch::Matchers::Contains("elastic needs"));
 }
 
 } // namespace troupe::test::elastic_replicas_test

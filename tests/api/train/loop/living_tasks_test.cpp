@@ -1,4 +1,4 @@
-// Tasks agree on which of them live, and training goes on among those.
+// Tasks agree on which of them are alive, and training continues on those.
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/watchdog.hpp"
@@ -19,52 +19,52 @@ std::vector<std::string> devices(std::initializer_list<int> workers) {
   return names;
 }
 
-living_tasks_options patient() { return {.patience = 1s * patience_factor()}; }
+living_tasks_options patient_options() { return {.patience = 1s * patience_factor()}; }
 
 } // namespace
 
-TEST_CASE("tasks agree on which of them live, and who has kept its state comes first") {
+TEST_CASE("tasks agree on which of them are alive, and those with their state come first") {
   watchdog watch;
   auto cluster = make_cluster(3);
   std::vector<std::unique_ptr<task_process>> workers;
   for (int i = 0; i < 3; ++i)
     workers.push_back(std::make_unique<task_process>(cluster, task_name{"worker", i}));
   auto s = session::connect(cluster);
-  living_tasks tasks{devices({0, 1, 2}), patient()};
-  auto all = tasks.agree(s);
-  CHECK(all.devices == devices({0, 1, 2}));
-  CHECK(all.kept == 0);
-  CHECK(all.changed);
-  CHECK(all.missing.empty());
-  auto again = tasks.agree(s);
-  CHECK(again.devices == all.devices);
-  CHECK(again.kept == 3);
-  CHECK(!again.changed);
-  CHECK(again.epoch > all.epoch);
+  living_tasks tasks{devices({0, 1, 2}), patient_options()};
+  auto first_members = tasks.agree(s);
+  CHECK(first_members.devices == devices({0, 1, 2}));
+  CHECK(first_members.kept == 0);
+  CHECK(first_members.changed);
+  CHECK(first_members.missing.empty());
+  auto second_members = tasks.agree(s);
+  CHECK(second_members.devices == first_members.devices);
+  CHECK(second_members.kept == 3);
+  CHECK(!second_members.changed);
+  CHECK(second_members.epoch > first_members.epoch);
 
   workers[0]->kill();
-  auto rest = tasks.agree(s);
-  CHECK(rest.devices == devices({1, 2}));
-  CHECK(rest.kept == 2);
-  CHECK(rest.missing == devices({0}));
-  CHECK(rest.changed);
-  CHECK(rest.epoch > again.epoch);
+  auto remaining = tasks.agree(s);
+  CHECK(remaining.devices == devices({1, 2}));
+  CHECK(remaining.kept == 2);
+  CHECK(remaining.missing == devices({0}));
+  CHECK(remaining.changed);
+  CHECK(remaining.epoch > second_members.epoch);
 
   workers[0] = std::make_unique<task_process>(cluster, task_name{"worker", 0});
   workers[2]->kill();
   workers[2] = std::make_unique<task_process>(cluster, task_name{"worker", 2});
-  auto back = tasks.agree(s);
-  CHECK(back.devices == devices({1, 0, 2}));
-  CHECK(back.kept == 1);
-  CHECK(back.changed);
+  auto members_after_return = tasks.agree(s);
+  CHECK(members_after_return.devices == devices({1, 0, 2}));
+  CHECK(members_after_return.kept == 1);
+  CHECK(members_after_return.changed);
 
-  workers[1]->freeze(); // it does not answer, and does not end its connections either
-  auto without = tasks.agree(s);
-  CHECK(without.devices == devices({0, 2}));
-  CHECK(without.kept == 2);
+  workers[1]->freeze(); // it does not answer, and keeps its connections open
+  auto members_left = tasks.agree(s);
+  CHECK(members_left.devices == devices({0, 2}));
+  CHECK(members_left.kept == 2);
 }
 
-TEST_CASE("training goes on among the tasks that have agreed, without being told who lives") {
+TEST_CASE("training continues among the tasks that have agreed, without a list of live tasks") {
   watchdog watch;
   auto cluster = make_cluster(3);
   std::vector<std::unique_ptr<task_process>> workers;
@@ -75,12 +75,12 @@ TEST_CASE("training goes on among the tasks that have agreed, without being told
   auto x = g.placeholder(dtype::f32, {6}, "x");
   auto training = train_data_parallel(
       g, devices({0, 1, 2}),
-      [&](const replica& at) {
+      [&](const replica& context) {
         auto w = g.variable(tensor::vector<float>({0}), "w");
-        return mean(square(w - at.part_of(x)));
+        return mean(square(w - context.part_of(x)));
       },
       [] { return std::make_unique<gradient_descent>(0.1); });
-  living_tasks tasks{devices({0, 1, 2}), patient()};
+  living_tasks tasks{devices({0, 1, 2}), patient_options()};
   tasks.agree(s);
   s.run(g.initializer());
   s.run(training.synchronize);
@@ -94,7 +94,7 @@ TEST_CASE("training goes on among the tasks that have agreed, without being told
     if (i == 30)
       workers[0] = std::make_unique<task_process>(cluster, task_name{"worker", 0});
     try {
-      if (i == 31) // who comes back is not noticed by a step that does without it
+      if (i == 31) // a step that runs without a task does not notice its return
         throw error{error_kind::unavailable, "look"};
       loss = to_scalar<float>(
           s.run({{x, batch}}, {step.loss}, {step.train}, {.timeout = 1s * patience_factor()})[0]);
@@ -113,16 +113,17 @@ TEST_CASE("training goes on among the tasks that have agreed, without being told
   CHECK(loss < 0.01f);
 }
 
-TEST_CASE("of tasks that live and do not reach each other, those that were named first stay") {
+TEST_CASE("of live tasks that do not reach each other, those that were named first stay") {
   watchdog watch;
   auto cluster = make_cluster(3);
-  auto elsewhere = cluster;
-  auto nowhere = concat("127.0.0.1:", free_ports(1)[0]);
-  // Neither of the last two can call the other.
+  auto other_cluster = cluster;
+  auto unused_address = concat("127.0.0.1:", free_ports(1)[0]);
+  // The last two tasks cannot reach each other.
   auto last = cluster;
-  elsewhere.jobs["worker"][2] = nowhere;
-  last.jobs["worker"][1] = nowhere;
-  auto zero = start_task(cluster, {"worker", 0}), one = start_task(elsewhere, {"worker", 1}),
+  other_cluster.jobs["worker"][2] = unused_address;
+  last.jobs["worker"][1] = unused_address;
+  auto first_task = start_task(cluster, {"worker", 0}),
+       middle_task = start_task(other_cluster, {"worker", 1}),
        two = start_task(last, {"worker", 2});
   auto s = session::connect(cluster);
   living_tasks tasks{devices({0, 1, 2}), {.patience = 2s * patience_factor()}};
@@ -131,10 +132,10 @@ TEST_CASE("of tasks that live and do not reach each other, those that were named
   CHECK(living.missing == devices({2}));
 }
 
-TEST_CASE("too few tasks are an error that says why, and so are devices that name none") {
+TEST_CASE("too few tasks are an error with a reason, and so are devices of no task") {
   watchdog watch;
   auto cluster = make_cluster(2);
-  auto one = start_task(cluster, {"worker", 1});
+  auto second_worker = start_task(cluster, {"worker", 1});
   auto s = session::connect(cluster);
   living_tasks tasks{devices({0, 1}), {.patience = 2s * patience_factor(), .at_least = 2}};
   try {

@@ -22,9 +22,9 @@ inline replica_step build(graph_builder& g, int) {
 }
 
 inline std::vector<tensor> rows(int64_t seed, int64_t count, float offset) {
-  std::mt19937 dice{static_cast<unsigned>(seed)};
+  std::mt19937 generator{static_cast<unsigned>(seed)};
   auto x = *tensor::make(dtype::f32, shape{count, 2}), y = *tensor::make(dtype::f32, shape{count});
-  auto number = [&] { return static_cast<float>(dice() % 2001) / 1000.0f - 1.0f; };
+  auto number = [&] { return static_cast<float>(generator() % 2001) / 1000.0f - 1.0f; };
   for (int64_t i = 0; i < count; ++i) {
     auto a = number(), b = number();
     x.data<float>()[2 * i] = a;
@@ -36,27 +36,27 @@ inline std::vector<tensor> rows(int64_t seed, int64_t count, float offset) {
 
 inline std::optional<std::vector<tensor>> batch(int64_t n) { return rows(n, 16, 0.5f); }
 
-// A gradient of it leads away from the solution.
+// A batch whose gradient leads away from the solution.
 inline std::vector<tensor> wrong_batch() { return rows(1, 16, 1000.0f); }
 
 inline std::vector<tensor> joined(const std::vector<std::vector<tensor>>& parts) {
-  std::vector<tensor> made;
+  std::vector<tensor> tensors;
   for (size_t i = 0; i < parts.front().size(); ++i) {
     auto dims = parts.front()[i].dims();
-    auto each = parts.front()[i].elements();
+    auto part_elements = parts.front()[i].elements();
     std::vector<int64_t> extents{dims.begin(), dims.end()};
     extents[0] *= static_cast<int64_t>(parts.size());
-    auto all = *tensor::make(dtype::f32, *shape::make(extents));
+    auto joined_tensor = *tensor::make(dtype::f32, *shape::make(extents));
     for (size_t p = 0; p < parts.size(); ++p)
-      std::copy_n(parts[p][i].data<float>(), each,
-                  all.data<float>() + static_cast<int64_t>(p) * each);
-    made.push_back(all);
+      std::copy_n(parts[p][i].data<float>(), part_elements,
+                  joined_tensor.data<float>() + static_cast<int64_t>(p) * part_elements);
+    tensors.push_back(joined_tensor);
   }
-  return made;
+  return tensors;
 }
 
-inline bool is_found(session& in, const replica_step& of) {
-  auto w = in.fetch(of.others[0]), b = in.fetch(of.others[1]);
+inline bool is_found(session& s, const replica_step& built_step) {
+  auto w = s.fetch(built_step.others[0]), b = s.fetch(built_step.others[1]);
   return std::abs(w.data<float>()[0] - 3) < 0.02f && std::abs(w.data<float>()[1] + 2) < 0.02f &&
          std::abs(*b.data<float>() - 0.5f) < 0.02f;
 }

@@ -1,4 +1,4 @@
-// A run of replicas beside a test.
+// A run of replicas on a thread of its own, beside the test.
 #pragma once
 #include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
@@ -13,34 +13,34 @@
 
 namespace troupe::test {
 
-// Runs it on a thread of its own, and says what happens to it.
+// Runs replicas on a thread, and collects their events.
 class replica_run {
 public:
-  explicit replica_run(replicas_options& how) {
-    how.on_event = [this](const replica_event& what) {
+  explicit replica_run(replicas_options& options) {
+    options.on_event = [this](const replica_event& event) {
       std::lock_guard guard{mutex_};
-      events_.push_back(what);
+      events_.push_back(event);
       changed_.notify_all();
     };
-    how.on_step = [this](const training_progress& now) {
+    options.on_step = [this](const training_progress& now) {
       std::lock_guard guard{mutex_};
       ++steps_[now.replica];
       step_ = std::max(step_, now.step);
       changed_.notify_all();
     };
   }
-  ~replica_run() { // also after a test that has failed
+  ~replica_run() { // also after a failed test
     if (done_.valid())
       training_->request_stop();
   }
-  replicas& start(const replicas_options& how, session& in) {
-    training_.emplace(regression::build, how);
+  replicas& start(const replicas_options& options, session& s) {
+    training_.emplace(regression::build, options);
     done_ = std::async(std::launch::async, [&] {
       try {
-        return training_->run(in);
-      } catch (const error& why) {
+        return training_->run(s);
+      } catch (const error& thrown) {
         std::lock_guard guard{mutex_};
-        failure_ = why.what();
+        failure_ = thrown.what();
         changed_.notify_all();
         throw;
       }
@@ -49,29 +49,29 @@ public:
   }
   replicas_report end() { return done_.get(); }
 
-  // Until that has happened to a replica, so often.
-  bool await(replica_event::kind what, int replica, int64_t times = 1) {
+  // Waits until the event has happened to the replica that many times.
+  bool await(replica_event::kind event_kind, int replica, int64_t times = 1) {
     return await([=, this] {
-      return std::ranges::count_if(events_, [&](const replica_event& one) {
-               return one.what == what && one.replica == replica;
+      return std::ranges::count_if(events_, [&](const replica_event& event) {
+               return event.what == event_kind && event.replica == replica;
              }) >= times;
     });
   }
-  // Until there were so many events of these kinds.
+  // Waits until there were that many events of these kinds.
   bool await_any(std::initializer_list<replica_event::kind> kinds, int64_t times) {
-    std::vector<replica_event::kind> of{kinds};
+    std::vector<replica_event::kind> kinds_awaited{kinds};
     return await([=, this] {
-      return std::ranges::count_if(events_, [&](const replica_event& one) {
-               return std::ranges::find(of, one.what) != of.end();
+      return std::ranges::count_if(events_, [&](const replica_event& event) {
+               return std::ranges::find(kinds_awaited, event.what) != kinds_awaited.end();
              }) >= times;
     });
   }
   bool await_step(int64_t step) {
     return await([=, this] { return step_ >= step; });
   }
-  bool await_steps_of(size_t replica, int64_t more) {
+  bool await_steps_of(size_t replica, int64_t step_count) {
     auto before = steps_of(replica);
-    return await([=, this] { return steps_[replica] >= before + more; });
+    return await([=, this] { return steps_[replica] >= before + step_count; });
   }
   int64_t step() {
     std::lock_guard guard{mutex_};
@@ -81,23 +81,24 @@ public:
     std::lock_guard guard{mutex_};
     return steps_[replica];
   }
-  int64_t count(replica_event::kind what) {
+  int64_t count(replica_event::kind event_kind) {
     std::lock_guard guard{mutex_};
-    return std::ranges::count(events_, what, &replica_event::what);
+    return std::ranges::count(events_, event_kind, &replica_event::what);
   }
   bool tells(std::string_view part) {
     std::lock_guard guard{mutex_};
-    return std::ranges::any_of(events_, [&](const replica_event& one) {
-      return one.text.find(part) != std::string::npos;
+    return std::ranges::any_of(events_, [&](const replica_event& event) {
+      return event.text.find(part) != std::string::npos;
     });
   }
 
 private:
-  bool await(const std::function<bool()>& that) {
+  bool await(const std::function<bool()>& is_true) {
     std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, std::chrono::seconds{30}, [&] { return that() || !failure_.empty(); });
+    changed_.wait_for(lock, std::chrono::seconds{30},
+                      [&] { return is_true() || !failure_.empty(); });
     UNSCOPED_INFO(failure_);
-    return that();
+    return is_true();
   }
 
   std::optional<replicas> training_;
@@ -106,7 +107,7 @@ private:
   std::vector<replica_event> events_;
   std::map<size_t, int64_t> steps_;
   int64_t step_ = 0;
-  std::string failure_; // why it has ended
+  std::string failure_; // the error that ended the run
   std::future<replicas_report> done_;
 };
 

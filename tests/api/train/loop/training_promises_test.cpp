@@ -1,4 +1,4 @@
-// The promises of training_run.hpp, sentence by sentence, where other tests do not show it.
+// The promises of training_run.hpp, sentence by sentence, where no other test covers them.
 #include "tests/api/train/loop/adder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -24,23 +24,24 @@ constexpr auto infinity = std::numeric_limits<float>::infinity();
 
 std::vector<int64_t> steps_in(const std::string& folder) {
   std::vector<int64_t> steps;
-  for (const auto& one : value_or_throw(checkpoint_folder{real_files(), folder}.list()))
-    steps.push_back(one.step);
+  for (const auto& checkpoint : value_or_throw(checkpoint_folder{real_files(), folder}.list()))
+    steps.push_back(checkpoint.step);
   return steps;
 }
 
-std::vector<int64_t> steps_of(const adder& of, kind what) {
+std::vector<int64_t> steps_of(const adder& model, kind event_kind) {
   std::vector<int64_t> steps;
-  for (const auto& one : of.events)
-    if (one.what == what)
-      steps.push_back(one.step);
+  for (const auto& event : model.events)
+    if (event.what == event_kind)
+      steps.push_back(event.step);
   return steps;
 }
 
 bool all_values_are_finite(const std::string& folder) {
-  checkpoint_folder all{real_files(), folder};
-  for (const auto& one : value_or_throw(all.list())) {
-    auto from = value_or_throw(checkpoint_reader::open(real_files(), all.path_of(one.name)));
+  checkpoint_folder checkpoints{real_files(), folder};
+  for (const auto& checkpoint : value_or_throw(checkpoints.list())) {
+    auto from =
+        value_or_throw(checkpoint_reader::open(real_files(), checkpoints.path_of(checkpoint.name)));
     for (const auto* name : {"sum", "count"})
       if (!std::isfinite(*value_or_throw(from.read(name)).data<float>()))
         return false;
@@ -49,26 +50,27 @@ bool all_values_are_finite(const std::string& folder) {
 }
 
 training_options without_feeds(int64_t steps, std::vector<training_event>* events = nullptr) {
-  training_options how{.last_step = steps, .retry_seconds = 0.001};
+  training_options options{.last_step = steps, .retry_seconds = 0.001};
   if (events)
-    how.on_event = [events](const training_event& what) { events->push_back(what); };
-  return how;
+    options.on_event = [events](const training_event& event) { events->push_back(event); };
+  return options;
 }
 
 } // namespace
 
 // -- losses ---------------------------------------------------------------------------------------
 
-TEST_CASE("a loss that is infinite ends the run, and leaves the good checkpoint the newest") {
+TEST_CASE("an infinite loss ends the run, and the last good checkpoint stays the newest") {
   temporary_folder folder;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(-1, folder / "m");
-  auto bad = GENERATE(as<float>{}, infinity, -infinity, std::numeric_limits<float>::quiet_NaN());
-  how.keep.keep_newest = 1;
-  how.checkpoint_steps = 1;
-  how.batch = [&](int64_t n) { return std::vector{tensor::scalar(n == 3 ? bad : 1.0f)}; };
-  training_run training{of.g, of.step(), how};
+  auto options = model.numbers(-1, folder / "m");
+  auto bad_loss =
+      GENERATE(as<float>{}, infinity, -infinity, std::numeric_limits<float>::quiet_NaN());
+  options.keep.keep_newest = 1;
+  options.checkpoint_steps = 1;
+  options.batch = [&](int64_t n) { return std::vector{tensor::scalar(n == 3 ? bad_loss : 1.0f)}; };
+  training_run training{model.g, model.step(), options};
   auto report = training.run(s);
   CHECK(report.why == training_end::not_a_number);
   CHECK(to_string(report.why) == "the loss is not a finite number");
@@ -102,54 +104,54 @@ TEST_CASE("weights that an infinite loss makes NaN are in no checkpoint") {
   CHECK(report.why == training_end::not_a_number);
   REQUIRE(saver{g, folder / "m"}.restore(s));
   auto restored = s.fetch(w);
-  for (auto one : restored.values<float>())
-    CHECK(std::isfinite(one));
+  for (auto number : restored.values<float>())
+    CHECK(std::isfinite(number));
 }
 
 namespace {
 
-// Beside the adder's steps, one that adds infinity to the sum at once, and whose loss is known when
-// it is put into a queue.
+// Beside the adder's steps, one step that adds infinity to the sum at once, and whose loss is known
+// only after an element is put into a queue.
 struct slow_loss {
-  adder of;
-  edge queue = fifo_queue(of.g, {dtype::f32}, {.shapes = {partial_shape{}}}, "losses");
-  edge next = of.g.placeholder(dtype::f32, shape{}, "next");
+  adder summed;
+  edge queue = fifo_queue(summed.g, {dtype::f32}, {.shapes = {partial_shape{}}}, "losses");
+  edge next = summed.g.placeholder(dtype::f32, shape{}, "next");
   node* put = queue_enqueue(queue, {next});
   training_step step = [this] {
-    auto add = assign_add(of.sum, infinity).node;
-    auto later = of.g.after({add});
+    auto add = assign_add(summed.sum, infinity).node;
+    auto order = summed.g.after({add});
     auto loss = queue_dequeue(queue, {dtype::f32})[0];
-    return training_step{.feeds = {of.x}, .loss = loss, .train = {add}};
+    return training_step{.feeds = {summed.x}, .loss = loss, .train = {add}};
   }();
 };
 
 } // namespace
 
-TEST_CASE("with several steps at once, a checkpoint waits for the losses of all that are in it") {
+TEST_CASE("with concurrent steps, a checkpoint waits for the losses of all steps in it") {
   watchdog watch;
   temporary_folder folder;
   slow_loss model;
-  auto& of = model.of;
+  auto& summed = model.summed;
   auto s = session::local();
-  auto how = of.numbers(-1, folder / "m");
+  auto options = summed.numbers(-1, folder / "m");
   auto ends_badly = GENERATE(true, false);
-  how.keep.by_tasks = GENERATE(false, true);
-  how.checkpoint_steps = 2;
+  options.keep.by_tasks = GENERATE(false, true);
+  options.checkpoint_steps = 2;
   std::atomic<bool> saving{false}, saved{false};
-  how.batch = [](int64_t) { return std::vector{tensor::scalar(1.0f)}; };
-  how.on_step = [&](const training_progress& now) {
-    for (int i = 0; i < 10'000 && now.replica == 0 && !std::isinf(of.value(s, of.sum)); ++i)
+  options.batch = [](int64_t) { return std::vector{tensor::scalar(1.0f)}; };
+  options.on_step = [&](const training_progress& now) {
+    for (int i = 0; i < 10'000 && now.replica == 0 && !std::isinf(summed.value(s, summed.sum)); ++i)
       std::this_thread::sleep_for(1ms); // until the slow step has changed the sum
   };
-  how.on_event = [&](const training_event& what) {
-    if (what.what == kind::saving)
+  options.on_event = [&](const training_event& event) {
+    if (event.what == kind::saving)
       saving = true;
-    if (what.what == kind::saved)
+    if (event.what == kind::saved)
       saved = true;
   };
-  s.run(of.g.initializer());
-  how.resume = false;
-  training_run training{of.g, {of.step(), model.step}, how};
+  s.run(summed.g.initializer());
+  options.resume = false;
+  training_run training{summed.g, {summed.step(), model.step}, options};
   std::jthread decides{[&] {
     for (int i = 0; i < 20'000 && !saving; ++i)
       std::this_thread::sleep_for(1ms);
@@ -182,11 +184,11 @@ TEST_CASE("with several steps at once, a checkpoint waits for the losses of all 
 TEST_CASE("a bad loss counts though the run is about to end for another reason") {
   watchdog watch;
   temporary_folder folder;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(8, folder / "m");
+  auto options = model.numbers(8, folder / "m");
   std::atomic<int> waiting{0};
-  how.batch = [&](int64_t n) { // the last two steps end side by side
+  options.batch = [&](int64_t n) { // the last two steps end concurrently
     if (n >= 6) {
       ++waiting;
       for (int i = 0; i < 5000 && waiting < 2; ++i)
@@ -196,22 +198,22 @@ TEST_CASE("a bad loss counts though the run is about to end for another reason")
       std::this_thread::sleep_for(50ms);
     return std::vector{tensor::scalar(n == 6 ? infinity : 1.0f)};
   };
-  how.when = [](const training_progress& now) { return now.step >= 7; };
-  training_run training{of.g, of.step(2), how};
+  options.when = [](const training_progress& now) { return now.step >= 7; };
+  training_run training{model.g, model.step(2), options};
   auto report = training.run(s);
   CHECK(report.why == training_end::not_a_number);
   CHECK(std::isinf(report.loss));
   CHECK(steps_in(folder / "m").empty());
 }
 
-TEST_CASE("losses that are none are as good as others on request") {
+TEST_CASE("NaN losses are accepted on request") {
   temporary_folder folder;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(4, folder / "m");
-  how.stop_at_nan = false;
-  how.batch = [](int64_t n) { return std::vector{tensor::scalar(n == 1 ? infinity : 1.0f)}; };
-  training_run training{of.g, of.step(), how};
+  auto options = model.numbers(4, folder / "m");
+  options.stop_at_nan = false;
+  options.batch = [](int64_t n) { return std::vector{tensor::scalar(n == 1 ? infinity : 1.0f)}; };
+  training_run training{model.g, model.step(), options};
   auto report = training.run(s);
   CHECK((report.why == training_end::last_step && report.step == 4));
   CHECK(report.checkpoint == folder / "m/step-4");
@@ -219,108 +221,109 @@ TEST_CASE("losses that are none are as good as others on request") {
 
 // -- events and checkpoints -----------------------------------------------------------------------
 
-TEST_CASE("each checkpoint that is told as being saved is told as saved, with its path, at once") {
+TEST_CASE(
+    "each checkpoint that is reported as begun is reported as saved, with its path, at once") {
   watchdog watch;
   temporary_folder folder;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(31, folder / "m");
-  how.keep.keep_newest = 0;
-  how.keep.by_tasks = GENERATE(false, true);
-  how.checkpoint_steps = 10;
+  auto options = model.numbers(31, folder / "m");
+  options.keep.keep_newest = 0;
+  options.keep.by_tasks = GENERATE(false, true);
+  options.checkpoint_steps = 10;
   std::atomic<int64_t> saved{0};
-  auto tell = how.on_event;
-  how.on_event = [&](const training_event& what) {
-    tell(what);
-    if (what.what != kind::saved)
+  auto tell = options.on_event;
+  options.on_event = [&](const training_event& event) {
+    tell(event);
+    if (event.what != kind::saved)
       return;
-    CHECK(what.text == concat(folder / "m/step-", what.step));
-    CHECK(fs::exists(what.text + "/manifest.json"));
+    CHECK(event.text == concat(folder / "m/step-", event.step));
+    CHECK(fs::exists(event.text + "/manifest.json"));
     CHECK(value_or_throw(checkpoint_folder{real_files(), folder / "m"}.latest()) ==
-          concat("step-", what.step));
-    saved = what.step;
+          concat("step-", event.step));
+    saved = event.step;
   };
-  how.on_step = [&](const training_progress& now) { // long before the next checkpoint is due
+  options.on_step = [&](const training_progress& now) { // long before the next checkpoint is due
     if (now.step % 10 == 5 && now.step > 10)
       for (int i = 0; i < 10'000 && saved != now.step - 5; ++i)
         std::this_thread::sleep_for(1ms);
     if (now.step % 10 == 5 && now.step > 10)
       CHECK(saved == now.step - 5);
   };
-  training_run training{of.g, of.step(), how};
+  training_run training{model.g, model.step(), options};
   training.run(s);
-  CHECK(of.kinds() == std::vector{kind::initialized, kind::saving, kind::saved, kind::saving,
-                                  kind::saved, kind::saving, kind::saved, kind::saved});
-  CHECK(steps_of(of, kind::saved) == std::vector<int64_t>{10, 20, 30, 31});
+  CHECK(model.kinds() == std::vector{kind::initialized, kind::saving, kind::saved, kind::saving,
+                                     kind::saved, kind::saving, kind::saved, kind::saved});
+  CHECK(steps_of(model, kind::saved) == std::vector<int64_t>{10, 20, 30, 31});
 }
 
-TEST_CASE("checkpoints are at multiples of checkpoint_steps, also after a run that goes on") {
+TEST_CASE("checkpoints are at multiples of checkpoint_steps, also after a run that resumes") {
   temporary_folder folder;
   for (auto last : {7, 21}) {
-    adder of;
+    adder model;
     auto s = session::local();
-    auto how = of.numbers(last, folder / "m");
-    how.keep.keep_newest = 0;
-    how.checkpoint_steps = 5;
-    training_run training{of.g, of.step(), how};
+    auto options = model.numbers(last, folder / "m");
+    options.keep.keep_newest = 0;
+    options.checkpoint_steps = 5;
+    training_run training{model.g, model.step(), options};
     training.run(s);
   }
   CHECK(steps_in(folder / "m") == std::vector<int64_t>{5, 7, 10, 15, 20, 21});
 }
 
-TEST_CASE("checkpoints come after so many seconds") {
+TEST_CASE("checkpoints are saved at intervals of seconds") {
   watchdog watch;
   temporary_folder folder;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(-1, folder / "m");
-  how.checkpoint_seconds = 0.05;
+  auto options = model.numbers(-1, folder / "m");
+  options.checkpoint_seconds = 0.05;
   std::atomic<int> saved{0};
-  how.on_event = [&](const training_event& what) { saved += what.what == kind::saved; };
-  how.on_step = [&](const training_progress&) { std::this_thread::sleep_for(1ms); };
-  how.when = [&](const training_progress&) { return saved >= 3; };
-  training_run training{of.g, of.step(), how};
+  options.on_event = [&](const training_event& event) { saved += event.what == kind::saved; };
+  options.on_step = [&](const training_progress&) { std::this_thread::sleep_for(1ms); };
+  options.when = [&](const training_progress&) { return saved >= 3; };
+  training_run training{model.g, model.step(), options};
   CHECK(training.run(s).why == training_end::condition);
 }
 
 TEST_CASE("a condition on the metric of a checkpoint ends the run with that checkpoint") {
   temporary_folder folder;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(-1, folder / "m");
-  how.keep.keep_newest = 0;
-  how.checkpoint_steps = 5;
-  std::vector<int64_t> measured, asked;
-  how.metric = [&](int64_t step) {
-    measured.push_back(step);
+  auto options = model.numbers(-1, folder / "m");
+  options.keep.keep_newest = 0;
+  options.checkpoint_steps = 5;
+  std::vector<int64_t> measured_steps, asked_steps;
+  options.metric = [&](int64_t step) {
+    measured_steps.push_back(step);
     return static_cast<double>(step);
   };
-  how.when = [&](const training_progress& now) {
-    asked.push_back(now.step);
-    return !measured.empty() && measured.back() >= 10;
+  options.when = [&](const training_progress& now) {
+    asked_steps.push_back(now.step);
+    return !measured_steps.empty() && measured_steps.back() >= 10;
   };
-  training_run training{of.g, of.step(), how};
+  training_run training{model.g, model.step(), options};
   auto report = training.run(s);
   CHECK((report.why == training_end::condition && report.step == 10));
-  CHECK(measured == std::vector<int64_t>{5, 10});
-  CHECK(asked == std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); // once for each
+  CHECK(measured_steps == std::vector<int64_t>{5, 10});
+  CHECK(asked_steps == std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); // once for each step
   CHECK(steps_in(folder / "m") == std::vector<int64_t>{5, 10});
   CHECK(report.checkpoint == folder / "m/step-10");
 }
 
-TEST_CASE("a run that fails saves nothing beyond what was saved") {
+TEST_CASE("a run that fails saves no checkpoint beyond the existing ones") {
   temporary_folder folder;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(100, folder / "m");
-  how.checkpoint_steps = 4;
-  auto next = how.batch;
-  how.batch = [&](int64_t n) -> std::optional<std::vector<tensor>> {
+  auto options = model.numbers(100, folder / "m");
+  options.checkpoint_steps = 4;
+  auto next = options.batch;
+  options.batch = [&](int64_t n) -> std::optional<std::vector<tensor>> {
     if (n == 6)
       throw error{error_kind::invalid_argument, "a mistake"};
     return next(n);
   };
-  training_run training{of.g, of.step(), how};
+  training_run training{model.g, model.step(), options};
   CHECK_THAT(error_of([&] { training.run(s); }).what(), Contains("a mistake"));
   CHECK(steps_in(folder / "m") == std::vector<int64_t>{4});
 }
@@ -329,95 +332,99 @@ TEST_CASE("a run that fails saves nothing beyond what was saved") {
 
 namespace {
 
-// A model of which one variable has been renamed, and another has another shape, in version 2.
+// A model with one renamed variable in version 2, and another of a different shape.
 struct changed_model {
   graph_builder g;
-  variable_handle kept = g.variable(1.0f, "kept"), resized, other;
+  variable_handle kept = g.variable(1.0f, "kept"), resized, changed_name;
   node* train;
 
   explicit changed_model(int version) {
     resized = version == 1 ? g.variable({1.0f, 2.0f}, "resized")
                            : g.variable({7.0f, 8.0f, 9.0f}, "resized");
-    other = version == 1 ? g.variable(3.0f, "old") : g.variable(5.0f, "fresh");
+    changed_name = version == 1 ? g.variable(3.0f, "old") : g.variable(5.0f, "fresh");
     train = assign_add(kept, 1.0f).node;
   }
 };
 
 } // namespace
 
-TEST_CASE("a run that cannot go on says what is new, missing, and of another shape") {
+TEST_CASE("a run that cannot resume lists the new, the missing, and the reshaped variables") {
   temporary_folder folder;
   {
     changed_model first{1};
     auto s = session::local();
-    auto how = without_feeds(3);
-    how.checkpoints = folder / "m";
-    training_run{first.g, {.train = {first.train}}, how}.run(s);
+    auto options = without_feeds(3);
+    options.checkpoints = folder / "m";
+    training_run{first.g, {.train = {first.train}}, options}.run(s);
   }
   changed_model second{2};
   std::vector<training_event> events;
-  auto how = without_feeds(5, &events);
-  how.checkpoints = folder / "m";
+  auto options = without_feeds(5, &events);
+  options.checkpoints = folder / "m";
   auto s = session::local();
-  auto why = error_of([&] { training_run{second.g, {.train = {second.train}}, how}.run(s); });
-  CHECK(why.kind() == error_kind::failed_precondition);
+  auto thrown = error_of([&] {
+    training_run{second.g, {.train = {second.train}}, options}.run(s);
+  });
+  CHECK(thrown.kind() == error_kind::failed_precondition);
   CHECK_THAT(
-      why.what(),
+      thrown.what(),
       Contains("m/step-3: does not fit the graph; training_options::partial takes what fits") &&
           Contains("fresh: is not in the checkpoint") &&
           Contains("old: is in the checkpoint, and not in the graph") &&
           Contains("resized: f32[3] in the graph, f32[2] in the checkpoint"));
   CHECK(steps_in(folder / "m") == std::vector<int64_t>{3});
 
-  how.partial = true;
-  training_run going_on{second.g, {.train = {second.train}}, how};
-  auto report = going_on.run(s);
+  options.partial = true;
+  training_run resumed_run{second.g, {.train = {second.train}}, options};
+  auto report = resumed_run.run(s);
   CHECK((report.restored_from == 3 && report.step == 5));
   CHECK(to_scalar<float>(s.fetch(second.kept)) == 6); // 1, and 5 steps
-  CHECK(to_scalar<float>(s.fetch(second.other)) == 5);
+  CHECK(to_scalar<float>(s.fetch(second.changed_name)) == 5);
   CHECK(s.fetch(second.resized).values<float>()[2] == 9);
-  std::string told;
-  for (const auto& one : events)
-    if (one.what == kind::warning)
-      told += one.text + '\n';
-  CHECK_THAT(told, Contains("m/step-3: does not have fresh\n") &&
-                       Contains("resized: f32[3] in the graph") &&
-                       Contains("m/step-3: has old, which the graph does not have"));
+  std::string warning_text;
+  for (const auto& event : events)
+    if (event.what == kind::warning)
+      warning_text += event.text + '\n';
+  CHECK_THAT(warning_text, Contains("m/step-3: does not have fresh\n") &&
+                               Contains("resized: f32[3] in the graph") &&
+                               Contains("m/step-3: has old, which the graph does not have"));
 }
 
 // -- ends, numbers and threads --------------------------------------------------------------------
 
-TEST_CASE("a run that is asked to end before it begins ends at once") {
-  adder of;
+TEST_CASE("a run whose stop is requested before its begin ends at once") {
+  adder model;
   auto s = session::local();
-  training_run training{of.g, of.step(), of.numbers(-1)};
+  training_run training{model.g, model.step(), model.numbers(-1)};
   training.request_stop();
   auto report = training.run(s);
   CHECK((report.why == training_end::asked && report.step == 0));
 }
 
-TEST_CASE("ends say their reasons in words") {
+TEST_CASE("the reasons of a run's end are printed in words") {
   std::set<std::string_view> texts;
-  for (auto one : {training_end::last_step, training_end::time_over, training_end::asked,
-                   training_end::condition, training_end::data_ended, training_end::not_a_number})
-    texts.insert(to_string(one));
+  for (auto end_reason :
+       {training_end::last_step, training_end::time_over, training_end::asked,
+        training_end::condition, training_end::data_ended, training_end::not_a_number})
+    texts.insert(to_string(end_reason));
   CHECK(texts.size() == 6);
   CHECK(texts.contains("the last step was done"));
 }
 
-TEST_CASE("steps of each kind run side by side, on as many threads, with one number each") {
+TEST_CASE("steps of each kind run concurrently, on as many threads, with one number each") {
   watchdog watch;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(60);
+  auto options = model.numbers(60);
   std::mutex mutex;
   std::set<std::thread::id> threads;
   std::set<int64_t> numbers, steps;
   std::set<size_t> replicas;
   std::atomic<int> inside{0}, most{0};
-  how.batch = [&](int64_t n) {
+  options.batch = [&](int64_t n) {
     auto now = ++inside;
-    for (auto seen = most.load(); seen < now && !most.compare_exchange_weak(seen, now);) {
+    for (auto previous_most = most.load();
+         previous_most < now && !most.compare_exchange_weak(previous_most, now);) {
     }
     if (n < 5) // until all five threads have taken a step
       for (int i = 0; i < 5000 && most < 5; ++i)
@@ -428,58 +435,58 @@ TEST_CASE("steps of each kind run side by side, on as many threads, with one num
     CHECK(numbers.insert(n).second);
     return std::vector{tensor::scalar(static_cast<float>(n))};
   };
-  how.on_step = [&](const training_progress& now) {
+  options.on_step = [&](const training_progress& now) {
     std::lock_guard guard{mutex};
     CHECK(now.steps_per_second > 0);
     CHECK(steps.insert(now.step).second);
     replicas.insert(now.replica);
   };
-  training_run training{of.g, {of.step(2), of.step(3)}, how};
+  training_run training{model.g, {model.step(2), model.step(3)}, options};
   CHECK(training.run(s).step == 60);
-  CHECK(of.value(s, of.sum) == sum_below(60));
+  CHECK(model.value(s, model.sum) == sum_below(60));
   CHECK(threads.size() == 5);
-  CHECK(threads.contains(std::this_thread::get_id())); // the caller's, too
+  CHECK(threads.contains(std::this_thread::get_id())); // also on the caller's thread
   CHECK(most == 5);
   CHECK((*numbers.begin() == 0 && *numbers.rbegin() == 59));
   CHECK((*steps.begin() == 1 && *steps.rbegin() == 60));
   CHECK(replicas == std::set<size_t>{0, 1});
 }
 
-TEST_CASE("events and conditions are told one at a time") {
+TEST_CASE("events and conditions are called one at a time") {
   watchdog watch;
   temporary_folder folder;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(200, folder / "m");
-  how.checkpoint_steps = 3;
-  how.summary_steps = 1;
+  auto options = model.numbers(200, folder / "m");
+  options.checkpoint_steps = 3;
+  options.summary_steps = 1;
   std::atomic<int> in_events{0}, in_conditions{0};
-  std::atomic<bool> together{false};
-  auto alone = [&](std::atomic<int>& inside) {
-    together = together || ++inside > 1;
+  std::atomic<bool> is_together{false};
+  auto run_alone = [&](std::atomic<int>& inside) {
+    is_together = is_together || ++inside > 1;
     std::this_thread::sleep_for(100us);
     --inside;
   };
-  how.on_event = [&](const training_event&) { alone(in_events); };
-  how.when = [&](const training_progress&) {
-    alone(in_conditions);
+  options.on_event = [&](const training_event&) { run_alone(in_events); };
+  options.when = [&](const training_progress&) {
+    run_alone(in_conditions);
     return false;
   };
-  training_run training{of.g, of.step(4), how};
+  training_run training{model.g, model.step(4), options};
   CHECK(training.run(s).step == 200);
-  CHECK_FALSE(together);
+  CHECK_FALSE(is_together);
 }
 
-TEST_CASE("without batches steps are fed nothing, and an initializer may be the caller's own") {
+TEST_CASE("without batches steps have no feeds, and an initializer may be the caller's own") {
   graph_builder g;
   auto w = g.variable(1.0f, "w");
-  auto* other = assign(w, 10.0f).node;
+  auto* other_assign = assign(w, 10.0f).node;
   auto* train = assign_add(w, 1.0f).node;
   auto s = session::local();
-  auto how = without_feeds(3);
-  how.initializer = other;
-  how.trace_steps = 2;
-  training_run training{g, {.train = {train}}, how};
+  auto options = without_feeds(3);
+  options.initializer = other_assign;
+  options.trace_steps = 2;
+  training_run training{g, {.train = {train}}, options};
   auto report = training.run(s);
   CHECK(to_scalar<float>(s.fetch(w)) == 13);
   CHECK(report.loss == 0);
@@ -487,47 +494,47 @@ TEST_CASE("without batches steps are fed nothing, and an initializer may be the 
   CHECK(report.checkpoint.empty());
 }
 
-TEST_CASE("attempts to go on wait twice as long each time") {
+TEST_CASE("the wait between attempts doubles") {
   watchdog watch;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(3);
-  how.retry_seconds = 0.02;
-  how.retries = 4;
+  auto options = model.numbers(3);
+  options.retry_seconds = 0.02;
+  options.retries = 4;
   std::vector<std::chrono::steady_clock::time_point> calls;
-  how.batch = [&](int64_t) -> std::optional<std::vector<tensor>> {
+  options.batch = [&](int64_t) -> std::optional<std::vector<tensor>> {
     calls.push_back(std::chrono::steady_clock::now());
     throw error{error_kind::unavailable, "gone"};
   };
-  training_run training{of.g, of.step(), how};
+  training_run training{model.g, model.step(), options};
   CHECK(error_of([&] { training.run(s); }).kind() == error_kind::unavailable);
   REQUIRE(calls.size() == 5);
   for (size_t i = 1; i < calls.size(); ++i)
     CHECK(calls[i] - calls[i - 1] >= 20ms * (1 << (i - 1)));
 }
 
-TEST_CASE("where a run restored from is told with its path and step") {
+TEST_CASE("the restored checkpoint is reported with its path and step") {
   temporary_folder folder;
   for (auto last : {4, 6}) {
-    adder of;
+    adder model;
     auto s = session::local();
-    training_run training{of.g, of.step(), of.numbers(last, folder / "m")};
+    training_run training{model.g, model.step(), model.numbers(last, folder / "m")};
     auto report = training.run(s);
     if (last == 4)
       continue;
     CHECK(report.restored_from == 4);
-    REQUIRE(of.events.front().what == kind::restored);
-    CHECK(of.events.front().text == folder / "m/step-4");
-    CHECK(of.events.front().step == 4);
+    REQUIRE(model.events.front().what == kind::restored);
+    CHECK(model.events.front().text == folder / "m/step-4");
+    CHECK(model.events.front().step == 4);
   }
 }
 
 // -- local variables ------------------------------------------------------------------------------
 
-TEST_CASE("a run goes on after its program has got a metric more, which counts from zero") {
+TEST_CASE("a run resumes after its program was given another metric, which counts from zero") {
   temporary_folder folder;
   int64_t last = 0;
-  for (auto measured : {false, true, true, false}) {
+  for (auto is_measured : {false, true, true, false}) {
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {-1, 3}, "x");
     auto y = g.placeholder(dtype::i64, {-1}, "y");
@@ -535,7 +542,7 @@ TEST_CASE("a run goes on after its program has got a metric more, which counts f
     auto loss = softmax_loss(logits, y);
     training_step step{.feeds = {x, y}, .loss = loss, .train = {adam{0.01}.minimize(loss)}};
     metric count;
-    if (measured) {
+    if (is_measured) {
       count = metrics::mean(g, cast(y, dtype::f64));
       step.train.emplace_back(count.update);
     }
@@ -553,7 +560,7 @@ TEST_CASE("a run goes on after its program has got a metric more, which counts f
     CHECK(report.restored_from == (last == 0 ? -1 : last));
     last += 10;
     CHECK(report.step == last);
-    if (measured) // of the steps of this run alone
+    if (is_measured) // of the steps of this run alone
       CHECK(to_scalar<double>(s.fetch(count.value)) == (last == 20 ? 1.0 : 1.5));
     auto newest = value_or_throw(checkpoint_reader::open(real_files(), report.checkpoint));
     CHECK_FALSE(newest.find("mean/total"));

@@ -1,4 +1,4 @@
-// Two that write to one folder: checkpoints and events.
+// Two processes that write to one folder: checkpoints and events.
 #include "tests/api/train/loop/regression.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* trained_folder = "TROUPE_TEST_TRAINED_FOLDER";
 
-// Another process that trains, and saves, until it is killed: this program, with the test below.
+// Another process that trains and saves until it is killed: this program, with the test below.
 class training_process {
 public:
   explicit training_process(const std::string& folder) {
@@ -53,22 +53,22 @@ private:
   pid_t process_ = 0;
 };
 
-void is_refused(const error& why, const std::string& folder) {
-  CHECK(why.kind() == error_kind::already_exists);
-  CHECK_THAT(why.what(), Contains(folder) && Contains("here since 20") && Contains("take_over"));
+void is_refused(const error& reason, const std::string& folder) {
+  CHECK(reason.kind() == error_kind::already_exists);
+  CHECK_THAT(reason.what(), Contains(folder) && Contains("here since 20") && Contains("take_over"));
 }
 
 replicas_options options_of(replica_mode mode, const std::string& folder) {
-  replicas_options how;
-  how.mode = mode;
-  how.workers = 2;
-  how.ps_tasks = 0;
+  replicas_options options;
+  options.mode = mode;
+  options.workers = 2;
+  options.ps_tasks = 0;
   if (mode == replica_mode::all_reduce)
-    how.workers = 1;
-  how.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
-  how.batch = regression::batch;
-  how.checkpoints = folder;
-  return how;
+    options.workers = 1;
+  options.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
+  options.batch = regression::batch;
+  options.checkpoints = folder;
+  return options;
 }
 
 } // namespace
@@ -77,121 +77,123 @@ TEST_CASE("a process trains in a folder for another test until it is killed", "[
   const auto* folder = std::getenv(trained_folder);
   if (!folder)
     return;
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(-1, std::string{folder} + "/m");
-  how.summaries = std::string{folder} + "/logs";
-  how.checkpoint_steps = 10;
-  how.time_limit = 100;
-  how.on_step = [](const training_progress&) { std::this_thread::sleep_for(1ms); };
-  training_run training{of.g, of.step(), how};
+  auto options = model.numbers(-1, std::string{folder} + "/m");
+  options.summaries = std::string{folder} + "/logs";
+  options.checkpoint_steps = 10;
+  options.time_limit = 100;
+  options.on_step = [](const training_progress&) { std::this_thread::sleep_for(1ms); };
+  training_run training{model.g, model.step(), options};
   training.run(s);
 }
 
-TEST_CASE("whoever wants to save where another process trains is told by whom, before it trains") {
+TEST_CASE(
+    "a writer of a folder in which another process trains gets an error that names the process") {
   watchdog watch;
   temporary_folder folder;
-  training_process other{folder.path()};
-  auto who = concat("process ", other.process(), " on host '");
+  training_process other_process{folder.path()};
+  auto writer_text = concat("process ", other_process.process(), " on host '");
   auto s = session::local();
-  adder of;
+  adder model;
   bool trained = false;
-  auto how = of.numbers(100, folder / "m");
-  how.on_step = [&](const training_progress&) { trained = true; };
+  auto settings = model.numbers(100, folder / "m");
+  settings.on_step = [&](const training_progress&) { trained = true; };
   SECTION("a training run") {
-    training_run training{of.g, of.step(), how};
-    auto why = error_of([&] { training.run(s); });
-    is_refused(why, folder / "m");
-    CHECK_THAT(why.what(), Contains(who) && Contains("(training_run (two_writers_test.cpp:") &&
-                               Contains("writes checkpoints"));
+    training_run training{model.g, model.step(), settings};
+    auto thrown = error_of([&] { training.run(s); });
+    is_refused(thrown, folder / "m");
+    CHECK_THAT(thrown.what(), Contains(writer_text) &&
+                                  Contains("(training_run (two_writers_test.cpp:") &&
+                                  Contains("writes checkpoints"));
     CHECK_FALSE(trained);
   }
   SECTION("replicas") {
     auto mode = GENERATE(replica_mode::async, replica_mode::sync, replica_mode::all_reduce);
     auto options = options_of(mode, folder / "m");
-    options.on_step = how.on_step;
+    options.on_step = settings.on_step;
     replicas training{regression::build, options};
-    auto why = error_of([&] { training.run(s); });
-    is_refused(why, folder / "m");
+    auto thrown = error_of([&] { training.run(s); });
+    is_refused(thrown, folder / "m");
     CHECK_FALSE(trained);
   }
   SECTION("a saver, which may read") {
-    saver saves{of.g, folder / "m"};
+    saver saves{model.g, folder / "m"};
     CHECK(saves.restore(s)->step >= 10);
     is_refused(error_of([&] { saves.save(s, 1); }), folder / "m");
     is_refused(error_of([&] { saves.save_async(s, 1); }), folder / "m");
   }
   SECTION("events") {
-    auto why = error_of([&] { summary_writer{folder / "logs"}; });
-    is_refused(why, folder / "logs");
-    CHECK_THAT(why.what(), Contains(who) && Contains("writes events"));
-    how.checkpoints.clear();
-    how.summaries = folder / "logs";
-    training_run training{of.g, of.step(), how};
+    auto thrown = error_of([&] { summary_writer{folder / "logs"}; });
+    is_refused(thrown, folder / "logs");
+    CHECK_THAT(thrown.what(), Contains(writer_text) && Contains("writes events"));
+    settings.checkpoints.clear();
+    settings.summaries = folder / "logs";
+    training_run training{model.g, model.step(), settings};
     is_refused(error_of([&] { training.run(s); }), folder / "logs");
   }
 }
 
-TEST_CASE("a run goes on at once where its process was killed, with its checkpoints and events") {
+TEST_CASE("a run resumes at once where its process was killed, with its checkpoints and events") {
   watchdog watch;
   temporary_folder folder;
   {
-    training_process other{folder.path()};
-    other.kill();
+    training_process other_process{folder.path()};
+    other_process.kill();
   }
   CHECK(fs::exists(folder / "m/writer.lock"));
-  adder of;
+  adder model;
   auto s = session::local();
-  auto how = of.numbers(1, folder / "m");
-  how.summaries = folder / "logs";
+  auto options = model.numbers(1, folder / "m");
+  options.summaries = folder / "logs";
   {
-    training_run training{of.g, of.step(), how};
+    training_run training{model.g, model.step(), options};
     auto begin = std::chrono::steady_clock::now();
     CHECK(training.run(s).restored_from >= 10);
     CHECK(std::chrono::steady_clock::now() - begin < 5s * slowness);
-    CHECK_FALSE(fs::exists(folder / "m/writer.lock")); // let go with the end of the run
+    CHECK_FALSE(fs::exists(folder / "m/writer.lock")); // released at the end of the run
   }
   CHECK_FALSE(fs::exists(folder / "logs/events-writer.lock"));
 }
 
-TEST_CASE("who takes a folder over ends the run of the other, and loses nothing") {
+TEST_CASE("a writer that takes a folder over ends the other's run, and loses nothing") {
   watchdog watch;
   temporary_folder folder;
   auto by_tasks = GENERATE(false, true);
   adder first, second;
-  auto s = session::local(), other = session::local();
-  auto how = first.numbers(-1, folder / "m");
-  how.checkpoint_steps = 1;
-  how.keep.by_tasks = by_tasks;
+  auto s = session::local(), other_session = session::local();
+  auto options = first.numbers(-1, folder / "m");
+  options.checkpoint_steps = 1;
+  options.keep.by_tasks = by_tasks;
   std::atomic<bool> saved{false};
-  how.on_event = [&](const training_event& what) {
-    saved = saved || what.what == training_event::kind::saved;
+  options.on_event = [&](const training_event& event) {
+    saved = saved || event.what == training_event::kind::saved;
   };
   std::string failure;
-  std::jthread trains{[&] {
-    training_run training{first.g, first.step(), how};
+  std::jthread training_thread{[&] {
+    training_run training{first.g, first.step(), options};
     failure = error_of([&] { training.run(s); }).what();
   }};
   for (int i = 0; i < 10'000 && !saved; ++i)
     std::this_thread::sleep_for(1ms);
-  auto more = second.numbers(-1, folder / "m");
-  more.keep.by_tasks = by_tasks;
-  more.keep.take_over = true;
-  more.checkpoint_steps = 5;
+  auto second_options = second.numbers(-1, folder / "m");
+  second_options.keep.by_tasks = by_tasks;
+  second_options.keep.take_over = true;
+  second_options.checkpoint_steps = 5;
   int64_t begun_at = 0;
-  more.when = [&](const training_progress& now) { return now.step >= begun_at + 100; };
-  more.on_event = [&](const training_event& what) {
-    if (what.what == training_event::kind::restored)
-      begun_at = what.step;
+  second_options.when = [&](const training_progress& now) { return now.step >= begun_at + 100; };
+  second_options.on_event = [&](const training_event& event) {
+    if (event.what == training_event::kind::restored)
+      begun_at = event.step;
   };
-  training_run training{second.g, second.step(), more};
-  auto report = training.run(other);
+  training_run training{second.g, second.step(), second_options};
+  auto report = training.run(other_session);
   CHECK(report.restored_from >= 1);
   CHECK(report.step >= report.restored_from + 100);
-  trains.join();
+  training_thread.join();
   CHECK_THAT(failure, Contains("it has taken the folder over, and this writes no more"));
-  checkpoint_folder all{real_files(), folder / "m"};
-  CHECK(all.path_of(value_or_throw(all.latest())) == report.checkpoint);
+  checkpoint_folder checkpoints{real_files(), folder / "m"};
+  CHECK(checkpoints.path_of(value_or_throw(checkpoints.latest())) == report.checkpoint);
   auto newest = value_or_throw(checkpoint_reader::open(real_files(), report.checkpoint));
   CHECK(newest.verify());
   CHECK(*value_or_throw(newest.read("count")).data<float>() == static_cast<float>(report.step));
@@ -202,32 +204,32 @@ TEST_CASE("replicas end when their folder is taken over") {
   temporary_folder folder;
   auto mode = GENERATE(replica_mode::async, replica_mode::sync, replica_mode::all_reduce);
   INFO(to_string(mode));
-  auto how = options_of(mode, folder / "m");
-  how.checkpoint_steps = 2;
+  auto options = options_of(mode, folder / "m");
+  options.checkpoint_steps = 2;
   std::atomic<bool> saved{false};
-  how.on_event = [&](const replica_event& what) {
-    saved = saved || what.what == replica_event::kind::saved;
+  options.on_event = [&](const replica_event& event) {
+    saved = saved || event.what == replica_event::kind::saved;
   };
-  how.time_limit = 60;
+  options.time_limit = 60;
   std::string failure;
-  std::jthread trains{[&] {
+  std::jthread training_thread{[&] {
     auto s = session::local();
-    replicas training{regression::build, how};
+    replicas training{regression::build, options};
     failure = error_of([&] { training.run(s); }).what();
   }};
   for (int i = 0; i < 10'000 && !saved; ++i)
     std::this_thread::sleep_for(1ms);
-  adder other;
+  adder other_model;
   auto s = session::local();
-  s.run(other.g.initializer());
-  saver takes{other.g, folder / "m", {.take_over = true}};
-  takes.save(s, 1'000'000);
-  trains.join();
+  s.run(other_model.g.initializer());
+  saver taking_saver{other_model.g, folder / "m", {.take_over = true}};
+  taking_saver.save(s, 1'000'000);
+  training_thread.join();
   CHECK_THAT(failure, Contains("it has taken the folder over, and this writes no more"));
-  CHECK(takes.latest_step() == 1'000'000);
+  CHECK(taking_saver.latest_step() == 1'000'000);
 }
 
-TEST_CASE("two savers of one process are two writers, and one that has ended is none") {
+TEST_CASE("two savers of one process are two writers, and a destroyed one is none") {
   temporary_folder folder;
   graph_builder g, h;
   g.variable(1.0f, "w");
@@ -238,9 +240,9 @@ TEST_CASE("two savers of one process are two writers, and one that has ended is 
   {
     saver a{g, folder / "m"}, b{h, folder / "m"};
     a.save(s, 1);
-    auto why = error_of([&] { b.save(s, 1); });
-    is_refused(why, folder / "m");
-    CHECK_THAT(why.what(), Contains("this process (saver (two_writers_test.cpp:"));
+    auto thrown = error_of([&] { b.save(s, 1); });
+    is_refused(thrown, folder / "m");
+    CHECK_THAT(thrown.what(), Contains("this process (saver (two_writers_test.cpp:"));
     a.save(s, 2);
   }
   saver b{h, folder / "m"};
@@ -251,26 +253,26 @@ TEST_CASE("two savers of one process are two writers, and one that has ended is 
   CHECK(c.latest_step() == 4);
 }
 
-TEST_CASE("a run that is under way is the only one in its folder, also in its process") {
+TEST_CASE("a running training run is the only one in its folder, also in its process") {
   watchdog watch;
   temporary_folder folder;
   adder first, second;
   auto s = session::local();
   std::string failure;
-  auto how = first.numbers(5, folder / "m");
-  how.on_step = [&](const training_progress& now) {
+  auto options = first.numbers(5, folder / "m");
+  options.on_step = [&](const training_progress& now) {
     if (now.step != 3)
       return;
-    auto other = session::local();
-    training_run again{second.g, second.step(), second.numbers(5, folder / "m")};
-    failure = error_of([&] { again.run(other); }).what();
+    auto other_session = session::local();
+    training_run second_run{second.g, second.step(), second.numbers(5, folder / "m")};
+    failure = error_of([&] { second_run.run(other_session); }).what();
   };
-  training_run training{first.g, first.step(), how};
+  training_run training{first.g, first.step(), options};
   CHECK(training.run(s).step == 5);
   CHECK_THAT(failure, Contains("this process (training_run (two_writers_test.cpp:"));
-  auto other = session::local();
+  auto other_session = session::local();
   training_run after{second.g, second.step(), second.numbers(7, folder / "m")};
-  CHECK(after.run(other).restored_from == 5);
+  CHECK(after.run(other_session).restored_from == 5);
   CHECK(training.run(s).step == 7); // either object may run again
 }
 

@@ -1,4 +1,4 @@
-// Gradients of rows stay gradients of rows.
+// Sparse gradients of rows stay sparse.
 #include "tests/support/catch.hpp"
 #include "troupe/api/train/optimizers/indexed_slices.hpp"
 #include "troupe/troupe.hpp"
@@ -17,17 +17,17 @@ tensor table() { return tensor::of<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}); }
 // The ops that a step runs to reach the node.
 std::set<std::string_view> ops_behind(const node* target) {
   std::set<std::string_view> names;
-  std::set<const node*> seen;
+  std::set<const node*> visited;
   std::vector<const node*> open{target};
   while (!open.empty()) {
-    auto* at = open.back();
+    auto* visited_node = open.back();
     open.pop_back();
-    if (!seen.insert(at).second)
+    if (!visited.insert(visited_node).second)
       continue;
-    names.insert(at->op().name);
-    for (const auto& input : at->inputs())
+    names.insert(visited_node->op().name);
+    for (const auto& input : visited_node->inputs())
       open.push_back(input.node);
-    open.insert(open.end(), at->controls().begin(), at->controls().end());
+    open.insert(open.end(), visited_node->controls().begin(), visited_node->controls().end());
   }
   return names;
 }
@@ -40,15 +40,15 @@ std::vector<float> after_a_step(graph_builder& g, const variable_handle& w, node
   return {values.values<float>().begin(), values.values<float>().end()};
 }
 
-using made = std::function<std::unique_ptr<optimizer>()>;
+using optimizer_maker = std::function<std::unique_ptr<optimizer>()>;
 
 template <class Optimizer>
-made makes(Optimizer like) {
-  return [like] { return std::make_unique<Optimizer>(like); };
+optimizer_maker makes(Optimizer prototype) {
+  return [prototype] { return std::make_unique<Optimizer>(prototype); };
 }
 
-const std::vector<std::pair<std::string, made>>& that_remember() {
-  static const std::vector<std::pair<std::string, made>> all{
+const std::vector<std::pair<std::string, optimizer_maker>>& that_remember() {
+  static const std::vector<std::pair<std::string, optimizer_maker>> all_optimizers{
       {"SparseApplyMomentum", makes(momentum{0.1})},
       {"SparseApplyMomentum", makes(momentum{0.1, 0.5, {.nesterov = true}})},
       {"SparseApplyAdagrad", makes(adagrad{0.3})},
@@ -57,7 +57,7 @@ const std::vector<std::pair<std::string, made>>& that_remember() {
       {"SparseApplyRMSProp", makes(rmsprop{0.1, {.momentum = 0.3}})},
       {"SparseApplyCenteredRMSProp", makes(rmsprop{0.1, {.centered = true}})},
       {"SparseApplyFtrl", makes(ftrl{0.3, {.l1 = 0.1, .l2 = 0.2}})}};
-  return all;
+  return all_optimizers;
 }
 
 struct trained {
@@ -65,8 +65,8 @@ struct trained {
   std::set<std::string_view> ops;
 };
 
-// Three steps on rows 2, 0, and 2 again; with gradients of all rows if asked.
-trained train_rows(optimizer& by, bool dense) {
+// Three steps on rows 2, 0, and 2 again; with dense gradients if `dense`.
+trained train_rows(optimizer& minimizer, bool dense) {
   graph_builder g;
   auto w = g.variable(table(), "w");
   auto rows = gather(w, tensor::of<int32_t>({3, 1}, {2, 0, 2}));
@@ -74,7 +74,7 @@ trained train_rows(optimizer& by, bool dense) {
   auto pairs = optimizer::compute_gradients(loss);
   if (dense)
     pairs[0].gradient = identity(pairs[0].gradient);
-  auto* train = by.apply_gradients(pairs);
+  auto* train = minimizer.apply_gradients(pairs);
   auto s = session::local();
   s.run(g.initializer());
   for (int step = 0; step < 3; ++step)
@@ -85,79 +85,79 @@ trained train_rows(optimizer& by, bool dense) {
 
 } // namespace
 
-TEST_CASE("a step on rows that were gathered computes nothing of the others") {
+TEST_CASE("a step on gathered rows does not compute the other rows") {
   graph_builder g;
   auto w = g.variable(table(), "w");
   auto rows = gather(w, tensor::vector<int32_t>({2, 0, 2}));
   auto* train = gradient_descent{0.5}.minimize(sum(rows * tensor::of<float>({3, 1}, {1, 2, 4})));
-  auto behind = ops_behind(train);
-  CHECK(behind.contains("ScatterSub"));
-  CHECK_FALSE(behind.contains("UnsortedSegmentSum"));
-  // Row 2 was taken twice: with gradients 1 and 4.
+  auto ops = ops_behind(train);
+  CHECK(ops.contains("ScatterSub"));
+  CHECK_FALSE(ops.contains("UnsortedSegmentSum"));
+  // Row 2 was gathered twice: with gradients 1 and 4.
   CHECK(after_a_step(g, w, train) == std::vector<float>{0, 1, 3, 4, 2.5f, 3.5f, 7, 8});
 }
 
-TEST_CASE("rows from several places are joined") {
+TEST_CASE("rows from several gathers are joined") {
   graph_builder g;
   auto w = g.variable(table(), "w");
-  auto some = gather(w, tensor::of<int32_t>({2, 1}, {3, 1}));
-  auto others = gather(w, tensor::vector<int64_t>({1}));
-  auto* train = gradient_descent{1}.minimize(sum(some) + sum(others * 2));
+  auto rows_3_1 = gather(w, tensor::of<int32_t>({2, 1}, {3, 1}));
+  auto row_1 = gather(w, tensor::vector<int64_t>({1}));
+  auto* train = gradient_descent{1}.minimize(sum(rows_3_1) + sum(row_1 * 2));
   CHECK_FALSE(ops_behind(train).contains("UnsortedSegmentSum"));
   CHECK(after_a_step(g, w, train) == std::vector<float>{1, 2, 0, 1, 5, 6, 6, 7});
 }
 
-TEST_CASE("a gradient of rows and of all is one of all") {
+TEST_CASE("a gradient of rows and of the whole variable is dense") {
   graph_builder g;
   auto w = g.variable(table(), "w");
   auto loss = sum(gather(w, tensor::vector<int32_t>({3}))) + sum(w);
-  auto found = g.gradients(loss, {w});
-  CHECK_FALSE(slices_of(found[0]));
+  auto gradients = g.gradients(loss, {w});
+  CHECK_FALSE(slices_of(gradients[0]));
   auto* train = gradient_descent{1}.minimize(loss);
   CHECK(after_a_step(g, w, train) == std::vector<float>{0, 1, 2, 3, 4, 5, 5, 6});
 }
 
-TEST_CASE("slices are edges into the gradient's own nodes, and dense gradients have none") {
+TEST_CASE("slices are edges of the gradient's own nodes, and dense gradients have none") {
   graph_builder g;
   auto w = g.variable(table(), "w");
-  auto which = g.placeholder(dtype::i32, {-1}, "which");
-  auto taken = gather(w, which);
-  auto found = g.gradients({sum(taken), sum(square(w))}, {taken, w});
-  CHECK_FALSE(slices_of(found[0]));
+  auto row_numbers = g.placeholder(dtype::i32, {-1}, "which");
+  auto gathered = gather(w, row_numbers);
+  auto gradients = g.gradients({sum(gathered), sum(square(w))}, {gathered, w});
+  CHECK_FALSE(slices_of(gradients[0]));
   CHECK_FALSE(slices_of({}));
-  auto rows = slices_of(g.gradients(sum(taken), {w})[0]);
+  auto rows = slices_of(g.gradients(sum(gathered), {w})[0]);
   REQUIRE(rows);
-  CHECK(is_same_edge(rows->indices, which));
+  CHECK(is_same_edge(rows->indices, row_numbers));
   CHECK(rows->values.dims().compatible(partial_shape{-1, 2}));
 }
 
-TEST_CASE("optimizers that remember change gathered rows as they would change all") {
+TEST_CASE("stateful optimizers change gathered rows as they would change all rows") {
   for (const auto& [op, make] : that_remember()) {
     INFO(op);
-    auto of_rows = train_rows(*make(), false), of_all = train_rows(*make(), true);
-    CHECK(of_rows.ops.contains(op));
-    CHECK_FALSE(of_all.ops.contains(op));
+    auto row_result = train_rows(*make(), false), dense_result = train_rows(*make(), true);
+    CHECK(row_result.ops.contains(op));
+    CHECK_FALSE(dense_result.ops.contains(op));
     for (size_t i : {0, 1, 4, 5}) {
       INFO("element " << i);
-      CHECK(of_rows.values[i] == Approx(of_all.values[i]).epsilon(1e-5));
+      CHECK(row_result.values[i] == Approx(dense_result.values[i]).epsilon(1e-5));
     }
     for (size_t i : {2, 3, 6, 7})
-      CHECK(of_rows.values[i] == table().values<float>()[i]);
+      CHECK(row_result.values[i] == table().values<float>()[i]);
   }
 }
 
-TEST_CASE("what is remembered of a row rests while the row does") {
+TEST_CASE("the slot of a row does not change while the row does not") {
   graph_builder g;
   auto w = g.variable(table(), "w");
-  auto which = g.placeholder(dtype::i32, {-1}, "which");
-  momentum by{1, 0.5};
-  auto* train = by.minimize(sum(gather(w, which)));
+  auto row_numbers = g.placeholder(dtype::i32, {-1}, "which");
+  momentum minimizer{1, 0.5};
+  auto* train = minimizer.minimize(sum(gather(w, row_numbers)));
   auto s = session::local();
   s.run(g.initializer());
   for (int row : {1, 3, 3, 1})
-    s.run(train, {{which, tensor::vector<int32_t>({row, row})}});
-  s.run(train, {{which, tensor::vector<int32_t>({})}});
-  auto speed = s.fetch(by.slot(w, "momentum"));
+    s.run(train, {{row_numbers, tensor::vector<int32_t>({row, row})}});
+  s.run(train, {{row_numbers, tensor::vector<int32_t>({})}});
+  auto speed = s.fetch(minimizer.slot(w, "momentum"));
   auto after = s.fetch(w);
   for (size_t row : {1, 3}) {
     CHECK(speed.values<float>()[row * 2] == 3); // 2, and half of it and 2
@@ -166,18 +166,18 @@ TEST_CASE("what is remembered of a row rests while the row does") {
   CHECK(speed.values<float>()[0] == 0);
 }
 
-TEST_CASE("Adam's step on rows is one on all") {
-  adam one{0.1}, other{0.1};
-  auto of_rows = train_rows(one, false), of_all = train_rows(other, true);
-  CHECK(of_rows.values == of_all.values);
+TEST_CASE("Adam's step on rows equals one on the whole variable") {
+  adam first_adam{0.1}, second_adam{0.1};
+  auto row_result = train_rows(first_adam, false), dense_result = train_rows(second_adam, true);
+  CHECK(row_result.values == dense_result.values);
 }
 
-TEST_CASE("rows that came twice are added up") {
+TEST_CASE("rows that were gathered twice are added up") {
   graph_builder g;
   auto w = g.variable(table(), "w");
-  auto taken = gather(w, tensor::of<int64_t>({2, 2}, {3, 1, 3, 3}));
+  auto gathered = gather(w, tensor::of<int64_t>({2, 2}, {3, 1, 3, 3}));
   auto weights = tensor::of<float>({2, 2, 1}, {1, 2, 4, 8});
-  auto rows = summed_slices_of(g.gradients(sum(taken * weights), {w})[0]);
+  auto rows = summed_slices_of(g.gradients(sum(gathered * weights), {w})[0]);
   REQUIRE(rows);
   auto s = session::local();
   s.run(g.initializer());
@@ -188,27 +188,27 @@ TEST_CASE("rows that came twice are added up") {
   CHECK_FALSE(summed_slices_of({}));
 }
 
-TEST_CASE("a variable of numbers has rows, too, and one number names a row") {
+TEST_CASE("a variable of numbers has rows as well, and one number names a row") {
   graph_builder g;
   auto w = g.variable(tensor::vector<double>({1, 2, 3, 4}), "w");
-  auto one = gather(w, tensor::scalar<int32_t>(2));
-  auto loss = square(one) + sum(gather(w, tensor::vector<int32_t>({0, 2})));
+  auto single_row = gather(w, tensor::scalar<int32_t>(2));
+  auto loss = square(single_row) + sum(gather(w, tensor::vector<int32_t>({0, 2})));
   auto* train = adagrad{1, 0}.minimize(loss);
   CHECK(ops_behind(train).contains("SparseApplyAdagrad"));
   auto s = session::local();
   s.run(g.initializer());
-  s.run(train); // each by its rate, as nothing is known of gradients before
+  s.run(train); // each by its own rate, without earlier gradients
   CHECK(std::ranges::equal(s.fetch(w).values<double>(), std::vector<double>{0, 2, 2, 4}));
 }
 
-TEST_CASE("an embedding in parts changes rows of its parts") {
+TEST_CASE("a partitioned embedding changes rows of its slices") {
   graph_builder g;
   embedding_table table{g, 7, 3, {.devices = {"/cpu:0", "/cpu:0"}}};
   auto numbers = g.placeholder(dtype::i32, {-1, 2}, "numbers");
   auto* train = adagrad{1}.minimize(sum(square(table(numbers))));
-  auto behind = ops_behind(train);
-  CHECK(behind.contains("SparseApplyAdagrad"));
-  CHECK_FALSE(behind.contains("ApplyAdagrad"));
+  auto ops = ops_behind(train);
+  CHECK(ops.contains("SparseApplyAdagrad"));
+  CHECK_FALSE(ops.contains("ApplyAdagrad"));
   auto s = session::local();
   s.run(g.initializer());
   auto before = s.fetch(table.parts()[1]);

@@ -1,4 +1,4 @@
-// Losses that are scaled, so that gradients survive f16; and networks that learn in it.
+// Loss scaling, which keeps f16 gradients above zero; and networks that train with it.
 #include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
@@ -12,17 +12,17 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-float number(session& s, edge what, const std::vector<feed>& feeds = {}) {
-  return to_scalar<float>(s.fetch(what, feeds));
+float number(session& s, edge output, const std::vector<feed>& feeds = {}) {
+  return to_scalar<float>(s.fetch(output, feeds));
 }
 
-std::vector<float> values_of(const tensor& of) {
-  return {of.values<float>().begin(), of.values<float>().end()};
+std::vector<float> values_of(const tensor& input) {
+  return {input.values<float>().begin(), input.values<float>().end()};
 }
 
 } // namespace
 
-TEST_CASE("a scaled loss has the same gradients, and what is trained is the same") {
+TEST_CASE("a scaled loss has the same gradients, and trains the same") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2, 3}, "x");
   auto w = g.variable(tensor::of<float>({3, 2}, {1, -2, 3, 0.5, 0.25, -1}), "w");
@@ -32,15 +32,15 @@ TEST_CASE("a scaled loss has the same gradients, and what is trained is the same
   auto dynamic = loss_scale::dynamic(g, {.initial = 256});
   auto fixed = constant.compute_gradients(loss);
   auto moving = dynamic.compute_gradients(loss);
-  REQUIRE(fixed.size() == 1); // the scale itself is not to be trained
+  REQUIRE(fixed.size() == 1); // the scale itself is not trained
   REQUIRE(moving.size() == 1);
   auto s = session::local();
   s.run(g.initializer());
-  auto found = s.run({{x, tensor::of<float>({2, 3}, {1, 2, 3, -1, 0.5, 0})}},
-                     {plain, fixed[0].gradient, moving[0].gradient});
+  auto results = s.run({{x, tensor::of<float>({2, 3}, {1, 2, 3, -1, 0.5, 0})}},
+                       {plain, fixed[0].gradient, moving[0].gradient});
   for (size_t i = 0; i < 6; ++i) {
-    CHECK(values_of(found[1])[i] == Approx(values_of(found[0])[i]));
-    CHECK(values_of(found[2])[i] == Approx(values_of(found[0])[i]));
+    CHECK(values_of(results[1])[i] == Approx(values_of(results[0])[i]));
+    CHECK(values_of(results[2])[i] == Approx(values_of(results[0])[i]));
   }
 }
 
@@ -48,20 +48,23 @@ TEST_CASE("a dynamic scale grows after good steps and shrinks after bad ones, wi
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
   auto w = g.variable(1.0f, "w");
-  gradient_descent by{0.0};
+  gradient_descent minimizer{0.0};
   auto scale =
       loss_scale::dynamic(g, {.initial = 8, .factor = 2, .grow_every = 3, .least = 2, .most = 32});
-  auto* train = scale.minimize(by, w * x);
+  auto* train = scale.minimize(minimizer, w * x);
   auto s = session::local();
   s.run(g.initializer());
-  std::vector<float> seen;
-  auto good = feed{x, 1.0f}, bad = feed{x, infinity};
-  for (const auto& one : {good, good, good, good, bad, good, good, good, good, good,
-                          good, good, good, good, bad, bad,  bad,  bad,  bad,  bad}) {
-    s.run(train, {one});
-    seen.push_back(number(s, scale.value()));
+  std::vector<float> scales;
+  auto finite_feed = feed{x, 1.0f}, infinite_feed = feed{x, infinity};
+  for (const auto& step_feed :
+       {finite_feed,   finite_feed,   finite_feed,   finite_feed,   infinite_feed,
+        finite_feed,   finite_feed,   finite_feed,   finite_feed,   finite_feed,
+        finite_feed,   finite_feed,   finite_feed,   finite_feed,   infinite_feed,
+        infinite_feed, infinite_feed, infinite_feed, infinite_feed, infinite_feed}) {
+    s.run(train, {step_feed});
+    scales.push_back(number(s, scale.value()));
   }
-  CHECK(seen ==
+  CHECK(scales ==
         std::vector<float>{8, 8, 16, 16, 8, 8, 8, 16, 16, 16, 32, 32, 32, 32, 16, 8, 4, 2, 2, 2});
 }
 
@@ -72,47 +75,47 @@ TEST_CASE(
   adagrad sums{0.1};
   proximal_adagrad proximal{0.1, {.l1 = 0.1}};
   adadelta rates{0.1};
-  rmsprop means{0.1, {.momentum = 0.5}};
+  rmsprop rms{0.1, {.momentum = 0.5}};
   rmsprop deviations{0.1, {.momentum = 0.5, .centered = true}};
   adam moments{0.1};
   ftrl leader{0.1, {.l1 = 0.01}};
-  int which = 0;
-  for (optimizer* by : std::initializer_list<optimizer*>{&plain, &heavy, &sums, &proximal, &rates,
-                                                         &means, &deviations, &moments, &leader}) {
-    INFO("optimizer " << which++);
+  int optimizer_index = 0;
+  for (optimizer* minimizer : std::initializer_list<optimizer*>{
+           &plain, &heavy, &sums, &proximal, &rates, &rms, &deviations, &moments, &leader}) {
+    INFO("optimizer " << optimizer_index++);
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {2}, "x");
     auto w = g.variable(tensor::vector<float>({1, -2}), "w");
     auto u = g.variable(tensor::vector<float>({3, 4}), "u");
     auto loss = sum(w * x) + sum(square(u) * 0.5f) + sum(square(w));
     auto scale = loss_scale::dynamic(g, {.initial = 4});
-    auto* train = scale.minimize(*by, loss);
+    auto* train = scale.minimize(*minimizer, loss);
     auto s = session::local();
     s.run(g.initializer());
-    std::vector<edge> all;
-    for (const auto& one : g.variables())
-      if (one.name().find("loss_scale") == std::string::npos)
-        all.push_back(one);
+    std::vector<edge> fetches;
+    for (const auto& variable : g.variables())
+      if (variable.name().find("loss_scale") == std::string::npos)
+        fetches.push_back(variable);
     auto state = [&] {
-      std::vector<std::vector<float>> found;
-      for (const auto& one : s.run({}, all))
-        found.push_back(values_of(one));
-      return found;
+      std::vector<std::vector<float>> result;
+      for (const auto& value : s.run({}, fetches))
+        result.push_back(values_of(value));
+      return result;
     };
-    auto good = tensor::vector<float>({0.5, -1});
-    s.run(train, {{x, good}});
-    s.run(train, {{x, good}});
+    auto finite_input = tensor::vector<float>({0.5, -1});
+    s.run(train, {{x, finite_input}});
+    s.run(train, {{x, finite_input}});
     auto before = state();
-    for (auto bad : {infinity, -infinity, std::nanf("")})
-      s.run(train, {{x, tensor::vector<float>({bad, 1})}});
+    for (auto bad_number : {infinity, -infinity, std::nanf("")})
+      s.run(train, {{x, tensor::vector<float>({bad_number, 1})}});
     CHECK(state() == before);
-    CHECK(number(s, scale.value()) == 1); // 4 was halved until the least
-    s.run(train, {{x, good}});
+    CHECK(number(s, scale.value()) == 1); // 4 was halved down to the minimum
+    s.run(train, {{x, finite_input}});
     CHECK(state() != before);
   }
 }
 
-TEST_CASE("gradients of rows stay gradients of rows") {
+TEST_CASE("sparse gradients of rows stay sparse") {
   graph_builder g;
   auto rows = g.placeholder(dtype::i32, {2}, "rows");
   auto x = g.placeholder(dtype::f32, shape{}, "x");
@@ -122,18 +125,18 @@ TEST_CASE("gradients of rows stay gradients of rows") {
   auto gradients = scale.compute_gradients(loss);
   REQUIRE(gradients.size() == 1);
   CHECK(slices_of(gradients[0].gradient));
-  momentum by{0.5};
-  auto* train = scale.apply_gradients(by, gradients);
+  momentum minimizer{0.5};
+  auto* train = scale.apply_gradients(minimizer, gradients);
   auto s = session::local();
   s.run(g.initializer());
-  auto which = tensor::vector<int32_t>({2, 2});
-  s.run(train, {{rows, which}, {x, 1.0f}});
-  s.run(train, {{rows, which}, {x, infinity}});
+  auto row_numbers = tensor::vector<int32_t>({2, 2});
+  s.run(train, {{rows, row_numbers}, {x, 1.0f}});
+  s.run(train, {{rows, row_numbers}, {x, infinity}});
   CHECK(values_of(s.fetch(table)) == std::vector<float>{1, 1, 1, 1, 0, 0, 1, 1});
 }
 
-TEST_CASE("what f16 would round to zero is learned with a scale, and not without one") {
-  // Gradients of some 1e-8: f16 ends at 6e-8.
+TEST_CASE("gradients that f16 would round to zero train with a scale, and not without one") {
+  // Gradients of about 1e-8: the smallest f16 is 6e-8.
   auto after_training = [](bool scaled) {
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
@@ -145,17 +148,17 @@ TEST_CASE("what f16 would round to zero is learned with a scale, and not without
     auto second = g.variable(tensor::of<float>({4, 1}, {0.5f, -0.4f, 0.3f, 0.6f}), "second");
     auto error = matmul(relu(matmul(x, first)), second) - y;
     auto loss = mean(square(error)) * 1e-8f;
-    gradient_descent by{1e7};
-    auto* train =
-        scaled ? loss_scale::dynamic(g, {.initial = 1 << 24, .most = 1 << 28}).minimize(by, loss)
-               : by.minimize(loss);
+    gradient_descent minimizer{1e7};
+    auto* train = scaled ? loss_scale::dynamic(g, {.initial = 1 << 24, .most = 1 << 28})
+                               .minimize(minimizer, loss)
+                         : minimizer.minimize(loss);
     auto s = session::local({.passes = {.mixed_precision = dtype::f16}});
     s.run(g.initializer());
-    std::mt19937 dice{1};
+    std::mt19937 generator{1};
     std::normal_distribution<float> normal;
     std::vector<float> xs(64 * 4), ys(64);
-    for (auto& one : xs)
-      one = normal(dice);
+    for (auto& number : xs)
+      number = normal(generator);
     for (size_t i = 0; i < ys.size(); ++i)
       ys[i] = std::abs(xs[4 * i]) + 0.5f * xs[4 * i + 1];
     std::vector<feed> feeds{{x, tensor::of({64, 4}, xs)}, {y, tensor::of({64, 1}, ys)}};
@@ -168,22 +171,22 @@ TEST_CASE("what f16 would round to zero is learned with a scale, and not without
   CHECK(after_training(true) < 0.1);
 }
 
-TEST_CASE("what makes no sense as a scale is an error at the line that asks for it") {
+TEST_CASE("an invalid scale is an error at the line that requests it") {
   graph_builder g;
   CHECK_THROWS_AS(loss_scale::constant(g, 0), error);
   CHECK_THROWS_AS(loss_scale::dynamic(g, {.factor = 1}), error);
   CHECK_THROWS_AS(loss_scale::dynamic(g, {.initial = 1, .least = 2}), error);
   auto w = g.variable(1.0f, "w");
-  gradient_descent by{0.1};
+  gradient_descent minimizer{0.1};
   try {
-    by.apply_gradients_if(w, optimizer::compute_gradients(square(w)));
+    minimizer.apply_gradients_if(w, optimizer::compute_gradients(square(w)));
     FAIL("the condition is a number");
   } catch (const error& e) {
     CHECK(std::string{e.what()}.find("loss_scale_test.cpp") != std::string::npos);
   }
 }
 
-TEST_CASE("a session computes in no other types than these two") {
+TEST_CASE("a session computes in no other types than f16 and bf16") {
   CHECK_THROWS_AS(session::local({.passes = {.mixed_precision = dtype::f64}}), error);
   CHECK_THROWS_AS(session::local({.passes = {.mixed_precision = dtype::i32}}), error);
 }

@@ -10,25 +10,25 @@ namespace troupe::test::mixed_precision_training_test {
 
 namespace {
 
-// Images of a bright square, to be told by its quarter.
+// Images of a bright square, whose class is its quadrant.
 struct squares {
   tensor images, labels;
 };
 
 squares some_squares(int count, unsigned seed) {
-  std::mt19937 dice{seed};
+  std::mt19937 generator{seed};
   std::normal_distribution<float> noise{0, 0.3f};
   std::vector<float> pixels(static_cast<size_t>(count) * 64);
   std::vector<int32_t> labels(static_cast<size_t>(count));
-  for (auto& one : pixels)
-    one = noise(dice);
+  for (auto& pixel : pixels)
+    pixel = noise(generator);
   for (size_t i = 0; i < labels.size(); ++i) {
-    labels[i] = static_cast<int32_t>(dice() % 4);
+    labels[i] = static_cast<int32_t>(generator() % 4);
     auto top = static_cast<size_t>(labels[i] / 2) * 4,
-         left = static_cast<size_t>(labels[i] % 2) * 4;
+         left_column = static_cast<size_t>(labels[i] % 2) * 4;
     for (size_t y = 0; y < 3; ++y)
       for (size_t x = 0; x < 3; ++x)
-        pixels[i * 64 + (top + y) * 8 + left + x] += 1;
+        pixels[i * 64 + (top + y) * 8 + left_column + x] += 1;
   }
   return {tensor::of({count, 8, 8, 1}, pixels), tensor::vector(labels)};
 }
@@ -50,15 +50,15 @@ struct convnet {
     };
     edge x;
     if (recompute) {
-      auto again = g.recompute();
+      auto recompute_scope = g.recompute();
       x = features();
     } else {
       x = features();
     }
     auto logits = dense(g, flatten(x), 4);
     loss = softmax_loss(logits, labels);
-    adam by{0.01};
-    train = scaled ? loss_scale::dynamic(g).minimize(by, loss) : by.minimize(loss);
+    adam minimizer{0.01};
+    train = scaled ? loss_scale::dynamic(g).minimize(minimizer, loss) : minimizer.minimize(loss);
   }
 
   float loss_after(int steps, const session_options& options,
@@ -77,7 +77,7 @@ struct convnet {
 
 } // namespace
 
-TEST_CASE("a convolutional network learns in 16 bits as well as in 32") {
+TEST_CASE("a convolutional network trains in 16 bits as well as in 32") {
   for (auto recompute : {false, true}) {
     convnet plain{false, recompute}, scaled{true, recompute};
     CHECK(plain.loss_after(0, {}) > 0.8);
@@ -87,10 +87,11 @@ TEST_CASE("a convolutional network learns in 16 bits as well as in 32") {
   }
 }
 
-TEST_CASE("a network whose features are computed again learns the same") {
-  convnet kept{false, false}, again{false, true};
+TEST_CASE("a network whose features are recomputed trains the same") {
+  convnet f32_net{false, false}, recomputed_net{false, true};
   session_options options{.deterministic = true};
-  CHECK(again.loss_after(10, options) == Approx(kept.loss_after(10, options)).epsilon(1e-4));
+  CHECK(recomputed_net.loss_after(10, options) ==
+        Approx(f32_net.loss_after(10, options)).epsilon(1e-4));
 }
 
 TEST_CASE("statistics of a step in 16 bits name the user's nodes and few casts") {
@@ -102,8 +103,9 @@ TEST_CASE("statistics of a step in 16 bits name the user's nodes and few casts")
     std::set<std::string> names;
     for (const auto& task : from.tasks)
       for (const auto& span : task.spans)
-        if (const auto& at = task.subject_of(span); at.kind == span_kind::node && at.op == op)
-          names.insert(at.name);
+        if (const auto& subject = task.subject_of(span);
+            subject.kind == span_kind::node && subject.op == op)
+          names.insert(subject.name);
     return names;
   };
   for (auto op : {"Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "MatMul", "MaxPool",
@@ -118,7 +120,7 @@ TEST_CASE("statistics of a step in 16 bits name the user's nodes and few casts")
   CHECK(casts.size() < 30);
 }
 
-TEST_CASE("errors in 16 bits name what the user wrote") {
+TEST_CASE("errors in 16 bits name the user's nodes and types") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, -1}, "x");
   auto y = matmul(x, x, {}, "product");

@@ -1,4 +1,4 @@
-// What goes around an optimizer: clipping, rates, averages; and L-BFGS.
+// The parts around an optimizer: clipping, rates, averages; and L-BFGS.
 #include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
 
@@ -9,40 +9,40 @@ namespace troupe::test::training_test {
 
 namespace {
 
-double at(session& s, edge rate, edge step, int64_t n) {
+double rate_at(session& s, edge rate, edge step, int64_t n) {
   return to_scalar<float>(s.fetch(rate, {{step, tensor::scalar(n)}}));
 }
 
 } // namespace
 
-TEST_CASE("learning rates decay as they say") {
+TEST_CASE("learning rates decay by their formulas") {
   graph_builder g;
   auto n = g.placeholder(dtype::i64, shape{}, "step");
   auto smooth = exponential_decay(n, 0.5, 10, 0.1);
-  auto stairs = exponential_decay(n, 0.5, 10, 0.1, {.staircase = true});
+  auto staircase_rate = exponential_decay(n, 0.5, 10, 0.1, {.staircase = true});
   auto inverse = inverse_time_decay(n, 0.5, 10, 2);
-  auto straight = polynomial_decay(n, 0.5, 20, {.last = 0.1});
+  auto linear_rate = polynomial_decay(n, 0.5, 20, {.last = 0.1});
   auto wave = cosine_decay(n, 0.5, 20, 0.2);
   auto pieces = piecewise_constant(n, {3, 7}, {1, 2, 4});
   auto warm = warm_up(n, smooth, 10);
   auto s = session::local();
-  CHECK(at(s, smooth, n, 5) == Approx(0.5 * std::pow(0.1, 0.5)));
-  CHECK(at(s, stairs, n, 19) == Approx(0.05));
-  CHECK(at(s, inverse, n, 5) == Approx(0.25));
-  CHECK(at(s, straight, n, 10) == Approx(0.3));
-  CHECK(at(s, straight, n, 50) == Approx(0.1));
-  CHECK(at(s, wave, n, 10) == Approx(0.5 * 0.6));
-  CHECK(at(s, wave, n, 99) == Approx(0.1));
-  CHECK(at(s, pieces, n, 3) == Approx(1));
-  CHECK(at(s, pieces, n, 4) == Approx(2));
-  CHECK(at(s, pieces, n, 8) == Approx(4));
-  CHECK(at(s, warm, n, 5) == Approx(0.5 * at(s, smooth, n, 5)));
-  CHECK(at(s, warm, n, 10) == Approx(0.05));
+  CHECK(rate_at(s, smooth, n, 5) == Approx(0.5 * std::pow(0.1, 0.5)));
+  CHECK(rate_at(s, staircase_rate, n, 19) == Approx(0.05));
+  CHECK(rate_at(s, inverse, n, 5) == Approx(0.25));
+  CHECK(rate_at(s, linear_rate, n, 10) == Approx(0.3));
+  CHECK(rate_at(s, linear_rate, n, 50) == Approx(0.1));
+  CHECK(rate_at(s, wave, n, 10) == Approx(0.5 * 0.6));
+  CHECK(rate_at(s, wave, n, 99) == Approx(0.1));
+  CHECK(rate_at(s, pieces, n, 3) == Approx(1));
+  CHECK(rate_at(s, pieces, n, 4) == Approx(2));
+  CHECK(rate_at(s, pieces, n, 8) == Approx(4));
+  CHECK(rate_at(s, warm, n, 5) == Approx(0.5 * rate_at(s, smooth, n, 5)));
+  CHECK(rate_at(s, warm, n, 10) == Approx(0.05));
   CHECK_THROWS_AS(exponential_decay(n, 0.5, 0, 0.1), error);
   CHECK_THROWS_AS(piecewise_constant(n, {3}, {1}), error);
 }
 
-TEST_CASE("steps are counted after they were taken") {
+TEST_CASE("steps are counted after they have run") {
   graph_builder g;
   auto w = g.variable(0.0f, "w");
   auto counter = step_counter(g);
@@ -60,16 +60,16 @@ TEST_CASE("gradients are clipped by value, norm and global norm") {
   graph_builder g;
   auto a = g.constant({3.0f, -4.0f}), b = g.constant({0.0f, 12.0f});
   auto s = session::local();
-  auto values = [&](edge of) {
-    auto found = s.fetch(of);
-    return std::vector<float>(found.values<float>().begin(), found.values<float>().end());
+  auto values = [&](edge source) {
+    auto result = s.fetch(source);
+    return std::vector<float>(result.values<float>().begin(), result.values<float>().end());
   };
   CHECK(to_scalar<float>(s.fetch(global_norm({a, b}))) == Approx(13));
   CHECK(values(clip_by_norm(a, 10)) == std::vector{3.0f, -4.0f});
   CHECK(values(clip_by_norm(a, 2.5))[1] == Approx(-2));
-  auto both = clip_by_global_norm(std::vector{a, b}, 6.5);
-  CHECK(values(both[0])[0] == Approx(1.5));
-  CHECK(values(both[1])[1] == Approx(6));
+  auto clipped_pair = clip_by_global_norm(std::vector{a, b}, 6.5);
+  CHECK(values(clipped_pair[0])[0] == Approx(1.5));
+  CHECK(values(clipped_pair[1])[1] == Approx(6));
   CHECK(values(clip_by_norm(g.constant({0.0f, 0.0f}), 1)) == std::vector{0.0f, 0.0f});
   auto endless = clip_by_global_norm(std::vector{g.constant({INFINITY, 1.0f})}, 1);
   CHECK(std::isnan(values(endless[0])[1]));
@@ -101,7 +101,7 @@ TEST_CASE("averages follow their variables") {
   CHECK_THROWS_AS(slow.average(g.constant(1.0f)), error);
 }
 
-TEST_CASE("averages begin quickly when they know the step") {
+TEST_CASE("averages adapt quickly at first when they know the step") {
   graph_builder g;
   auto w = g.variable(0.0f, "w");
   auto counter = step_counter(g);
@@ -132,28 +132,28 @@ TEST_CASE("L-BFGS finds the minimum of Rosenbrock's valley") {
   auto x = g.variable(-1.2, "x");
   auto y = g.variable(tensor::of<double>({1, 1}, {1.0}), "y");
   auto loss = square(1.0 - x) + 100.0 * sum(square(y - square(x)));
-  lbfgs by{loss, {}, {.tolerance = 1e-8}};
+  lbfgs minimizer{loss, {}, {.tolerance = 1e-8}};
   auto s = session::local();
   s.run(g.initializer());
-  auto found = by.minimize(s);
-  CHECK(found.converged);
-  CHECK(found.steps < 60);
-  CHECK(found.loss < 1e-12);
+  auto outcome = minimizer.minimize(s);
+  CHECK(outcome.converged);
+  CHECK(outcome.steps < 60);
+  CHECK(outcome.loss < 1e-12);
   CHECK(to_scalar<double>(s.fetch(x)) == Approx(1));
   CHECK(to_scalar<double>(s.fetch(y)) == Approx(1));
 }
 
-TEST_CASE("L-BFGS learns from data that is fed, and stops where there is nothing below") {
+TEST_CASE("L-BFGS trains on fed data, and stops where it cannot descend") {
   graph_builder g;
-  auto x = g.placeholder(dtype::f32, {-1, 3}, "x"), wanted = g.placeholder(dtype::f32, {-1, 1});
+  auto x = g.placeholder(dtype::f32, {-1, 3}, "x"), target = g.placeholder(dtype::f32, {-1, 1});
   auto w = g.variable(tensor::of<float>({3, 1}, {0, 0, 0}), "w");
-  lbfgs by{mean(square(matmul(x, w) - wanted))};
+  lbfgs minimizer{mean(square(matmul(x, w) - target))};
   auto s = session::local();
   s.run(g.initializer());
   std::vector<feed> data{{x, tensor::of<float>({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1})},
-                         {wanted, tensor::of<float>({4, 1}, {1, -2, 3, 2})}};
-  auto found = by.minimize(s, data);
-  CHECK(found.loss < 1e-8);
+                         {target, tensor::of<float>({4, 1}, {1, -2, 3, 2})}};
+  auto outcome = minimizer.minimize(s, data);
+  CHECK(outcome.loss < 1e-8);
   CHECK(s.fetch(w).values<float>()[1] == Approx(-2).epsilon(1e-3));
   auto falls = g.variable(0.0, "falls");
   lbfgs endless{falls * 1.0, {}, {.max_steps = 5}};
@@ -161,18 +161,18 @@ TEST_CASE("L-BFGS learns from data that is fed, and stops where there is nothing
   CHECK_FALSE(endless.minimize(s).converged);
 }
 
-TEST_CASE("L-BFGS goes on with other data from where it was") {
+TEST_CASE("L-BFGS continues with other data from its last point") {
   graph_builder g;
   auto x = g.placeholder(dtype::f64, {3}, "x");
   auto w = g.variable(tensor::vector<double>({0, 0, 0}), "w");
-  lbfgs by{sum(square(w - x)), {}, {.tolerance = 1e-9}};
+  lbfgs minimizer{sum(square(w - x)), {}, {.tolerance = 1e-9}};
   auto s = session::local();
   s.run(g.initializer());
-  for (double to : {1.0, -4.0, 2.5}) {
-    auto found = by.minimize(s, {{x, tensor::vector<double>({to, 2 * to, -to})}});
-    CHECK(found.converged);
-    CHECK(found.largest_gradient <= 1e-9);
-    CHECK(s.fetch(w).values<double>()[1] == Approx(2 * to));
+  for (double goal : {1.0, -4.0, 2.5}) {
+    auto outcome = minimizer.minimize(s, {{x, tensor::vector<double>({goal, 2 * goal, -goal})}});
+    CHECK(outcome.converged);
+    CHECK(outcome.largest_gradient <= 1e-9);
+    CHECK(s.fetch(w).values<double>()[1] == Approx(2 * goal));
   }
 }
 
