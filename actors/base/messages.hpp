@@ -70,14 +70,16 @@ struct errand_ended {
 
 /// Conductor -> responder, about a step. No answer.
 /// - `fails`: the step fails; its pending waits are cancelled.
-/// - `failed`: the step has ended with an error; the responder takes back what the step took.
-/// - `well`: the step has ended everywhere; what it took is consumed.
-/// - `well_here`: the step has ended on this task only; what it took is kept until it is settled.
+/// - `failed`: the step has ended with an error; the responder takes back the elements that the
+/// step took.
+/// - `well`: the step has ended everywhere; the elements that it took are consumed.
+/// - `well_here`: the step has ended on this task only; the elements that it took are kept until it
+/// is settled.
 struct step_ended {
   enum class how : uint8_t { fails, failed, well, well_here };
   step_id step;
   how outcome = how::well;
-  bool* holds = nullptr; ///< well_here: set if the step took something; valid during the send
+  bool* holds = nullptr; ///< well_here: set if the step took elements; valid during the send
 };
 
 /// Worker -> responder: reset to the initial state, and fail all waits. No answer.
@@ -132,8 +134,8 @@ struct forget_program {
 };
 
 /// Master -> worker or exchange, after a step_result with `holds`: the step has ended well on all
-/// tasks, so what it took is consumed. Answered by a status, which is an error if that has been
-/// taken back meanwhile.
+/// tasks, so the elements that it took are consumed. Answered by a status, which is an error if
+/// they have been put back meanwhile.
 struct settle_request {
   step_id step;
 };
@@ -155,7 +157,7 @@ struct step_result {
   status outcome;
   std::vector<indexed_tensor> fetches;
   task_statistics statistics = {}; ///< if the request asked for times; by the worker's clock
-  bool holds = false;              ///< what the step took is kept until settle_step or cancel_step
+  bool holds = false; ///< elements that the step took are kept until settle_step or cancel_step
   fill_stage fill = fill_stage::over; ///< whether the task waits to be initialized
 };
 

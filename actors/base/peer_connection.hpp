@@ -65,7 +65,7 @@ public:
 private:
   mutable std::mutex mutex_;
   client_wait_list waits_;
-  std::chrono::steady_clock::time_point told_{};
+  std::chrono::steady_clock::time_point reported_{};
 };
 
 /// The state that a connection creates belongs to it, and ends with it. A peer that reconnects

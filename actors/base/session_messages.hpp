@@ -94,8 +94,8 @@ struct step_request {
 /// ran steps on. Answered by status.
 /// - `done`: the tasks are initialized, and serve all sessions from now on.
 /// - not `done`: another session may initialize the tasks.
-/// A task that takes part in several initializations of the session is told when the last of them
-/// ends.
+/// A task that takes part in several initializations of the session is notified when the last of
+/// them ends.
 struct end_fill {
   bool done = false;
   uint64_t fill = 0;

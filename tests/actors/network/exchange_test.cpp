@@ -235,7 +235,7 @@ TEST_CASE("a connection that the system does not watch ends at once, and says wh
   me->receive(
       [&](const peer_gone& what) {
         heard = true;
-        CHECK_THAT(what.why.message(), Contains("does not watch its socket: Operation not perm"));
+        CHECK_THAT(what.why.message(), Contains("cannot watch the socket: Operation not perm"));
       },
       caf::after(500ms) >> [] {});
   CHECK(heard);
@@ -251,7 +251,7 @@ TEST_CASE("a listening socket that the system does not watch fails who wanted it
   auto made = spawn_listener(system, file, std::move(options));
   REQUIRE_FALSE(made);
   CHECK_THAT(made.status().message(),
-             Contains("h:10") && Contains("does not watch its socket: Operation not perm"));
+             Contains("h:10") && Contains("cannot watch the socket: Operation not perm"));
   CHECK(soon([&] { return ::fcntl(file, F_GETFD) < 0; }));
 }
 
