@@ -19,7 +19,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr double typical_cost = 20'000; // nanoseconds
-constexpr std::chrono::milliseconds timeout{20};
+constexpr std::chrono::milliseconds run_timeout{20};
 
 // A job that notes when it runs. It is reference-counted, because the scheduler may run it long
 // after the timeout.
@@ -36,7 +36,7 @@ public:
   }
   std::optional<clock::time_point> wait() {
     std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, timeout, [&] { return begun_.has_value(); });
+    changed_.wait_for(lock, run_timeout, [&] { return begun_.has_value(); });
     return begun_;
   }
 

@@ -115,8 +115,8 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
       step->stop_with(request.stop, request.step.sequence);
     });
   if (outcome)
-    outcome =
-        steps->announce(request.step); // before the start, so that a cancelled step runs nothing
+    // Before the start, so that a cancelled step runs nothing.
+    outcome = steps->announce(request.step);
   if (!outcome) {
     if (step)
       step->instance()->retire();

@@ -79,8 +79,8 @@ void outlet::write_some() {
       return size_t{0};
     if (TROUPE_BUGGIFY_ORDER("a thread leaves what it has to write to the loop"))
       left = 0;
-    auto written =
-        write(is_finishing ? long_budget : left); // if nothing is left, registers with the loop
+    // If `left` is 0, this only registers with the loop.
+    auto written = write(is_finishing ? long_budget : left);
     left -= std::min(left, written);
     return written;
   });
@@ -132,8 +132,8 @@ size_t outlet::write(size_t budget) {
 }
 
 void outlet::close() {
-  if (finishing_.load(
-          std::memory_order_acquire)) // the writing thread may still have to end the stream
+  // The writing thread may still have to end the stream.
+  if (finishing_.load(std::memory_order_acquire))
     while (callers_.load(std::memory_order_acquire) > 0)
       std::this_thread::yield();
   closed_.store(true, std::memory_order_relaxed);

@@ -333,8 +333,8 @@ void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thr
 caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, size_t) {
   // The last message may end the step, and then the instance may release this actor.
   auto kept = instance_;
-  std::optional<write_batch>
-      batch; // tensors to one task are sent together, unless the region takes long
+  // Tensors to one task are sent together, unless the region takes long.
+  std::optional<write_batch> batch;
   if (!kept->program().peers().empty() && !heavy())
     batch.emplace();
   messenger out{*kept, program_, unit};

@@ -364,8 +364,8 @@ private:
   std::shared_ptr<const task_program> kept_program_;
   std::vector<std::unique_ptr<instance>> parts_;
   struct wait_timestamps {
-    std::unique_ptr<std::atomic<int64_t>[]> waits,
-        regions; // start times in ticks; 0: does not wait or run
+    // Start times in ticks; 0: does not wait or run.
+    std::unique_ptr<std::atomic<int64_t>[]> waits, regions;
   };
   std::vector<wait_timestamps> timestamps_; // per program
   std::vector<std::unique_ptr<collective_rendezvous>> rendezvous_;

@@ -76,8 +76,8 @@ private:
   };
   struct owned {
     size_t programs = 0;
-    std::vector<std::weak_ptr<task_program>> dropped =
-        {}; // programs that were in use when they were dropped
+    // Programs that were in use when they were dropped.
+    std::vector<std::weak_ptr<task_program>> dropped = {};
     std::map<std::pair<uint64_t, std::string>, std::shared_ptr<kernel_states>> states;
     std::map<uint64_t, kernel_positions>
         awaited;                         // by session: positions of nodes that have no kernel yet

@@ -101,8 +101,8 @@ void step_server::serve_run(run_step&& request, const connection_ptr& owner, con
         number,     std::move(result.outcome), std::move(result.fetches), {}, result.holds,
         result.fill};
     if (result.statistics.subjects)
-      if (auto bytes =
-              write_statistics(result.statistics)) // the result is sent even without statistics
+      // The result is sent even without statistics.
+      if (auto bytes = write_statistics(result.statistics))
         done.statistics = *std::move(bytes);
     caf::anon_send(from, outgoing{std::move(done)});
   };
@@ -214,8 +214,8 @@ void step_server::end_fill(const peer_connection& by, bool done) {
 }
 
 size_t step_server::in_flight() const {
-  auto active = active_->load(std::memory_order_acquire); // read first: a step is added to
-                                                          // unsettled_ before it leaves active_
+  // Read first, because a step is added to unsettled_ before it leaves active_.
+  auto active = active_->load(std::memory_order_acquire);
   return active + unsettled();
 }
 

@@ -17,7 +17,7 @@ namespace troupe {
 namespace {
 
 // The limit for the waits of one step. Only programs of thousands of devices wait for more.
-constexpr size_t max_waits = 256;
+constexpr size_t max_step_waits = 256;
 
 int64_t to_int64(auto number) { return static_cast<int64_t>(number); }
 
@@ -260,7 +260,7 @@ private:
     part.add("programs", to_int64(subject.programs.load()));
     part.add("bytes", to_int64(subject.bytes.load()));
     auto now = steady_ns();
-    auto since = subject.waiting_since(max_waits);
+    auto since = subject.waiting_since(max_step_waits);
     for (size_t i = 0; i < since.size(); ++i) {
       if (!reserve_child(part, "wait"))
         continue;
@@ -335,7 +335,7 @@ private:
     auto now = server_.now();
     if (subject.deadline != step_clock::time_point::max())
       part.add("seconds_left", seconds_between(now, subject.deadline));
-    auto waits = waits_of_step(*subject.in, subject.id.sequence, max_waits);
+    auto waits = waits_of_step(*subject.in, subject.id.sequence, max_step_waits);
     for (size_t i = 0; i < waits.size(); ++i)
       if (reserve_child(part, "wait"))
         part.children.push_back(

@@ -49,8 +49,8 @@ struct worker_state {
   std::shared_ptr<const task_inspector> inspector;
   std::function<void()> on_drain;
   caf::actor clerk, membership;
-  connection_ptr local_owner =
-      std::make_shared<peer_connection>(); // owner of what a master in this process registers
+  // The owner of programs that a master in this process registers.
+  connection_ptr local_owner = std::make_shared<peer_connection>();
   bool tidy_scheduled = false; // whether a tidy_atom is under way; so while there are programs
   std::map<step_id, caf::typed_response_promise<step_result>> local_steps;
 };
@@ -110,8 +110,8 @@ void connect_peers(worker_self self, const program_ptr& program, uint64_t handle
               progress_state->links[i] = link;
               if (--progress_state->missing > 0 || progress_state->failed)
                 return;
-              if (!self->state.server->programs().link(
-                      handle, progress_state->links)) { // its owner has left meanwhile
+              // Fails if the owner has left meanwhile.
+              if (!self->state.server->programs().link(handle, progress_state->links)) {
                 TROUPE_REACHED("a program's owner leaves before the program is linked");
                 return progress_state->reply(
                     failure(error_kind::aborted, "the program was dropped"));
@@ -278,8 +278,8 @@ void serve_register(worker_self self, register_graph&& request, const incoming& 
         if (!outcome)
           return reply(0, outcome.status());
         reply(outcome->handle, {});
-        if (self->state.server->programs().is_lost(
-                outcome->handle)) // a loss before this reply could not name the handle
+        // A loss before this reply could not name the handle.
+        if (self->state.server->programs().is_lost(outcome->handle))
           self->send(to, outgoing{program_lost{outcome->handle}});
       });
 }
@@ -395,7 +395,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
           self->state.local_steps.erase(position);
         }
       },
-      [=](incoming& outgoing_message) { serve(self, message_of_peer); },
+      [=](incoming& message_of_peer) { serve(self, message_of_peer); },
       [=](outgoing& request) { // the master is in this process
         self->state.server->serve(request.content, self->state.local_owner,
                                   caf::actor_cast<caf::actor>(self), nullptr);

@@ -169,7 +169,7 @@ TEST_CASE("an access list that has changed counts for the next connection") {
   CHECK(run_all(*bob, small).empty()); // it was let in
   here.authority.write("access.json", "nonsense");
   CHECK(here.lives()); // as alice, by the list of before
-  CHECK(here.log.come_to_have("that of before serves on"));
+  CHECK(here.log.come_to_have("the previous one stays in force"));
 }
 
 TEST_CASE("a client has no more connections, programs and steps at a task than it may") {
