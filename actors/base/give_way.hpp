@@ -1,4 +1,4 @@
-// A lower priority for the thread that asks for it.
+// Lowers the priority of the calling thread.
 #pragma once
 
 #include <sys/resource.h>

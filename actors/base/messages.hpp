@@ -99,8 +99,8 @@ struct region_ended {
 
 /// Worker -> responder: write your contents and statistics to those of the pointers that are not
 /// null, before the send returns. No answer.
-struct responder_look {
-  state_info* about = nullptr;
+struct responder_stats_query {
+  state_info* info = nullptr;
   responder_numbers* numbers = nullptr;
 };
 
@@ -278,7 +278,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::withdraw_question)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_look)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_stats_query)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::knock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)

@@ -21,7 +21,7 @@ public:
     if (size_ < ready_.size())
       ready_[size_++] = ready;
     else
-      hand_on(system(), ready);
+      schedule_elsewhere(system(), ready);
   }
 
   /// Runs regions until none is ready here. Light regions run first, because they may make others
@@ -55,7 +55,7 @@ private:
     auto end = ready_.begin() + size_;
     auto heavy = std::partition(ready_.begin(), end, is_light);
     if (heavy != end) {
-      std::for_each(heavy + 1, end, [this](auto* region) { hand_on(system(), region); });
+      std::for_each(heavy + 1, end, [this](auto* region) { schedule_elsewhere(system(), region); });
       end = heavy + 1;
     }
     size_ = static_cast<size_t>(end - ready_.begin()) - 1;

@@ -100,7 +100,7 @@ void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
     // Errors of its kernels that the devices have not reported yet must not reach another step.
     for (auto* device : instance_.program().accelerators())
       device->when_done([](const status&) {});
-  } else if (instance_.program().takes_things()) {
+  } else if (instance_.program().has_revocable_inputs()) {
     notify_responders(parts_elsewhere_ ? step_ended::how::well_here : step_ended::how::well);
   }
   std::exchange(observer_, nullptr)->step_ended(unit);

@@ -44,7 +44,7 @@ private:
   void add_waits() {
     for (const auto& wait : waits_of_step(instance_, step_, max_waits + 1))
       add_line(troupe::describe(wait), wait.detail.empty() ? "" : concat(" (", wait.detail, ')'),
-               wait.what == step_wait::on::region ? ", which has run for " : ", for ",
+               wait.kind == step_wait::wait_kind::region ? ", which has run for " : ", for ",
                since_ns(wait.since_ns));
   }
 

@@ -66,7 +66,7 @@ public:
       delete this;
       return;
     }
-    auto& first = iteration_at(frame_.is_loop() ? frame_turn::before_first : 0);
+    auto& first = iteration_at(frame_.is_loop() ? frame_iteration::before_first : 0);
     first.function = *function;
     first.inputs.assign(inputs.end() - static_cast<std::ptrdiff_t>(values_), inputs.end());
     for (size_t i = 0; i < frame_.orders; ++i)
@@ -157,8 +157,8 @@ private:
       begun_iteration.instance = instance;
       begun_iteration.id = frames_.next_run(frame_.number);
     });
-    if (begun &&
-        frames_.begin_run(begun_iteration.id, instance, turn_of(number), begun_iteration, unit)) {
+    if (begun && frames_.begin_run(begun_iteration.id, instance, iteration_of(number),
+                                   begun_iteration, unit)) {
       for (const auto& exchange : frame_.exchanges)
         caf::anon_send(exchange,
                        outgoing{tensor_push{
@@ -166,7 +166,7 @@ private:
                            .key = begin_run_key,
                            .value = tensor::vector<int64_t>(
                                {static_cast<int64_t>(begun_iteration.function),
-                                frame_.is_loop() ? begun_iteration.number : frame_turn::none}),
+                                frame_.is_loop() ? begun_iteration.number : frame_iteration::none}),
                            .frame = begun_iteration.id.first,
                            .iteration = begun_iteration.id.second}});
       std::unique_lock lock{mutex_};
@@ -260,13 +260,13 @@ private:
     frames.leave_step(unit);
   }
 
-  frame_turn turn_of(int64_t number) const {
-    return {instance_, &frame_, frame_.is_loop() ? number : frame_turn::none};
+  frame_iteration iteration_of(int64_t number) const {
+    return {instance_, &frame_, frame_.is_loop() ? number : frame_iteration::none};
   }
 
   void fail(status why, int64_t number) {
     if (why.kind() != error_kind::deadline_exceeded)
-      why = instance_->in_nest(std::move(why).within(turn_of(number).description()));
+      why = instance_->in_nest(std::move(why).within(iteration_of(number).description()));
     frames_.root().conductor().abort(frames_.root().step().sequence, std::move(why), nullptr);
   }
 
@@ -324,7 +324,7 @@ void step_frames::begin(task_instance& instance, uint32_t program, uint32_t wait
 }
 
 bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& instance,
-                            const frame_turn& iteration, step_observer& observer,
+                            const frame_iteration& iteration, step_observer& observer,
                             caf::execution_unit* unit) {
   if (!root_.conductor().enter())
     return false;

@@ -51,7 +51,8 @@ public:
   }
   /// Begins a step within the step. Returns false if the step has failed.
   bool begin_run(run_id run, const std::shared_ptr<task_instance>& instance,
-                 const frame_turn& iteration, step_observer& observer, caf::execution_unit* unit);
+                 const frame_iteration& iteration, step_observer& observer,
+                 caf::execution_unit* unit);
   /// Notes that a run has ended. The step may have ended when this returns.
   void end_run(run_id run, const task_instance& instance) noexcept;
   void leave_step(caf::execution_unit* unit);

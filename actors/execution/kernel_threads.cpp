@@ -44,7 +44,7 @@ public:
 
   size_t most() const noexcept { return most_; }
 
-  void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
+  void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
   void push(region_actor& ready) noexcept {
     std::unique_lock lock{mutex_};
@@ -69,7 +69,7 @@ public:
     // A thread that was woken may not run yet, and then still counts as idle.
     if (idle_ > 0)
       added_.notify_one();
-    if (auto* caller = ready.step().in_line().caller)
+    if (auto* caller = ready.step().queue_state().caller)
       caller->region_waits();
     if (!is_watched_) {
       request_watcher();
@@ -81,7 +81,7 @@ public:
 
   region_actor* take_back(task_instance& step) noexcept {
     std::lock_guard guard{mutex_};
-    if (step.in_line().regions > 0)
+    if (step.queue_state().regions > 0)
       for (auto* queue : {&stopped_, &quick_, &queue_})
         for (auto& region : *queue)
           if (&region.step() == &step)
@@ -91,7 +91,7 @@ public:
 
   void set_caller(task_instance& step, waiting_caller* caller) noexcept {
     std::lock_guard guard{mutex_};
-    step.in_line().caller = caller;
+    step.queue_state().caller = caller;
   }
 
   void end() {
@@ -125,7 +125,7 @@ private:
   // The following functions are called with the lock held.
   void change_size(region_actor& region, int change) noexcept {
     size_.store(size() + static_cast<size_t>(change), std::memory_order_relaxed);
-    region.step().in_line().regions += static_cast<size_t>(change);
+    region.step().queue_state().regions += static_cast<size_t>(change);
   }
 
   region_actor* take(region_queue& from, region_actor& region) noexcept {

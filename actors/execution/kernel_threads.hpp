@@ -22,7 +22,7 @@ protected:
 };
 
 /// The state of a running step in kernel_threads, guarded by their lock.
-struct step_in_line {
+struct step_queue_state {
   waiting_caller* caller = nullptr; ///< the thread that waits for its end
   size_t regions = 0;               ///< queued regions, which no thread has begun
 };

@@ -17,7 +17,7 @@ class launch_thread::unit final : public caf::execution_unit {
 public:
   explicit unit(caf::actor_system& system) : caf::execution_unit(&system) {}
 
-  void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
+  void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
   void push(caf::resumable* ready) {
     {

@@ -20,7 +20,7 @@ class low_priority_threads::unit final : public caf::execution_unit {
 public:
   unit(caf::actor_system& system, size_t most) : caf::execution_unit(&system), most_(most) {}
 
-  void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
+  void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
   // Returns false if there is no thread, and none can be created.
   bool push(caf::resumable* ready, const std::shared_ptr<unit>& self) {
@@ -96,7 +96,7 @@ low_priority_threads::~low_priority_threads() { unit_->end(); }
 
 void low_priority_threads::run_later(caf::resumable* ready) {
   if (!unit_->push(ready, unit_))
-    hand_on(unit_->system(), ready);
+    schedule_elsewhere(unit_->system(), ready);
 }
 
 } // namespace troupe

@@ -51,8 +51,8 @@ public:
     instance_.begin_wait(program_, wait_index);
     if (wait.by == answered_by::frame)
       return instance_.root().frames()->begin(instance_, program_, wait_index, inputs, unit_);
-    if (auto slot = instance_.program().seat(program_, wait_index);
-        slot.group != collective_seat::none)
+    if (auto slot = instance_.program().slot_of(program_, wait_index);
+        slot.group != collective_slot::none)
       return join(slot, inputs.empty() ? tensor{} : inputs.front());
     deliver(instance_.program().responder(program_, wait_index),
             ask{.step = instance_.step(),
@@ -66,8 +66,8 @@ public:
 
 private:
   // The last member to arrive computes for all. The threads of the others do not wait.
-  void join(const collective_seat& slot, tensor input) {
-    auto& rendezvous = instance_.meeting(slot.group);
+  void join(const collective_slot& slot, tensor input) {
+    auto& rendezvous = instance_.rendezvous_of(slot.group);
     const auto& group = rendezvous.group();
     collective_part added_part{.on = group.members[slot.member].on, .input = std::move(input)};
     if (auto prepared = prepare_collective(group.call, added_part); !prepared)
@@ -213,7 +213,7 @@ void region_actor::run_elsewhere() {
     home_system().scheduler().enqueue(this);
 }
 
-void hand_on(caf::actor_system& system, caf::resumable* ready) {
+void schedule_elsewhere(caf::actor_system& system, caf::resumable* ready) {
   if (auto* region = dynamic_cast<region_actor*>(ready))
     region->run_elsewhere();
   else

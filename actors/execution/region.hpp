@@ -63,6 +63,6 @@ private:
 
 /// Passes on ready work: regions to the threads that run them elsewhere, other actors to the
 /// scheduler.
-void hand_on(caf::actor_system& system, caf::resumable* ready);
+void schedule_elsewhere(caf::actor_system& system, caf::resumable* ready);
 
 } // namespace troupe

@@ -150,10 +150,10 @@ private:
             failure(error_kind::cancelled, machine_->kind(), " '", machine_->name(), "' was reset"),
             done);
       });
-    } else if (auto* query = content_if<responder_look>(message)) {
+    } else if (auto* query = content_if<responder_stats_query>(message)) {
       std::lock_guard guard{mutex_};
-      if (query->about)
-        fill_in(*query->about, *machine_);
+      if (query->info)
+        fill_in(*query->info, *machine_);
       if (query->numbers)
         *query->numbers = count();
     } else if (content_if<wake_atom>(message)) {
@@ -475,7 +475,7 @@ state_info responder_state::describe() const {
   std::lock_guard guard{mutex_};
   if (actor_)
     deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
-            responder_look{&info, nullptr}, nullptr);
+            responder_stats_query{&info, nullptr}, nullptr);
   else
     fill_in(info, *machine_);
   return info;
@@ -486,7 +486,7 @@ responder_numbers responder_state::numbers() const {
   std::lock_guard guard{mutex_};
   if (actor_)
     deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
-            responder_look{nullptr, &numbers}, nullptr);
+            responder_stats_query{nullptr, &numbers}, nullptr);
   else
     numbers.size = machine_->size();
   return numbers;

@@ -57,7 +57,7 @@ public:
   table_sizes sizes() const;
   struct running_step {
     step_id id;
-    std::shared_ptr<task_instance> in;
+    std::shared_ptr<task_instance> instance;
     step_clock::time_point deadline;
   };
   /// The running steps; each may end at any time (conductor_actor::act_for).

@@ -18,27 +18,28 @@ std::string name_in_container(const node& maker) {
 
 } // namespace
 
-std::string_view to_string(step_wait::on kind) noexcept {
+std::string_view to_string(step_wait::wait_kind kind) noexcept {
   switch (kind) {
-    case step_wait::on::tensor: return "tensor";
-    case step_wait::on::collective: return "collective";
-    case step_wait::on::state: return "state";
-    case step_wait::on::files: return "files";
-    case step_wait::on::functions: return "functions";
-    case step_wait::on::caller: return "caller";
-    case step_wait::on::region: return "region";
+    case step_wait::wait_kind::tensor: return "tensor";
+    case step_wait::wait_kind::collective: return "collective";
+    case step_wait::wait_kind::state: return "state";
+    case step_wait::wait_kind::files: return "files";
+    case step_wait::wait_kind::functions: return "functions";
+    case step_wait::wait_kind::caller: return "caller";
+    case step_wait::wait_kind::region: return "region";
   }
   return "unknown";
 }
 
 std::string describe(const step_wait& wait) {
   auto nest = wait.nest.empty() ? "" : wait.nest + ' ';
-  switch (wait.what) {
-    case step_wait::on::tensor: return concat(nest, wait.node, " from ", wait.target);
-    case step_wait::on::collective: return concat(nest, wait.node, " of ", wait.target);
-    case step_wait::on::state: return concat(nest, wait.node, " on ", wait.target);
-    case step_wait::on::files: return concat(nest, wait.node, ", which reads or writes files");
-    case step_wait::on::functions: return concat(nest, "the functions of ", wait.node);
+  switch (wait.kind) {
+    case step_wait::wait_kind::tensor: return concat(nest, wait.node, " from ", wait.target);
+    case step_wait::wait_kind::collective: return concat(nest, wait.node, " of ", wait.target);
+    case step_wait::wait_kind::state: return concat(nest, wait.node, " on ", wait.target);
+    case step_wait::wait_kind::files:
+      return concat(nest, wait.node, ", which reads or writes files");
+    case step_wait::wait_kind::functions: return concat(nest, "the functions of ", wait.node);
     default: return nest + wait.node;
   }
 }
@@ -46,23 +47,23 @@ std::string describe(const step_wait& wait) {
 step_wait wait_of(const task_program& step, const program& part, uint32_t wait) {
   const auto& point = part.waits()[wait];
   if (point.by == answered_by::frame)
-    return {.what = step_wait::on::functions, .node = step.frame_of(point)->description};
+    return {.kind = step_wait::wait_kind::functions, .node = step.frame_of(point)->description};
   if (point.by == answered_by::caller)
-    return {.what = step_wait::on::caller,
+    return {.kind = step_wait::wait_kind::caller,
             .node = concat("argument ", point.origin->attr<int64_t>("index"))};
   auto node = point.origin->description();
   if (is_collective(point.origin->op()))
-    return {.what = step_wait::on::collective,
+    return {.kind = step_wait::wait_kind::collective,
             .node = std::move(node),
             .target = concat("group ", point.origin->attr<int64_t>("group_key"))};
   if (point.by == answered_by::state)
-    return {.what = step_wait::on::state,
+    return {.kind = step_wait::wait_kind::state,
             .node = std::move(node),
             .target = concat(to_string(point.state->op().makes), " '", point.state->name(), '\''),
             .state = name_in_container(*point.state)};
   if (point.by == answered_by::work)
-    return {.what = step_wait::on::files, .node = std::move(node)};
-  return {.what = step_wait::on::tensor,
+    return {.kind = step_wait::wait_kind::files, .node = std::move(node)};
+  return {.kind = step_wait::wait_kind::tensor,
           .node = std::move(node),
           .target = point.origin->attr<std::string>("from")};
 }
@@ -91,15 +92,16 @@ std::vector<step_wait> list_waits(task_instance& instance, size_t most) {
     for (uint32_t i = 0; i < instance.part(p).program().waits().size() && waits.size() < most; ++i)
       if (auto ticks = instance.waits_since(p, i)) {
         auto wait = wait_of(instance.root().program(), instance.part(p).program(), i);
-        if (auto slot = instance.program().seat(p, i); slot.group != collective_seat::none)
-          wait.detail = instance.meeting(slot.group).describe_missing();
+        if (auto slot = instance.program().slot_of(p, i); slot.group != collective_slot::none)
+          wait.detail = instance.rendezvous_of(slot.group).describe_missing();
         add(std::move(wait), ticks);
       }
   for (uint32_t p = 0; p < count; ++p)
     for (uint32_t r = 0; r < instance.part(p).program().regions().size() && waits.size() < most;
          ++r)
       if (auto ticks = instance.runs_since(p, r).load(std::memory_order_relaxed))
-        add({.what = step_wait::on::region, .node = describe_region(instance.part(p).program(), r)},
+        add({.kind = step_wait::wait_kind::region,
+             .node = describe_region(instance.part(p).program(), r)},
             ticks);
   return waits;
 }

@@ -15,7 +15,7 @@ class program;
 
 /// One wait of a step, or one of its running regions.
 struct step_wait {
-  enum class on : uint8_t {
+  enum class wait_kind : uint8_t {
     tensor,     ///< a tensor of another device or task
     collective, ///< peers on other devices
     state,      ///< a responder of this task, such as a queue
@@ -24,7 +24,7 @@ struct step_wait {
     caller,     ///< an argument of such a function
     region      ///< no wait: a running region
   };
-  on what = on::tensor;
+  wait_kind kind = wait_kind::tensor;
   std::string nest = {};   ///< enclosing iterations of loops: "[While 'train' iteration 3]"
   std::string node = {};   ///< "QueueDequeue 'next' (train.cpp:17)"
   std::string target = {}; ///< "/job:ps/task:0/device:cpu:0", "queue 'next'", "group 3"
@@ -33,7 +33,7 @@ struct step_wait {
   int64_t since_ns = 0;    ///< steady clock
 };
 
-std::string_view to_string(step_wait::on kind) noexcept;
+std::string_view to_string(step_wait::wait_kind kind) noexcept;
 
 /// "[While 'train' iteration 3] QueueDequeue 'next' (train.cpp:17) on queue 'examples'".
 std::string describe(const step_wait& wait);

@@ -142,12 +142,12 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
     }
   }
   for (const auto& part : programs_)
-    seats_.emplace_back(part->waits().size());
+    collective_slots_.emplace_back(part->waits().size());
   TROUPE_ASSIGN(collectives_, find_collectives(programs_, devices));
   for (uint32_t g = 0; g < collectives_.size(); ++g)
     for (uint32_t m = 0; m < collectives_[g].members.size(); ++m) {
       const auto& member = collectives_[g].members[m];
-      seats_[member.program][member.wait] = {g, m};
+      collective_slots_[member.program][member.wait] = {g, m};
     }
   return {};
 }
@@ -381,23 +381,23 @@ task_instance::task_instance(const task_program& task) : program_(task) {
 
 task_instance::~task_instance() = default;
 
-std::string frame_turn::description() const {
-  auto number = turn == none ? "" : concat(" iteration ", std::max<int64_t>(turn, 0));
-  return concat('[', of->description, number, ']');
+std::string frame_iteration::description() const {
+  auto suffix = number == none ? "" : concat(" iteration ", std::max<int64_t>(number, 0));
+  return concat('[', frame->description, suffix, ']');
 }
 
 std::string task_instance::nest() const {
-  if (!iteration_.of)
+  if (!iteration_.frame)
     return {};
-  auto outer = iteration_.around ? iteration_.around->nest() : "";
+  auto outer = iteration_.enclosing ? iteration_.enclosing->nest() : "";
   return concat(outer, outer.empty() ? "" : " ", iteration_.description());
 }
 
 status task_instance::in_nest(status why) const {
   if (why.kind() == error_kind::deadline_exceeded)
     return why; // the report of the root step covers all waits
-  for (const auto* inner = this; inner && inner->iteration_.of;
-       inner = inner->iteration_.around.get())
+  for (const auto* inner = this; inner && inner->iteration_.frame;
+       inner = inner->iteration_.enclosing.get())
     why = std::move(why).within(inner->iteration_.description());
   return why;
 }
@@ -547,8 +547,8 @@ std::string task_instance::describe_largest_tensors() const {
   for (const auto& part : parts_)
     part->list_tensors(tensors);
   return describe_largest(std::move(tensors), 10,
-                          iteration_.of ? "the iteration's largest tensors"
-                                        : "the step's largest tensors");
+                          iteration_.frame ? "the iteration's largest tensors"
+                                           : "the step's largest tensors");
 }
 
 void task_instance::retire() {

@@ -35,7 +35,7 @@ struct import_route {
 };
 
 /// The position of a wait in its group, if it belongs to a collective operation.
-struct collective_seat {
+struct collective_slot {
   static constexpr uint32_t none = UINT32_MAX;
   uint32_t group = none, member = 0;
 };
@@ -63,15 +63,15 @@ struct task_frame {
 class task_instance;
 
 /// The run of a frame's functions that an instance executes.
-struct frame_turn {
+struct frame_iteration {
   static constexpr int64_t before_first = -1; ///< only the condition before the first iteration
   static constexpr int64_t none = -2;         ///< a branch
 
   /// The instance that waits for the run; null if another task began the run. It may end before the
   /// run if the step fails, but is not destroyed.
-  std::shared_ptr<const task_instance> around = {};
-  const task_frame* of = nullptr; ///< null: the instance is not such a run
-  int64_t turn = none;
+  std::shared_ptr<const task_instance> enclosing = {};
+  const task_frame* frame = nullptr; ///< null: the instance is not such a run
+  int64_t number = none;
 
   /// "[While 'train' (model.cpp:12) iteration 3]".
   std::string description() const;
@@ -121,7 +121,7 @@ public:
   uint32_t first_number() const noexcept { return first_number_; }
   /// Returns the program with that number and its owner; all null if there is none.
   struct numbered {
-    const task_program* of = nullptr;
+    const task_program* owner = nullptr;
     const task_frame* frame = nullptr; ///< null: it belongs to the step
     uint32_t program = 0;
   };
@@ -208,12 +208,12 @@ public:
   const std::vector<inline_actor*>& responders() const noexcept { return distinct_responders_; }
   /// Whether a step takes values that responders take back if it fails: then they are notified of
   /// its end.
-  bool takes_things() const noexcept { return has_revocable_inputs_; }
+  bool has_revocable_inputs() const noexcept { return has_revocable_inputs_; }
   const caf::actor& exchange(size_t peer) const { return exchanges_[peer]; }
   /// The groups of its collective operations.
   const std::vector<collective_group>& collectives() const noexcept { return collectives_; }
-  const collective_seat& seat(uint32_t of_program, uint32_t of_wait) const {
-    return seats_[of_program][of_wait];
+  const collective_slot& slot_of(uint32_t of_program, uint32_t of_wait) const {
+    return collective_slots_[of_program][of_wait];
   }
 
 private:
@@ -242,7 +242,7 @@ private:
   std::vector<caf::actor> responder_handles_, exchanges_;
   bool has_revocable_inputs_ = false;
   std::vector<collective_group> collectives_;
-  std::vector<std::vector<collective_seat>> seats_; // per program and wait
+  std::vector<std::vector<collective_slot>> collective_slots_; // per program and wait
   std::vector<task_name> peers_;
   std::set<std::string> senders_;
   std::map<std::string, uint64_t> partners_; // with their incarnations; 0: unknown
@@ -295,10 +295,11 @@ public:
   /// The step that this one runs within, or itself, and the frame and run that it is (0: none).
   task_instance& root() noexcept { return *root_; }
   /// Used by kernel_threads only, on a root.
-  step_in_line& in_line() noexcept { return in_line_; }
+  step_queue_state& queue_state() noexcept { return queue_state_; }
   uint32_t frame() const noexcept { return frame_; }
   uint64_t run() const noexcept { return run_; }
-  void belong_to(task_instance& root, uint32_t frame, uint64_t run, const frame_turn& iteration) {
+  void belong_to(task_instance& root, uint32_t frame, uint64_t run,
+                 const frame_iteration& iteration) {
     root_ = &root;
     frame_ = frame;
     run_ = run;
@@ -314,7 +315,9 @@ public:
   step_frames* frames() noexcept { return frames_.get(); }
   /// Takes a tensor from another task, while the step runs.
   status receive(arrival&& message, caf::execution_unit* unit);
-  collective_rendezvous& meeting(uint32_t of_group) noexcept { return *rendezvous_[of_group]; }
+  collective_rendezvous& rendezvous_of(uint32_t of_group) noexcept {
+    return *rendezvous_[of_group];
+  }
 
   /// Prepares it for another step, after one that ended well.
   void reset() noexcept;
@@ -377,11 +380,11 @@ private:
   task_instance* root_ = this;
   uint32_t frame_ = 0;
   uint64_t run_ = 0;
-  frame_turn iteration_;
+  frame_iteration iteration_;
   std::unique_ptr<step_frames> frames_;
   caf::actor conductor_handle_;
   conductor_actor* conductor_ = nullptr;
-  step_in_line in_line_;
+  step_queue_state queue_state_;
 };
 
 } // namespace troupe

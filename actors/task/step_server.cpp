@@ -208,9 +208,9 @@ status step_server::refusal() const {
   return failure(error_kind::unavailable, name_, " is draining: it takes nothing new");
 }
 
-void step_server::end_fill(const peer_connection& by, bool done) {
-  if (filling_.end(&by, done))
-    log_->write(log_level::info, "filled", {{"by", by.peer}});
+void step_server::end_fill(const peer_connection& peer, bool done) {
+  if (filling_.end(&peer, done))
+    log_->write(log_level::info, "filled", {{"by", peer.peer}});
 }
 
 size_t step_server::in_flight() const {

@@ -39,8 +39,8 @@ public:
   const step_counts& counts() const noexcept { return *counts_; }
   step_clock::time_point now() const { return now_(); }
   /// Counts a step that its caller ran in this process, without begin() and run_step.
-  void note_ended(error_kind how, std::chrono::nanoseconds took) noexcept {
-    counts_->ended(how, took);
+  void note_ended(error_kind kind, std::chrono::nanoseconds took) noexcept {
+    counts_->ended(kind, took);
   }
   /// The log of the task.
   event_log& log() noexcept { return *log_; }
@@ -48,7 +48,7 @@ public:
   /// Closed while the task waits to be initialized.
   fill_gate& filling() noexcept { return filling_; }
   /// Ends the initialization by a peer, whose steps initialized the task if `done`.
-  void end_fill(const peer_connection& by, bool done);
+  void end_fill(const peer_connection& peer, bool done);
 
   /// Returns the number of steps that have ended here and are not settled.
   size_t unsettled() const { return unsettled_->size(); }
@@ -58,11 +58,11 @@ public:
 
   /// Handles the messages of steps: run_step, cancel_step, settle_step, tensor_push. `from` gets
   /// the answers as `outgoing`. Returns false for other messages, and leaves them unchanged.
-  bool serve(message& what, const connection_ptr& owner, const caf::actor& from,
+  bool serve(message& request, const connection_ptr& owner, const caf::actor& from,
              caf::execution_unit* unit = nullptr);
   /// Begins a step of a program of that owner. Fails if the owner has too many running steps, or if
   /// their feeds, of which this step has `fed` bytes, take too much memory.
-  void begin(run_request&& what, const connection_ptr& owner, step_end on_end,
+  void begin(run_request&& request, const connection_ptr& owner, step_end on_end,
              caf::execution_unit* unit = nullptr, uint64_t fed = 0);
   /// Returns whether tensors that a peer announces to an exchange are to be fetched. The exchange
   /// gets step_news when that may have changed.

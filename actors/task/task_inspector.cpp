@@ -335,7 +335,7 @@ private:
     auto now = server_.now();
     if (subject.deadline != step_clock::time_point::max())
       part.add("seconds_left", seconds_between(now, subject.deadline));
-    auto waits = waits_of_step(*subject.in, subject.id.sequence, max_step_waits);
+    auto waits = waits_of_step(*subject.instance, subject.id.sequence, max_step_waits);
     for (size_t i = 0; i < waits.size(); ++i)
       if (reserve_child(part, "wait"))
         part.children.push_back(
@@ -347,7 +347,7 @@ private:
     auto part = empty_part(ref);
     if (depth < 0)
       return part;
-    part.add("for", std::string{to_string(subject.what)});
+    part.add("for", std::string{to_string(subject.kind)});
     part.add("node", subject.node);
     if (!subject.target.empty())
       part.add("target", subject.target);

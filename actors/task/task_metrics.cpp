@@ -81,13 +81,13 @@ void write_steps(metrics_text& text, step_server& server) {
 }
 
 void write_waits(metrics_text& text, step_server& server) {
-  std::map<step_wait::on, std::pair<size_t, double>> waits; // their number, the longest
+  std::map<step_wait::wait_kind, std::pair<size_t, double>> waits; // their number, the longest
   size_t step_count = 0;
   for (const auto& step : server.steps().running()) {
     if (++step_count > max_counted_steps)
       break;
-    for (const auto& wait : waits_of_step(*step.in, step.id.sequence, max_waits_of_step)) {
-      auto& [count, longest] = waits[wait.what];
+    for (const auto& wait : waits_of_step(*step.instance, step.id.sequence, max_waits_of_step)) {
+      auto& [count, longest] = waits[wait.kind];
       ++count;
       longest = std::max(longest, static_cast<double>(steady_ns() - wait.since_ns) * 1e-9);
     }
