@@ -115,7 +115,7 @@ private:
       current_step = source_request->step;
       put({source_request->errand,
            source_request->origin,
-           std::move(source_request->requester),
+           std::move(source_request->asker),
            {},
            std::move(source_request->region),
            usage_meter::takes},
@@ -188,7 +188,7 @@ private:
   void withdraw(const withdraw_question& request, answers& done) {
     for (const auto& [number, waiting] : waiting_)
       if (waiting.from.keep && waiting.from.wait == request.errand &&
-          waiting.from.region == request.requester)
+          waiting.from.region == request.asker)
         return machine_->cancel(request_id{request.step, number},
                                 failure(error_kind::cancelled, "the step has failed"), done);
   }
