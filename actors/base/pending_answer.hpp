@@ -23,7 +23,7 @@ class pending_answer final : public unanswered {
 public:
   explicit pending_answer(caf::typed_response_promise<Result> reply) : reply_(std::move(reply)) {}
   void deliver(Result result) {
-    if (answers_now())
+    if (mark_answered())
       reply_.deliver(std::move(result));
   }
   void fail(const status& why) override {

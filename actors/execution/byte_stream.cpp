@@ -70,7 +70,7 @@ public:
       first_ = {};
       position_ = 0;
     }
-    return came;
+    return received;
   }
   ssize_t write(std::span<const iovec> pieces) override { return next_->write(pieces); }
   void end_writing() override { next_->end_writing(); }

@@ -282,7 +282,7 @@ private:
     auto outermost = !running;
     if (outermost)
       running = &queue;
-    const only_here clear_queue{outermost ? &running : nullptr};
+    const clear_at_exit clear_queue{outermost ? &running : nullptr};
     for (auto& operation : out.errands)
       running->emplace_back(caf::actor_cast<caf::actor>(this), std::move(operation));
     if (!outermost)

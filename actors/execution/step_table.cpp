@@ -191,7 +191,7 @@ void step_table::expire(step_clock::time_point now, const task_name& self,
       watchers_.erase(entry.first);
   }
   for (const auto& [step, exchanges] : forgotten)
-    tell(exchanges, step, false);
+    notify(exchanges, step, false);
   abort_if([&](const task_instance&, step_clock::time_point deadline) { return deadline <= now; },
            failure(error_kind::deadline_exceeded, self, ": time is over"), unit);
 }

@@ -137,8 +137,9 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       if (peer == peers_.end())
         peer = peers_.insert(peers_.end(), to.on_task());
       partners_.emplace(to_string(to.on_task()), 0);
-      routes.push_back(
-          {.remote = true, .peer = static_cast<size_t>(peer - peers_.begin()), .key = out.key});
+      routes.push_back({.remote = true,
+                        .peer = static_cast<size_t>(peer - peers_.begin()),
+                        .key = outgoing.key});
     }
   }
   for (const auto& part : programs_)

@@ -180,11 +180,11 @@ caf::result<step_result> run_here(worker_self self, run_request& request) {
       [worker = caf::actor_cast<caf::actor>(self), &system = self->system(),
        step](step_result result) {
         caf::actor_cast<caf::abstract_actor*>(worker)->eq_impl(
-            caf::make_message_id(), nullptr, inline_unit::local_owner(system),
+            caf::make_message_id(), nullptr, inline_unit::here(system),
             background_ended{step, std::move(result)});
       },
       // Regions run on kernel threads, or briefly on a connection's, never on the scheduler's.
-      inline_unit::local_owner(self->system()));
+      inline_unit::here(self->system()));
   return promise;
 }
 
