@@ -21,16 +21,16 @@ void bring_to_region(task_instance& instance, arrival&& message, caf::execution_
 
 status step_table::announce(step_id step) {
   watchers exchanges;
-  auto outcome = [&] {
+  auto permission = [&] {
     std::lock_guard guard{mutex_};
     auto outcome = steps_.announce(step, now_());
     exchanges = watchers_of(step);
     return outcome;
   }();
-  if (!outcome)
+  if (!permission)
     TROUPE_REACHED("a step must not begin");
   notify(exchanges, step, false);
-  return outcome;
+  return permission;
 }
 
 status step_table::attach(step_id step, const std::shared_ptr<task_instance>& instance,
