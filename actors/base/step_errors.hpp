@@ -6,7 +6,7 @@ namespace troupe {
 
 /// The error of a run whose stop token was requested to stop.
 inline status stopped_by_caller() {
-  return failure(error_kind::cancelled, "the run was stopped, as its caller wanted");
+  return failure(error_kind::cancelled, "the caller stopped the run");
 }
 
 /// The error of a run whose deadline had passed before it began.

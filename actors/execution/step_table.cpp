@@ -193,7 +193,7 @@ void step_table::expire(step_clock::time_point now, const task_name& self,
   for (const auto& [step, exchanges] : forgotten)
     notify(exchanges, step, false);
   abort_if([&](const task_instance&, step_clock::time_point deadline) { return deadline <= now; },
-           failure(error_kind::deadline_exceeded, self, ": time is over"), unit);
+           failure(error_kind::deadline_exceeded, self, ": the deadline has passed"), unit);
 }
 
 void step_table::close(const status& why, caf::execution_unit* unit) {

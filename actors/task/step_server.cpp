@@ -157,7 +157,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
   if (owner->account && owner->cancelled.take(request.step)) {
     if (steps_->announce(request.step)) // drops its early tensors
       steps_->end(request.step, true);
-    return refuse(failure(error_kind::cancelled, "it was cancelled before it came"));
+    return refuse(failure(error_kind::cancelled, "the step was cancelled before it came"));
   }
   if (owner->running.fetch_add(1, std::memory_order_relaxed) >= max_running) {
     owner->running.fetch_sub(1, std::memory_order_relaxed);

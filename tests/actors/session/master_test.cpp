@@ -414,7 +414,7 @@ TEST_CASE("a step that is stopped ends when its tasks have stopped, or two secon
     world.pass(200ms);
   }
   CHECK(outcome_of(box).kind() == error_kind::cancelled);
-  CHECK_THAT(outcome_of(box).message(), Contains("stopped, as its caller wanted"));
+  CHECK_THAT(outcome_of(box).message(), Contains("the caller stopped the run"));
 }
 
 TEST_CASE("a step that has run to its end is not stopped, nor waited for longer than others") {
