@@ -304,7 +304,7 @@ result<handshake_state> waiting_connection::advance(std::span<std::byte> scratch
       return handshake_state::needs_input;
     if (begins_as_frame(received)) {
       auto bytes = refusal_frame(failure(error_kind::failed_precondition,
-                                         "connections to this task use TLS; give a "
+                                         "connections to this task are over TLS; give a "
                                          "certificate, a key and an authority"));
       iovec place{bytes.data(), bytes.size()};
       [[maybe_unused]] auto sent = plain_->write({&place, 1});

@@ -83,7 +83,7 @@ TEST_CASE_METHOD(nest, "memory that runs out in loops is told with the nest and 
     INFO(why);
     CHECK(in_order(why, {"[While 'train' (", " iteration 1]: [While '", "rnn' (",
                          " iteration 0]: Tile '", "out of memory: 8388608 bytes"}));
-    CHECK(in_order(why, {"; the turn's largest tensors: 4194304 bytes, f32[1048576] of "}));
+    CHECK(in_order(why, {"; the iteration's largest tensors: 4194304 bytes, f32[1048576] of "}));
   }
 }
 
