@@ -188,7 +188,7 @@ TEST_CASE("a client has no more connections, programs and steps at a task than i
   REQUIRE(second);
   auto third = one->prepare(*other.nodes, signature_of(other.text.runs[0]), soon());
   CHECK(third.status().kind() == error_kind::resource_exhausted);
-  CHECK_THAT(third.status().message(), Contains("client 'bob' has registered 2 graphs, as many"));
+  CHECK_THAT(third.status().message(), Contains("client 'bob' has registered 2 graphs, which is its limit"));
   CHECK_THAT(refused(*here.connect(files)).message(),
              Contains("client 'bob' has 2 connections already"));
   CHECK(here.lives()); // alice
