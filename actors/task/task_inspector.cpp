@@ -404,7 +404,7 @@ private:
         part.add(concat(name, "_wait_seconds"), times.total_seconds);
       };
       add_side("puts", numbers.usage.puts, numbers.puts_waiting);
-      add_side("takes", numbers.usage.reserve_child, numbers.takes_waiting);
+      add_side("takes", numbers.usage.takes, numbers.takes_waiting);
     }
     return part;
   }
