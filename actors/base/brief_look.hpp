@@ -1,6 +1,6 @@
-// To be woken costs a thread some 30 us, more than many an answer takes. So threads between which
-// steps travel look again for a moment before they sleep. docs/decisions/038 says what was
-// measured.
+// Adaptive spinning before a thread sleeps. Waking a thread costs some 30 us, which is more than
+// many a message takes, so threads that pass steps to each other poll for a moment first.
+// docs/decisions/038 has the measurements.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -9,44 +9,46 @@
 
 namespace troupe {
 
-/// Remembers whether it pays. One thread at a time.
+/// Adapts how often it spins to how often spinning succeeds. One thread at a time.
 class brief_look {
 public:
-  /// Calls `arrived` until it is true, for at most 50 us; returns whether it was. In between, it
-  /// offers the core to others. When one takes it for long, it looks rarely from then on: a thread
-  /// that sleeps gets its core back at once when it is woken, one that has given it away does not.
-  /// The same where nothing came several times in a row.
+  /// Calls `arrived` until it returns true, for at most 50 us; returns whether it did. Between two
+  /// calls it yields the core to other threads.
+  ///
+  /// It spins less often after another thread has taken the core for over 100 us: a sleeping thread
+  /// gets its core back at once when it is woken, a thread that has yielded does not. It also spins
+  /// less often after several calls without success.
   template <class Arrived>
   bool operator()(Arrived arrived) {
     using clock = std::chrono::steady_clock;
-    if (luck_ == 0 && ++skipped_ < pause_)
+    if (success_score_ == 0 && ++skipped_calls_ < pause_calls_)
       return false;
-    skipped_ = 0;
-    for (auto begin = clock::now(), now = begin; now - begin < longest;) {
+    skipped_calls_ = 0;
+    for (auto begin = clock::now(), now = begin; now - begin < spin_time;) {
       ::sched_yield();
       if (arrived()) {
-        luck_ = std::min(luck_ + 1, most_luck);
-        pause_ = shortest_pause;
+        success_score_ = std::min(success_score_ + 1, max_score);
+        pause_calls_ = min_pause;
         return true;
       }
       auto before = now;
       now = clock::now();
-      if (now - before > core_is_wanted) {
-        luck_ = 0;
-        pause_ = std::min(2 * pause_, longest_pause);
+      if (now - before > contention) {
+        success_score_ = 0;
+        pause_calls_ = std::min(2 * pause_calls_, max_pause);
         return false;
       }
     }
-    luck_ = std::max(luck_ - 1, 0);
+    success_score_ = std::max(success_score_ - 1, 0);
     return false;
   }
 
 private:
-  static constexpr std::chrono::microseconds longest{50}, core_is_wanted{100};
-  static constexpr int most_luck = 8;
-  static constexpr unsigned shortest_pause = 16, longest_pause = 2048;
-  int luck_ = most_luck;
-  unsigned skipped_ = 0, pause_ = shortest_pause;
+  static constexpr std::chrono::microseconds spin_time{50}, contention{100};
+  static constexpr int max_score = 8;
+  static constexpr unsigned min_pause = 16, max_pause = 2048;
+  int success_score_ = max_score;
+  unsigned skipped_calls_ = 0, pause_calls_ = min_pause;
 };
 
 } // namespace troupe

@@ -1,6 +1,6 @@
-// What this folder uses of CAF beyond its documented interface: resumables and execution units, the
-// scheduler, messages without a heap. It was read in the sources of CAF 0.17; another version needs
-// another reading (docs/caf-versions.md).
+// The parts of CAF that actors/ uses beyond its documented interface: resumables, execution units,
+// the scheduler, and messages without heap memory. Their contracts were read in the sources of CAF
+// 0.17 and must be checked again for another version (docs/caf-versions.md).
 #pragma once
 #include <caf/config.hpp>
 #include <caf/execution_unit.hpp>
@@ -11,4 +11,5 @@
 #include <caf/scheduler/abstract_coordinator.hpp>
 
 static_assert(CAF_VERSION >= 1700 && CAF_VERSION < 1800,
-              "Troupe uses internals of CAF 0.17; docs/caf-versions.md says what others lack");
+              "Troupe uses internals of CAF 0.17; docs/caf-versions.md lists the differences of "
+              "other versions");

@@ -10,8 +10,8 @@ namespace {
 
 caf::behavior clerk_behavior(caf::event_based_actor* self) {
   self->set_default_handler(caf::drop);
-  return {[](const job& what) {
-    what.work();
+  return {[](const job& request) {
+    request.work();
     return job_done{};
   }};
 }

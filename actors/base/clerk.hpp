@@ -1,4 +1,4 @@
-// Does long work for actors that must not be held up by it: compiling and encoding of graphs.
+// Runs long work for actors that must not be blocked by it: compiling and encoding of graphs.
 #pragma once
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/runtime/types/guarded.hpp"
@@ -11,13 +11,13 @@
 
 namespace troupe {
 
-/// Actor -> its clerk: do this. Answered by job_done.
+/// Actor -> clerk: run this. Answered by job_done.
 struct job {
-  std::function<void()> work; ///< throws nothing
+  std::function<void()> work; ///< does not throw
 };
 struct job_done {};
 
-/// Spawns a clerk, which does one job after the other, on a thread of its own where its system has
+/// Spawns an actor that runs one job after another. It has a thread of its own, if its system has
 /// threads.
 caf::actor spawn_clerk(caf::actor_system& system);
 
@@ -28,19 +28,19 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::job_done)
 
 namespace troupe {
 
-/// Has a clerk do `work`, which returns a result and throws nothing, and gives what it returns to
-/// `then`, in a later turn of `self`; an error where the clerk is gone.
+/// Has a clerk run `work`, which returns a result and does not throw. Calls `then` with that result
+/// in a later message of `self`, or with an error if the clerk has ended.
 template <class Self, class Work, class Then>
 void leave_to(Self* self, const caf::actor& clerk, Work work, Then then) {
   using outcome = decltype(work());
-  auto made = std::make_shared<std::unique_ptr<outcome>>();
+  auto job_result = std::make_shared<std::unique_ptr<outcome>>();
   self->request(clerk, caf::infinite, job{[=]() mutable {
-                  *made = std::make_unique<outcome>(guarded("doing a job", work));
+                  *job_result = std::make_unique<outcome>(guarded("doing a job", work));
                 }})
-      .then([=](const job_done&) mutable { then(std::move(**made)); },
+      .then([=](const job_done&) mutable { then(std::move(**job_result)); },
             [=](const caf::error&) mutable {
-              then(outcome{failure(error_kind::cancelled,
-                                   "the thread that does a task's long work shuts down")});
+              then(outcome{
+                  failure(error_kind::cancelled, "the thread for a task's long work shuts down")});
             });
 }
 

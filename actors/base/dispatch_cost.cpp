@@ -18,10 +18,11 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr double usual = 20'000; // nanoseconds
-constexpr std::chrono::milliseconds patience{20};
+constexpr double typical_cost = 20'000; // nanoseconds
+constexpr std::chrono::milliseconds run_timeout{20};
 
-// Notes when it was run. Counted, because a scheduler may run it long after nobody waits any more.
+// A job that notes when it runs. It is reference-counted, because the scheduler may run it long
+// after the timeout.
 class probe final : public caf::resumable, public caf::ref_counted {
 public:
   subtype_t subtype() const override { return function_object; }
@@ -35,7 +36,7 @@ public:
   }
   std::optional<clock::time_point> wait() {
     std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, patience, [&] { return begun_.has_value(); });
+    changed_.wait_for(lock, run_timeout, [&] { return begun_.has_value(); });
     return begun_;
   }
 
@@ -49,13 +50,13 @@ double measure(caf::actor_system& system) {
   std::array<double, 15> times;
   for (auto& time : times) {
     auto job = caf::make_counted<probe>();
-    job->ref(); // the scheduler's
-    auto handed = clock::now();
+    job->ref(); // held by the scheduler
+    auto enqueued = clock::now();
     system.scheduler().enqueue(job.get());
     auto begun = job->wait();
     if (!begun)
-      return usual;
-    time = std::chrono::duration<double, std::nano>(*begun - handed).count();
+      return typical_cost;
+    time = std::chrono::duration<double, std::nano>(*begun - enqueued).count();
   }
   std::ranges::nth_element(times, times.begin() + times.size() / 2);
   return std::clamp(times[times.size() / 2], 1'000.0, 200'000.0);

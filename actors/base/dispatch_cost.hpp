@@ -1,4 +1,4 @@
-// What it costs to give work to another thread, on this machine.
+// Measures the cost of handing work to another thread of this machine.
 #pragma once
 #include "troupe/runtime/program/regions.hpp"
 
@@ -6,12 +6,12 @@
 
 namespace troupe {
 
-/// The time in nanoseconds from handing a job to the system's scheduler until an idle worker begins
-/// it: the median of some, measured once in this process, which takes about a millisecond. A system
-/// whose scheduler runs nothing by itself gets a usual value.
+/// Returns the nanoseconds from handing a job to the system's scheduler until an idle worker begins
+/// it: the median of 15 jobs, measured once per process, in about a millisecond. A typical value is
+/// returned if the scheduler does not run jobs by itself, as in tests.
 double dispatch_cost(caf::actor_system& system);
 
-/// Cuts programs so that the threads of this system have something to do.
+/// Returns options that cut programs into enough regions for the threads of this system.
 region_options cut_for(caf::actor_system& system, size_t threads);
 
 } // namespace troupe

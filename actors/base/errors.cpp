@@ -14,41 +14,42 @@ constexpr auto category = caf::atom("troupe");
 
 } // namespace
 
-caf::error to_caf(const status& what) {
-  const auto& of = what.origin();
-  return caf::error{
-      static_cast<uint8_t>(what.kind()), category,
-      caf::make_message(what.message(), of.op, of.node, of.task, of.incarnation, of.state_lost)};
+caf::error to_caf(const status& outcome) {
+  const auto& origin = outcome.origin();
+  return caf::error{static_cast<uint8_t>(outcome.kind()), category,
+                    caf::make_message(outcome.message(), origin.op, origin.node, origin.task,
+                                      origin.incarnation, origin.state_lost)};
 }
 
-status from_caf(const caf::error& what) {
-  if (!what)
+status from_caf(const caf::error& caf_error) {
+  if (!caf_error)
     return {};
-  if (what.category() == category) {
-    auto kind = static_cast<error_kind>(what.code());
-    const auto& text = what.context();
+  if (caf_error.category() == category) {
+    auto kind = static_cast<error_kind>(caf_error.code());
+    const auto& context = caf_error.context();
     using std::string;
-    if (!text.match_elements<string, string, string, string, uint64_t, bool>())
+    if (!context.match_elements<string, string, string, string, uint64_t, bool>())
       return status{kind, {}};
-    auto read = status{kind, text.get_as<string>(0)}
-                    .about(text.get_as<string>(1), text.get_as<string>(2))
-                    .on_task(text.get_as<string>(3))
-                    .of_incarnation(text.get_as<uint64_t>(4));
-    return text.get_as<bool>(5) ? std::move(read).of_lost_state() : read;
+    auto read = status{kind, context.get_as<string>(0)}
+                    .about(context.get_as<string>(1), context.get_as<string>(2))
+                    .on_task(context.get_as<string>(3))
+                    .of_incarnation(context.get_as<uint64_t>(4));
+    return context.get_as<bool>(5) ? std::move(read).of_lost_state() : read;
   }
-  if (what == caf::sec::request_timeout)
+  if (caf_error == caf::sec::request_timeout)
     return failure(error_kind::deadline_exceeded, "no answer in time");
-  if (what == caf::sec::request_receiver_down || what == caf::sec::cannot_connect_to_node ||
-      what.category() == caf::atom("exit"))
-    return failure(error_kind::unavailable, "an actor that was asked is gone (", int{what.code()},
-                   ')');
-  return failure(error_kind::internal, "CAF error ", caf::to_string(what.category()), ':',
-                 int{what.code()});
+  if (caf_error == caf::sec::request_receiver_down ||
+      caf_error == caf::sec::cannot_connect_to_node || caf_error.category() == caf::atom("exit"))
+    return failure(error_kind::unavailable, "the actor terminated before it answered (",
+                   int{caf_error.code()}, ')');
+  return failure(error_kind::internal, "CAF error ", caf::to_string(caf_error.category()), ':',
+                 int{caf_error.code()});
 }
 
 bool names_task(std::string_view text, std::string_view task) {
-  for (auto at = text.find(task); at != text.npos; at = text.find(task, at + 1))
-    if (auto end = at + task.size();
+  for (auto position = text.find(task); position != text.npos;
+       position = text.find(task, position + 1))
+    if (auto end = position + task.size();
         end == text.size() || !std::isdigit(static_cast<unsigned char>(text[end])))
       return true;
   return false;

@@ -1,4 +1,4 @@
-// The one place where errors of ours become CAF's and back.
+// Converts between the library's errors and CAF's. No other file does.
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -7,14 +7,14 @@
 
 namespace troupe {
 
-/// Carries kind and text in a CAF error of category "troupe".
-TROUPE_API caf::error to_caf(const status& what);
+/// Stores kind, text and origin in a CAF error of category "troupe".
+TROUPE_API caf::error to_caf(const status& outcome);
 
-/// Reads it back; CAF's own errors get the kind that says what to do: a time-out is
-/// deadline_exceeded, an actor that is gone is unavailable.
-TROUPE_API status from_caf(const caf::error& what);
+/// Reverses to_caf(). CAF's own errors get the kind that says what to do next: a request timeout is
+/// deadline_exceeded, an actor that has ended is unavailable.
+TROUPE_API status from_caf(const caf::error& caf_error);
 
-/// Whether a text names that task ("/job:ps/task:1"), and not only task 10.
+/// Returns whether a text names that task: "/job:ps/task:1" does not occur in "/job:ps/task:10".
 bool names_task(std::string_view text, std::string_view task);
 
 } // namespace troupe

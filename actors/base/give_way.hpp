@@ -1,4 +1,4 @@
-// A lower priority for the thread that asks for it.
+// Lowers the priority of the calling thread.
 #pragma once
 
 #include <sys/resource.h>
@@ -7,13 +7,13 @@
 
 namespace troupe {
 
-/// Steps go first where there are too few cores for both. Does nothing but on Linux, where a thread
-/// has a priority of its own.
+/// Lets threads of steps run first where there are too few cores for both. Has an effect on Linux
+/// only, where each thread has its own priority.
 inline void give_way() {
 #ifdef __linux__
-  constexpr int nicer = 5;
-  auto me = static_cast<id_t>(::syscall(SYS_gettid));
-  (void)::setpriority(PRIO_PROCESS, me, ::getpriority(PRIO_PROCESS, me) + nicer);
+  constexpr int niceness = 5;
+  auto thread = static_cast<id_t>(::syscall(SYS_gettid));
+  (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + niceness);
 #endif
 }
 

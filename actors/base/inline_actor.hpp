@@ -1,5 +1,5 @@
 // Actors without a mailbox: they handle a message on the sender's thread, before the send returns,
-// so that a message needs no heap memory. docs/decisions/002 says what this demands.
+// so that a message needs no heap memory. docs/decisions/002 has the rules for them.
 #pragma once
 #include "troupe/actors/base/caf_internals.hpp"
 
@@ -13,8 +13,8 @@
 
 namespace troupe {
 
-/// Base of inline actors. enqueue() is called by any thread, several at once: guard your state, do
-/// not hold a lock while sending, never throw, never block.
+/// Base of inline actors. Several threads call enqueue() at once. A derived class guards its state,
+/// holds no lock while it sends, never throws and never blocks.
 class inline_actor : public caf::monitorable_actor {
 public:
   void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) final {
@@ -32,11 +32,11 @@ public:
 protected:
   explicit inline_actor(caf::actor_config& config) : caf::monitorable_actor(config) {}
 
-  /// Handles the message, or returns false.
+  /// Handles the message, or returns false if it does not know its type.
   virtual bool receive(caf::mailbox_element& message, caf::execution_unit* unit) = 0;
 };
 
-/// Spawns an inline actor. All handles to it must be gone before its system is.
+/// Spawns an inline actor. All handles to it must be released before its system ends.
 template <class Actor, class... Args>
 std::pair<caf::actor, Actor*> spawn_inline(caf::actor_system& system, Args&&... args) {
   caf::actor_config config;
@@ -48,7 +48,8 @@ std::pair<caf::actor, Actor*> spawn_inline(caf::actor_system& system, Args&&... 
 
 namespace detail {
 
-/// A message on its sender's stack. CAF's owner "deletes" it, which does nothing.
+/// A message on its sender's stack. CAF's owning pointer calls request_deletion(), which does
+/// nothing.
 template <class T>
 class stack_message final : public caf::mailbox_element,
                             public caf::detail::tuple_vals_impl<caf::type_erased_tuple, T> {
@@ -70,18 +71,18 @@ public:
 
 } // namespace detail
 
-/// Sends to an inline actor without touching the heap. (Any other actor would keep a message that
-/// is gone when this returns.)
+/// Sends to an inline actor without heap memory. (Another actor would keep a pointer to a message
+/// that is destroyed when this returns.)
 template <class T>
-void deliver(inline_actor& to, T content, caf::execution_unit* unit) {
+void deliver(inline_actor& receiver, T content, caf::execution_unit* unit) {
   detail::stack_message<T> message{std::move(content)};
-  to.enqueue(caf::mailbox_element_ptr{&message}, unit);
+  receiver.enqueue(caf::mailbox_element_ptr{&message}, unit);
 }
 
-/// The message's only element, if it is a T.
+/// Returns the only element of the message, or null if that is not a T.
 template <class T>
 T* content_if(caf::mailbox_element& message) {
-  if (typeid(message) == typeid(detail::stack_message<T>)) // nearly always, and soon found out
+  if (typeid(message) == typeid(detail::stack_message<T>)) // the usual case, and cheap to test
     return &std::get<0>(static_cast<detail::stack_message<T>&>(message).data());
   auto& content = message.content();
   return content.match_elements<T>() ? &content.get_mutable_as<T>(0) : nullptr;

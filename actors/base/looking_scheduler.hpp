@@ -1,5 +1,5 @@
-// CAF's sharing scheduler, one of whose threads looks for work for a moment before it sleeps: a
-// step between tasks passes from thread to thread several times.
+// CAF's sharing scheduler, one of whose idle threads spins for a moment before it sleeps: a step
+// between tasks passes from thread to thread several times.
 #pragma once
 #include "troupe/actors/base/brief_look.hpp"
 #include "troupe/actors/base/caf_internals.hpp"
@@ -23,8 +23,8 @@ public:
     std::deque<caf::resumable*> queue;
     std::atomic<size_t> size{0};
     size_t sleeping = 0;
-    bool looks = false; // one of the threads
-    brief_look look;    // that thread's
+    bool spins = false; // whether one of the threads does
+    brief_look spin;    // of that thread
   };
   struct worker_data {
     explicit worker_data(caf::scheduler::abstract_coordinator*) {}
@@ -32,13 +32,13 @@ public:
 
   template <class Coordinator>
   void central_enqueue(Coordinator* self, caf::resumable* job) {
-    auto& all = d(self);
-    std::lock_guard guard{all.lock};
-    all.queue.push_back(job);
-    all.size.store(all.queue.size(), std::memory_order_relaxed);
-    // The thread that looks takes one.
-    if (all.sleeping > 0 && (!all.looks || all.queue.size() > 1))
-      all.added.notify_one();
+    auto& shared = d(self);
+    std::lock_guard guard{shared.lock};
+    shared.queue.push_back(job);
+    shared.size.store(shared.queue.size(), std::memory_order_relaxed);
+    // The thread that spins takes one job without a notification.
+    if (shared.sleeping > 0 && (!shared.spins || shared.queue.size() > 1))
+      shared.added.notify_one();
   }
   template <class Worker>
   void external_enqueue(Worker* self, caf::resumable* job) {
@@ -55,26 +55,26 @@ public:
 
   template <class Worker>
   caf::resumable* dequeue(Worker* self) {
-    auto& all = d(self->parent());
-    std::unique_lock lock{all.lock};
-    if (all.queue.empty() && !all.looks) {
-      all.looks = true;
+    auto& shared = d(self->parent());
+    std::unique_lock lock{shared.lock};
+    if (shared.queue.empty() && !shared.spins) {
+      shared.spins = true;
       lock.unlock();
-      all.look([&] { return all.size.load(std::memory_order_relaxed) > 0; });
+      shared.spin([&] { return shared.size.load(std::memory_order_relaxed) > 0; });
       lock.lock();
-      all.looks = false;
+      shared.spins = false;
     }
-    while (all.queue.empty()) {
-      ++all.sleeping;
-      all.added.wait(lock);
-      --all.sleeping;
+    while (shared.queue.empty()) {
+      ++shared.sleeping;
+      shared.added.wait(lock);
+      --shared.sleeping;
     }
-    auto* job = all.queue.front();
-    all.queue.pop_front();
-    all.size.store(all.queue.size(), std::memory_order_relaxed);
-    // A message came while this thread looked for one, and another meanwhile.
-    if (!all.queue.empty() && all.sleeping > 0)
-      all.added.notify_one();
+    auto* job = shared.queue.front();
+    shared.queue.pop_front();
+    shared.size.store(shared.queue.size(), std::memory_order_relaxed);
+    // A job came while this thread spun, and another one since.
+    if (!shared.queue.empty() && shared.sleeping > 0)
+      shared.added.notify_one();
     return job;
   }
 
@@ -82,11 +82,11 @@ public:
   void foreach_resumable(Worker*, Visit) {}
   template <class Coordinator, class Visit>
   void foreach_central_resumable(Coordinator* self, Visit visit) {
-    auto& all = d(self);
-    std::lock_guard guard{all.lock};
-    for (auto* job : all.queue)
+    auto& shared = d(self);
+    std::lock_guard guard{shared.lock};
+    for (auto* job : shared.queue)
       visit(job);
-    all.queue.clear();
+    shared.queue.clear();
   }
 };
 

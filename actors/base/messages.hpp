@@ -1,6 +1,6 @@
-// Every message between actors of one process: who sends it to whom, and what answers. None of
-// these types crosses a process; what does is in serialization/wire/messages.hpp, and the exchange
-// translates. What sessions are asked is in session_messages.hpp.
+// All messages between the actors of one process. The comment of each names its sender, its
+// receiver and its answer. None of these types crosses a process: the exchange translates between
+// them and serialization/wire/messages.hpp. Requests to sessions are in session_messages.hpp.
 #pragma once
 #include "troupe/actors/base/fwd.hpp"
 #include "troupe/actors/base/peer_connection.hpp"
@@ -26,59 +26,63 @@ namespace troupe {
 
 /// Region or exchange -> region: troupe::token (runtime/program/instance.hpp). No answer.
 
-/// Responder -> region: what a wait was for, or why it failed. No answer.
+/// Responder -> region: the values that a wait was for, or the error of the wait. No answer.
 struct wait_answer {
   uint32_t wait = 0;
   status outcome;
   std::vector<tensor> values;
-  step_id step = {}; ///< which waited: the region may serve another by now
+  step_id step = {}; ///< the step that waited: the region may serve another step by now
 };
 
 /// Region -> responder: a wait begins. Answered to `region` by wait_answer.
 struct ask {
   step_id step;
-  const node* origin = nullptr; ///< says what is asked; lives as long as `region`
+  const node* origin = nullptr; ///< the op that waits; lives as long as `region`
   uint32_t wait = 0;
   std::vector<tensor> inputs;
   caf::actor region;      ///< an inline actor
-  caf::actor source = {}; ///< another responder, which the node lets this one ask
+  caf::actor source = {}; ///< the responder of the node's second input, which this one may ask
 };
 
-/// Responder -> responder: what a node asks of its second input, for an errand. Answered by
-/// wait_answer, `wait` being the errand.
+/// Responder -> responder: the request of a node's second input, on behalf of an errand. Answered
+/// by wait_answer, whose `wait` is the errand.
 struct ask_source {
   step_id step;
   const node* origin = nullptr; ///< lives as long as `region`
-  void (*how)(responder& of, question&& what, std::vector<answer>& done) = nullptr;
+  void (*how)(responder& source, question&& request, std::vector<answer>& answers) = nullptr;
   uint32_t errand = 0;
   caf::actor region, asker;
 };
 
-/// Responder -> the same: the step that asked has failed meanwhile. Answered by the answer to the
-/// question, an error, unless it was answered before.
+/// Responder -> the same responder as ask_source: the step of the request has failed. The request
+/// is answered with an error, unless it was answered before.
 struct withdraw_question {
   step_id step;
   uint32_t errand = 0;
   caf::actor asker;
 };
 
-/// Input thread -> responder: an errand has ended. No answer.
+/// Input thread -> responder: an errand is done. No answer.
 struct errand_ended {
   uint32_t number = 0;
   status outcome;
 };
 
-/// Conductor -> responder: a step fails, so that nothing it waits for is wanted; or it has ended,
-/// so that what it was given goes back or is spent; or it has ended here alone: what it was given
-/// is kept until the step is settled. No answer.
+/// Conductor -> responder, about a step. No answer.
+/// - `fails`: the step fails; its pending waits are cancelled.
+/// - `failed`: the step has ended with an error; the responder takes back the elements that the
+/// step took.
+/// - `well`: the step has ended everywhere; the elements that it took are consumed.
+/// - `well_here`: the step has ended on this task only; the elements that it took are kept until it
+/// is settled.
 struct step_ended {
   enum class how : uint8_t { fails, failed, well, well_here };
   step_id step;
   how outcome = how::well;
-  bool* holds = nullptr; ///< well_here: set where there is such a thing; valid until this returns
+  bool* holds = nullptr; ///< well_here: set if the step took elements; valid during the send
 };
 
-/// Worker -> responder: become as new, and give up all that waits. No answer.
+/// Worker -> responder: reset to the initial state, and fail all waits. No answer.
 struct responder_reset {};
 
 /// Region -> conductor: one fetch. No answer.
@@ -88,47 +92,50 @@ struct fetched {
   bool dead = false;
 };
 
-/// Region -> conductor: it has run, or failed. No answer.
+/// Region -> conductor: the region has run, or failed. No answer.
 struct region_ended {
   status outcome;
 };
 
-/// Worker -> responder: what do you hold, and how are you used? Filled in before the send returns,
-/// where it is not null. No answer.
-struct responder_look {
-  state_info* about = nullptr;
+/// Worker -> responder: write your contents and statistics to those of the pointers that are not
+/// null, before the send returns. No answer.
+struct responder_stats_query {
+  state_info* info = nullptr;
   responder_numbers* numbers = nullptr;
 };
 
-/// Whoever wonders -> worker: are you alive? Calls that, on its thread. No answer.
+/// Task or session -> worker: a health check. The worker calls `answer` on its thread. No answer.
 struct knock {
   std::function<void()> answer;
 };
 
 // -- around a step -------------------------------------------------------------------------------
 
-/// Master -> worker: compile these and keep them. Answered by registered, or an error.
+/// Master -> worker: compile these partitions and keep the program. Answered by registered, or an
+/// error.
 struct register_partitions {
   registration_settings how;
   std::vector<partition> partitions;
 };
 using register_request = std::shared_ptr<register_partitions>;
 
-/// Master -> exchange: the same, for another process. Answered by registered, or an error.
+/// Master -> exchange: register_partitions for another process. Answered by registered, or an
+/// error.
 using wire_registration = std::shared_ptr<const register_graph>;
 
 struct registered {
   uint64_t handle = 0;
-  std::shared_ptr<task_program> program; ///< where the worker is in this process
+  std::shared_ptr<task_program> program; ///< set if the worker is in this process
 };
 
-/// Prepared step or master -> worker or exchange: nobody needs that program any more. No answer.
+/// Prepared step or master -> worker or exchange: drop that program. No answer.
 struct forget_program {
   uint64_t handle = 0;
 };
 
-/// Master -> worker or exchange, after a step_result that `holds`: all of the step has ended well.
-/// Answered by a status: what it took is spent, or has gone back meanwhile.
+/// Master -> worker or exchange, after a step_result with `holds`: the step has ended well on all
+/// tasks, so the elements that it took are consumed. Answered by a status, which is an error if
+/// they have been put back meanwhile.
 struct settle_request {
   step_id step;
 };
@@ -140,22 +147,21 @@ struct run_request {
   step_clock::time_point deadline;
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
-  uint64_t incarnation = 0;  ///< of the task that it is meant for; 0: any
+  uint64_t incarnation = 0;  ///< of the task that is meant; 0: any
   bool fills = false;        ///< as in step_request
-  bool retried = false;      ///< as there
-  std::stop_token stop = {}; ///< of the caller, where it is in this process
+  bool retried = false;      ///< as in step_request
+  std::stop_token stop = {}; ///< of the caller, if it is in this process
 };
 
 struct step_result {
   status outcome;
   std::vector<indexed_tensor> fetches;
-  task_statistics statistics = {}; ///< where the request asked for times; by the worker's clock
-  bool holds = false; ///< what it took waits for the whole step's end: settle_step or cancel_step
-  fill_stage fill = fill_stage::over; ///< what the task says of being filled
+  task_statistics statistics = {}; ///< if the request asked for times; by the worker's clock
+  bool holds = false; ///< elements that the step took are kept until settle_step or cancel_step
+  fill_stage fill = fill_stage::over; ///< whether the task waits to be initialized
 };
 
-/// A step's conductor -> worker: a step that somebody asked for by run_request has ended. No
-/// answer.
+/// Conductor of a step -> worker: a step that a run_request started has ended. No answer.
 struct background_ended {
   step_id step;
   step_result result;
@@ -163,68 +169,69 @@ struct background_ended {
 
 // -- between tasks -------------------------------------------------------------------------------
 
-/// Worker or master -> membership: a link to that task. Answered by peer_link, or an error.
+/// Worker or master -> membership: connect to that task. Answered by peer_link, or an error.
 struct connect_request {
   task_name to;
   step_clock::time_point deadline;
-  bool mutual = false; ///< it needs a link to us, too: one connection serves both
-  /// A refused connection is the answer at once; else calls are repeated until the deadline.
+  bool mutual = false; ///< the peer needs a link to this task, too: one connection serves both
+  /// A refused connection is answered at once; otherwise dialling is repeated until the deadline.
   bool once = false;
 };
 
-/// Master -> membership: steps wait so; none: they do not any more. A task that is reached is told.
-/// No answer.
+/// Master -> membership: the current waits of steps; empty when no step waits. Membership sends
+/// them to the connected tasks. No answer.
 struct tell_waits {
   client_wait_list waits = {};
 };
 
-/// Task -> membership, first of all: who owns its exchanges. No answer.
+/// Task -> membership, as the first message: the worker that gets the requests of its exchanges. No
+/// answer.
 struct membership_owner {
   caf::actor worker;
 };
 
-/// Master -> membership, first of all: tell me what is lost. No answer.
+/// Master -> membership, as the first message: send link_lost and part_lost to me. No answer.
 using watch_atom = caf::atom_constant<caf::atom("watch")>;
 
 struct peer_link {
   task_name task;
   uint64_t incarnation = 0;
   caf::actor exchange;
-  connection_ptr via = {}; ///< says whether the exchange is gone
+  connection_ptr via = {}; ///< says whether the exchange has ended
 };
 
-/// Anybody -> exchange: send this to the peer. No answer.
+/// Any actor -> exchange: send this to the peer. No answer.
 struct outgoing {
   message content;
 };
 
-/// Whoever wonders -> exchange: how much waits? Filled in before the send returns. No answer.
+/// Metrics or inspection -> exchange: write the amounts of pending data to `to`, before the send
+/// returns. No answer.
 struct link_look {
   struct numbers {
     uint64_t messages = 0, payloads = 0; ///< bytes that wait to be sent
-    uint64_t pending = 0;                ///< bytes that have come, of what is not complete
+    uint64_t pending = 0;                ///< bytes received of incomplete messages
     size_t asked = 0;                    ///< requests that the peer has not answered
-    bool drained = false;                ///< all has left
+    bool drained = false;                ///< all bytes have been sent
   };
   numbers* to = nullptr;
 };
 
-/// Whoever wonders -> exchange: what is there to see of that part of your peer? Answered by an
-/// inspection, or an error.
+/// Observer -> exchange: inspect that part of your peer. Answered by an inspection, or an error.
 struct inspect_task {
   std::string ref;
   inspection_scope scope;
 };
 
-/// Whoever operates -> exchange: have your peer drain. Answered by a status.
+/// Operator -> exchange: drain your peer. Answered by a status.
 using drain_atom = caf::atom_constant<caf::atom("drain")>;
 
-/// Exchange -> worker: the peer asks for something that is no part of a running step; what it wants
-/// back goes to `from` as outgoing. Exchange -> membership: the peer's membership says something.
+/// Exchange -> worker: a request of the peer that is not part of a running step. The worker sends
+/// the reply to `from` as outgoing. Exchange -> membership: a message of the peer's membership.
 struct incoming {
   message content;
   caf::actor from;
-  connection_ptr owner; ///< of what comes of it
+  connection_ptr owner; ///< of the state that the request creates
 };
 
 /// Step table -> exchange: that step has begun, failed or ended on this task. No answer.
@@ -233,31 +240,32 @@ struct step_news {
   bool failed = false;
 };
 
-/// Membership -> who watches it: the connection to a task has ended. No answer.
+/// Membership -> its watcher: the connection to a task has ended. No answer.
 struct link_lost {
   task_name task;
   status why;
 };
 
-/// Membership -> who watches it: a task says that it cannot run any more what it has registered
+/// Membership -> its watcher: a task has reported that it can no longer run a registered program
 /// (program_lost). No answer.
 struct part_lost {
   task_name task;
   uint64_t handle = 0;
 };
 
-/// Exchange -> membership: its peer has introduced itself / is gone.
+/// Exchange -> membership: the peer has sent its hello. No answer.
 struct peer_ready {
   hello who;
   connection_ptr via = {};
-  bool inbound = false; ///< the peer has called
+  bool inbound = false; ///< the peer opened the connection
 };
+/// Exchange -> membership: the connection has ended. No answer.
 struct peer_gone {
   std::string peer;
   status why;
   connection_ptr via = {};
-  bool inbound = false;
-  bool orderly = false; ///< the peer has said goodbye
+  bool inbound = false; ///< the peer opened the connection
+  bool orderly = false; ///< the peer sent goodbye first
 };
 
 } // namespace troupe
@@ -270,7 +278,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::withdraw_question)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_look)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_stats_query)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::knock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)

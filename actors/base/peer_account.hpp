@@ -1,4 +1,4 @@
-// What a client has taken of a task, over all of its connections.
+// Counts what a client uses of a task, over all of its connections.
 #pragma once
 #include "troupe/serialization/config/access.hpp"
 
@@ -9,15 +9,16 @@
 namespace troupe {
 
 struct peer_account {
-  peer_account(std::string of, const access_rights& may) : name(std::move(of)), rights(may) {}
+  peer_account(std::string client, const access_rights& granted)
+      : name(std::move(client)), rights(granted) {}
 
   const std::string name; ///< of the client
   const access_rights rights;
   std::atomic<size_t> connections{0}, programs{0}, steps{0};
-  std::atomic<size_t> registering{0}; ///< graphs that wait to be compiled
+  std::atomic<size_t> registering{0}; ///< graphs that wait for compilation
 };
 
-/// Counts one more where there may be one more.
+/// Increments `count` and returns true, unless it has reached the limit. 0: no limit.
 inline bool take_one(std::atomic<size_t>& count, size_t limit) noexcept {
   if (count.fetch_add(1, std::memory_order_relaxed) < limit || limit == 0)
     return true;

@@ -1,4 +1,4 @@
-// What a master owes to whoever asks, while it asks others.
+// The answer that a master owes to a client while it asks other actors.
 #pragma once
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/stop_request.hpp"
@@ -10,32 +10,32 @@
 
 namespace troupe {
 
-/// Somebody who waits for an answer that needs the answers of others.
+/// A request whose answer depends on the answers of other actors.
 class unanswered {
 public:
   virtual ~unanswered() = default;
   virtual void fail(const status& why) = 0;
 };
 
-/// Answers once: all together, or the first error.
+/// Answers once: with the result, or with the first error.
 template <class Result>
 class pending_answer final : public unanswered {
 public:
   explicit pending_answer(caf::typed_response_promise<Result> reply) : reply_(std::move(reply)) {}
-  void deliver(Result what) {
-    if (answers_now())
-      reply_.deliver(std::move(what));
+  void deliver(Result result) {
+    if (mark_answered())
+      reply_.deliver(std::move(result));
   }
   void fail(const status& why) override {
-    if (answers_now())
+    if (mark_answered())
       reply_.deliver(to_caf(why));
   }
   bool is_answered() const noexcept { return answered_; }
-  /// It is let go of with the answer.
-  void keep(std::shared_ptr<stop_request> what) { stop_ = std::move(what); }
+  /// Keeps `request` until the answer.
+  void keep(std::shared_ptr<stop_request> request) { stop_ = std::move(request); }
 
 private:
-  bool answers_now() {
+  bool mark_answered() {
     stop_ = nullptr;
     return !std::exchange(answered_, true);
   }

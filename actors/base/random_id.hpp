@@ -1,4 +1,4 @@
-// Numbers that tell processes and sessions apart.
+// Identifiers of processes and sessions.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace troupe {
 /// Returns 64 bits from the system's source of randomness; never 0.
 uint64_t random_id();
 
-/// Names a process among those of one task: of two, the one that has begun later has the greater
-/// number, as far as their machines' clocks agree. Never 0.
+/// Returns a number that identifies a process among the successive processes of one task. A later
+/// process has a greater number, as far as their machines' clocks agree. Never 0.
 uint64_t new_incarnation(std::chrono::system_clock::time_point now);
 
-/// For simulations, whose ids must be the same in each run of a seed. Not while another thread may
-/// draw one.
+/// Sets the source of random_id() for simulations, which need the same ids in each run of a seed.
+/// No other thread may call random_id() at the same time.
 void draw_random_ids_from(std::function<uint64_t()> source);
 
 } // namespace troupe

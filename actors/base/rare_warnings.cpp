@@ -14,23 +14,23 @@ at_most_one_in_a_second(std::function<void(const std::string&)> to) {
   struct shared {
     std::mutex mutex;
     std::chrono::steady_clock::time_point next{};
-    size_t unsaid = 0;
+    size_t dropped = 0;
   };
   if (!to)
     return nullptr;
   return [to = std::move(to), state = std::make_shared<shared>()](const std::string& text) {
-    size_t unsaid = 0;
+    size_t dropped = 0;
     {
       std::lock_guard guard{state->mutex};
       auto now = std::chrono::steady_clock::now();
       if (now < state->next) {
-        ++state->unsaid;
+        ++state->dropped;
         return;
       }
       state->next = now + std::chrono::seconds{1};
-      unsaid = std::exchange(state->unsaid, 0);
+      dropped = std::exchange(state->dropped, 0);
     }
-    to(unsaid ? concat(text, " (", unsaid, " more like it were not told)") : text);
+    to(dropped ? concat(text, " (", dropped, " similar warnings were dropped)") : text);
   };
 }
 

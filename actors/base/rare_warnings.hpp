@@ -1,12 +1,12 @@
-// Warnings that strangers could cause as often as they like.
+// Limits the rate of warnings that a stranger can cause at will.
 #pragma once
 #include <functional>
 #include <string>
 
 namespace troupe {
 
-/// Passes on at most one text in a second; the next one says how many were left out. Any thread may
-/// call what is returned; nothing where `to` is nothing.
+/// Returns a function that passes at most one text per second to `to`. The next text says how many
+/// were left out. Any thread may call it. Returns an empty function if `to` is empty.
 std::function<void(const std::string&)>
 at_most_one_in_a_second(std::function<void(const std::string&)> to);
 

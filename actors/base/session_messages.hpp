@@ -1,4 +1,4 @@
-// What a session actor understands. Master and workers share some of it.
+// The messages that a session actor handles. Master and workers handle some of them, too.
 #pragma once
 #include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/known_peer.hpp"
@@ -28,8 +28,8 @@ namespace troupe {
 class prepared_step; // actors/session/client.hpp
 struct step_graph;   // runtime/passes/extract.hpp
 
-/// What goes into a step and comes out of it, in the signature's order. Knows nothing of the graph,
-/// which may be gone while the step runs.
+/// The inputs and outputs of a step, in the signature's order. Does not refer to the graph, which
+/// may be destroyed while the step runs.
 struct TROUPE_API step_interface {
   struct fed {
     std::string description; ///< of the node, for errors
@@ -38,40 +38,40 @@ struct TROUPE_API step_interface {
   };
 
   static step_interface of(const step_signature& signature);
-  /// Says whether these values may be fed: as many, of these types and shapes.
+  /// Checks that these values may be fed: their number, types and shapes.
   status check(std::span<const tensor> feeds) const;
 
   std::vector<fed> feeds;
   size_t fetches = 0;
-  uint64_t graph = 0; ///< graph::id() of what it was prepared from
+  uint64_t graph = 0; ///< graph::id() of the graph that the step was prepared from
 };
 
-/// Client -> session -> master: compile a kind of step. Answered by std::shared_ptr<prepared_step>,
-/// or an error that from_caf() (actors/base/errors.hpp) reads. Let go of it before its actor system
-/// ends.
+/// Client -> session -> master: prepare a step. Answered by std::shared_ptr<prepared_step>, or an
+/// error that from_caf() (actors/base/errors.hpp) reads. Release the prepared step before its actor
+/// system ends.
 struct TROUPE_API prepare_request {
-  std::shared_ptr<step_graph> of; ///< a copy of what the step needs, for the master alone
-  step_interface outside;         ///< of the step
+  std::shared_ptr<step_graph> of; ///< a copy of the step's part of the graph, for the master alone
+  step_interface outside;         ///< inputs and outputs of the step
   step_clock::time_point deadline;
   bool low_priority = false;
-  /// The last of the session's losses (restore_hooks::lose) that whoever asks has seen to; of later
-  /// ones it waits to be told.
+  /// The number of the last state loss (restore_hooks::lose) that the caller has handled. The
+  /// request fails while there are later ones, until these are handled.
   uint64_t knows = 0;
-  /// What somebody else has measured of its nodes, and means no other graph's.
+  /// Node times that were measured elsewhere, for this graph only.
   std::vector<node_time> costs = {};
-  /// It is asked for again where it fails because of a task: its error may never be read.
+  /// The caller prepares again after an error of a task, and may never report this error.
   bool retried = false;
-  /// Asked to stop, it is answered with `cancelled` soon.
+  /// When it is requested to stop, the answer is `cancelled`, soon.
   std::stop_token stop = {};
 
-  /// Copies that part of the graph, on the caller's thread: a master that answers too late, and the
-  /// step, read nothing of the caller's. Fails as extract() does.
+  /// Copies that part of the graph, on the caller's thread. Neither a late master nor the step
+  /// reads the caller's graph. Fails as extract() does.
   static result<prepare_request> make(const graph& of, const step_signature& signature,
                                       step_clock::time_point deadline);
 };
 
-/// Client -> session -> master: say where the nodes of a step would run, and why. Answered by
-/// placement_report, or an error.
+/// Client -> session -> master: explain on which devices the nodes of a step would run, and why.
+/// Answered by placement_report, or an error.
 struct explain_request {
   prepare_request what;
 };
@@ -83,17 +83,19 @@ struct step_request {
   step_clock::time_point deadline;
   profile_options watch = {};
   uint64_t knows = 0; ///< as in prepare_request
-  /// Not 0: the number of what it is part of, which restores or initialises: tasks that wait to be
-  /// filled run it.
+  /// Not 0: the number of the initialization that this step belongs to. Tasks that wait to be
+  /// initialized run the step.
   uint64_t fill = 0;
   bool retried = false;      ///< as in prepare_request
-  std::stop_token stop = {}; ///< asked to, it ends with `cancelled`, as soon as its tasks can
+  std::stop_token stop = {}; ///< requested: the step ends with `cancelled`, once its tasks can
 };
 
-/// Client -> session -> master -> those workers that the steps of this number have filled, or
-/// exchanges: they serve all from now on; where it is not `done`, the next may fill them. A task
-/// that another of the session's numbers fills as well is told when the last of them ends. Answered
-/// by status.
+/// Client -> session -> master -> the workers or exchanges of the tasks that initialization `fill`
+/// ran steps on. Answered by status.
+/// - `done`: the tasks are initialized, and serve all sessions from now on.
+/// - not `done`: another session may initialize the tasks.
+/// A task that takes part in several initializations of the session is notified when the last of
+/// them ends.
 struct end_fill {
   bool done = false;
   uint64_t fill = 0;
@@ -103,9 +105,9 @@ struct step_outcome {
   status outcome;
   std::vector<tensor> fetches;     ///< in the signature's order
   step_statistics statistics = {}; ///< where the request asked for times, also when the step failed
-  /// Tasks on which it uses state, where their incarnations may be others than its last run told.
+  /// Tasks whose state the step uses, if their incarnations may differ from the last run's.
   std::vector<known_peer> held = {};
-  std::vector<task_fill> fills = {}; ///< what tasks that wait to be filled have said
+  std::vector<task_fill> fills = {}; ///< the answers of tasks that wait to be initialized
 };
 
 /// Client -> session -> master -> workers: forget a container's variables. Answered by status.
@@ -119,32 +121,35 @@ struct list_state {
   std::string task; ///< "/job:ps/task:0"; empty: all tasks
 };
 
-/// Client -> session -> master: the same, as far as tasks can be asked. Answered by state_survey.
+/// Client -> session -> master: list the named state of the tasks that can be reached. Answered by
+/// state_survey.
 struct survey_state {
   std::string task;
   step_clock::time_point deadline = step_clock::time_point::max();
 };
 
-/// Client -> session -> master -> workers: where stateful kernels of the session stand, and where
-/// they shall stand, if that is given. Answered by std::vector<task_positions>, of tasks that can
-/// be reached; by a worker with task_positions; or by an error.
+/// Client -> session -> master -> workers: return the positions of the session's stateful kernels;
+/// first set them to `go_on_from` if that is not empty. The master answers with
+/// std::vector<task_positions>, of the tasks that can be reached, a worker with task_positions; or
+/// an error.
 struct ask_positions {
   kernel_positions go_on_from = {};
-  uint64_t session = 0;                ///< the master says which
-  std::vector<std::string> tasks = {}; ///< that the master asks; none: all
+  uint64_t session = 0;                ///< set by the master
+  std::vector<std::string> tasks = {}; ///< to ask; empty: all
 };
 
-/// Anybody -> session, worker or exchange: list your devices. Answered by std::vector<device_info>.
+/// Any actor -> session, worker or exchange: list your devices. Answered by
+/// std::vector<device_info>.
 using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
 
-/// Client -> session -> master: list the devices of all tasks, as far as these can be asked.
-/// Answered by device_survey.
+/// Client -> session -> master: list the devices of the tasks that can be reached. Answered by
+/// device_survey.
 struct survey_devices {
   step_clock::time_point deadline = step_clock::time_point::max();
 };
 
-/// Client -> session -> master: which devices steps may name now, as far as is known without asking
-/// their tasks. Answered by std::vector<device_info>, with names and kinds alone.
+/// Client -> session -> master: list the devices that steps may name now, without asking any task.
+/// Answered by std::vector<device_info>, with names and kinds only.
 using known_devices_atom = caf::atom_constant<caf::atom("known")>;
 
 } // namespace troupe

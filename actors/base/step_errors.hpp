@@ -1,12 +1,12 @@
-// Errors of steps that end before they have run, as several actors report them.
+// Errors of steps that end before they have run.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
 namespace troupe {
 
-/// The error of a run whose stop token was asked.
+/// The error of a run whose stop token was requested to stop.
 inline status stopped_by_caller() {
-  return failure(error_kind::cancelled, "the run was stopped, as its caller wanted");
+  return failure(error_kind::cancelled, "the caller stopped the run");
 }
 
 /// The error of a run whose deadline had passed before it began.

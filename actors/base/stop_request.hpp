@@ -1,4 +1,4 @@
-// How an actor learns that whoever asked it for something wants that stopped (run_options::stop).
+// Tells an actor that the stop token of a request (run_options::stop) was requested to stop.
 #pragma once
 #include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>
@@ -15,9 +15,9 @@ namespace troupe {
 
 class stop_request;
 
-/// Whoever wants a run stopped -> the actor that runs it. No answer; the actor calls act().
+/// Requester's thread -> the actor that runs the request. No answer; the actor calls act().
 struct stop_wanted {
-  std::weak_ptr<stop_request> what;
+  std::weak_ptr<stop_request> request;
   void act() const;
 };
 
@@ -27,20 +27,19 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::stop_wanted)
 
 namespace troupe {
 
-/// While it lives, `act` is called once on the actor's thread, in a turn after the one in which the
-/// token was asked to stop. What `act` keeps may keep this: it is to be let go of when the run
-/// ends.
+/// While it lives, `act` is called once on the actor's thread, in a message after the one in which
+/// the token was requested to stop. `act` may own this object, so release it when the run ends.
 class stop_request {
 public:
-  /// Nothing where the token can never be asked.
+  /// Returns null if the token can never be requested to stop.
   template <class Self>
   static std::shared_ptr<stop_request> watch(Self* self, const std::stop_token& token,
                                              std::function<void()> act) {
     if (!token.stop_possible())
       return nullptr;
-    auto made = std::make_shared<stop_request>(std::move(act));
-    made->asked_.emplace(token, tell{self->address(), made});
-    return made;
+    auto request = std::make_shared<stop_request>(std::move(act));
+    request->callback_.emplace(token, notify{self->address(), request});
+    return request;
   }
   explicit stop_request(std::function<void()> act) : act_(std::move(act)) {}
   stop_request(const stop_request&) = delete;
@@ -48,23 +47,23 @@ public:
 
 private:
   friend struct stop_wanted;
-  // On whatever thread asks: it may be another actor's, or the caller's.
-  struct tell {
-    caf::actor_addr whom;
-    std::weak_ptr<stop_request> what;
+  // Runs on the thread that requests the stop: another actor's, or the caller's.
+  struct notify {
+    caf::actor_addr receiver;
+    std::weak_ptr<stop_request> request;
     void operator()() const {
-      if (auto to = caf::actor_cast<caf::actor>(whom))
-        caf::anon_send(to, stop_wanted{what});
+      if (auto to = caf::actor_cast<caf::actor>(receiver))
+        caf::anon_send(to, stop_wanted{request});
     }
   };
 
   std::function<void()> act_;
-  std::optional<std::stop_callback<tell>> asked_;
+  std::optional<std::stop_callback<notify>> callback_;
 };
 
 inline void stop_wanted::act() const {
-  if (auto one = what.lock())
-    if (auto act = std::exchange(one->act_, nullptr))
+  if (auto held = request.lock())
+    if (auto act = std::exchange(held->act_, nullptr))
       act();
 }
 

@@ -15,23 +15,23 @@ using on_failure_ptr = std::shared_ptr<std::function<void(const status&)>>;
 
 caf::behavior supervisor_behavior(caf::event_based_actor* self,
                                   const std::map<std::string, caf::actor>& watched,
-                                  const on_failure_ptr& tell) {
+                                  const on_failure_ptr& on_failure) {
   std::map<caf::actor_addr, std::string> names;
-  for (const auto& [name, one] : watched) {
-    self->monitor(one);
-    names[one.address()] = name;
+  for (const auto& [name, actor] : watched) {
+    self->monitor(actor);
+    names[actor.address()] = name;
   }
   self->set_default_handler(caf::drop);
-  self->set_down_handler([=](const caf::down_msg& what) {
-    if (what.reason == caf::exit_reason::user_shutdown)
+  self->set_down_handler([=](const caf::down_msg& down) {
+    if (down.reason == caf::exit_reason::user_shutdown)
       return;
-    auto why = from_caf(what.reason);
-    if (auto call = std::exchange(*tell, nullptr))
-      call(failure(error_kind::internal, names.at(what.source),
-                   " has ended: ", why.ok() ? "for no reason" : why.message()));
+    auto why = from_caf(down.reason);
+    if (auto call = std::exchange(*on_failure, nullptr))
+      call(failure(error_kind::internal, names.at(down.source),
+                   " has ended: ", why.ok() ? "without an error" : why.message()));
     self->quit();
   });
-  // It lives as long as its owner holds it.
+  // This behavior keeps the supervisor alive while its owner holds a handle.
   return {[](const status&) {}};
 }
 

@@ -1,4 +1,4 @@
-// Watches the actors that a task cannot do without.
+// Watches the actors that a task needs.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -10,9 +10,9 @@
 
 namespace troupe {
 
-/// Spawns a supervisor, which tells once when one of the actors ends otherwise than by an exit
-/// message of `user_shutdown`: by an exception, for example. A task without its worker would keep
-/// its port and answer nothing.
+/// Spawns an actor that calls `on_failure`, once, when one of the watched actors ends other than by
+/// an exit message of `user_shutdown`: by an exception, for example. Without this, a task that has
+/// lost its worker would keep its port and answer nothing.
 caf::actor
 spawn_supervisor(caf::actor_system& system,
                  const std::map<std::string, caf::actor>& watched, ///< by name, for errors

@@ -16,7 +16,7 @@ namespace troupe {
 
 system_config::system_config(size_t threads, bool networked) {
   threads = count_threads(threads);
-  // Stealing leaves fan-outs serial for up to 10 ms and burns idle CPU; sharing does neither.
+  // Work stealing runs fan-outs serially for up to 10 ms and burns idle CPU; sharing does neither.
   set("scheduler.policy", caf::atom("sharing"));
   set("scheduler.max-threads", threads);
   set("scheduler.max-throughput", size_t{30});
@@ -42,19 +42,19 @@ bool run_on_a_thread(caf::actor_system& system, std::function<void()> act) {
   try {
     std::thread{[&system, act = std::move(act)]() mutable {
       act();
-      act = nullptr; // it may hold actors
+      act = nullptr; // it may own actors
       system.dec_detached_threads();
     }}.detach();
     return true;
-  } catch (const std::exception&) { // or memory is short
+  } catch (const std::exception&) { // no thread, or no memory
     system.dec_detached_threads();
     return false;
   }
 }
 
-caf::error exception_as_error(std::exception_ptr& what) {
+caf::error exception_as_error(std::exception_ptr& thrown) {
   try {
-    std::rethrow_exception(what);
+    std::rethrow_exception(thrown);
   } catch (...) {
     return to_caf(explain_exception("handling a message"));
   }
@@ -62,7 +62,7 @@ caf::error exception_as_error(std::exception_ptr& what) {
 
 void end_with_exceptions(caf::scheduled_actor* self) {
   self->set_exception_handler(
-      [](std::exception_ptr& what) -> caf::error { return exception_as_error(what); });
+      [](std::exception_ptr& thrown) -> caf::error { return exception_as_error(thrown); });
 }
 
 std::function<std::chrono::steady_clock::time_point()> clock_of(caf::actor_system& system) {

@@ -1,4 +1,4 @@
-// A step that no thread of this process waits for: another process, or an actor, asked for it.
+// Runs a step that no thread of this process waits for: another process, or an actor, requested it.
 #pragma once
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/execution/step_table.hpp"
@@ -7,18 +7,18 @@
 
 namespace troupe {
 
-/// Called once, on whatever thread ended the step.
+/// Called once, on the thread that ended the step.
 using step_end = std::function<void(step_result)>;
 
-/// Starts the step on the given unit. `self` names the task in errors. Kernels leave off at
-/// `kernels_until`; the step's deadline is by the clock of the actor system.
+/// Starts the step on the given unit. `self` names the task in errors. Kernels stop at
+/// `kernels_until`. The deadline of the step is by the clock of the actor system.
 void begin_in_background(const std::shared_ptr<task_program>& program,
-                         const std::shared_ptr<step_table>& steps, run_request& what,
+                         const std::shared_ptr<step_table>& steps, run_request& request,
                          const std::string& self, step_end on_end, caf::execution_unit* unit,
                          stop_signal::clock::time_point kernels_until);
 
-/// Kernels read the steady clock, also where an actor system lives in a time of its own, as in
-/// tests.
+/// Converts a deadline to the steady clock, which kernels read even if the actor system has a
+/// virtual clock, as in tests.
 stop_signal::clock::time_point by_steady_clock(step_clock::time_point deadline,
                                                step_clock::time_point now);
 

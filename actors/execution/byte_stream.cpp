@@ -11,13 +11,14 @@
 namespace troupe {
 namespace {
 
-// Who goes on sending must not hold the thread; what it is told may then be lost on its way.
+// A peer that keeps sending must not occupy the thread, so input is discarded only up to this
+// limit. Beyond it, the peer may lose the last message, because the connection is reset.
 constexpr size_t most_dropped = 128 * 1024;
 
 class socket_stream final : public byte_stream {
 public:
   explicit socket_stream(int socket) : socket_(socket) {
-    int yes = 1; // messages are gathered before, and are not to wait for more in the system
+    int yes = 1; // messages are gathered before, so the system need not delay them
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   }
   socket_stream(const socket_stream&) = delete;
@@ -38,56 +39,56 @@ public:
   void end_writing() override { ::shutdown(socket_, SHUT_WR); }
   void end() override { ::shutdown(socket_, SHUT_RDWR); }
   void drop_input() override {
-    char rest[4096];
-    ssize_t came = 1;
-    for (size_t total = 0; came > 0 && total < most_dropped; total += sizeof rest)
-      came = ::recv(socket_, rest, sizeof rest, MSG_DONTWAIT);
+    char discarded[4096];
+    ssize_t received = 1;
+    for (size_t total = 0; received > 0 && total < most_dropped; total += sizeof discarded)
+      received = ::recv(socket_, discarded, sizeof discarded, MSG_DONTWAIT);
   }
 
 private:
   const int socket_;
 };
 
-// Gives some bytes again that were read.
+// Returns bytes that were read before, and then reads on.
 class replayed_stream final : public byte_stream {
 public:
-  replayed_stream(std::vector<std::byte> first, std::unique_ptr<byte_stream> rest)
-      : first_(std::move(first)), under_(std::move(rest)) {}
+  replayed_stream(std::vector<std::byte> first, std::unique_ptr<byte_stream> next)
+      : first_(std::move(first)), next_(std::move(next)) {}
 
-  int id() const noexcept override { return under_->id(); }
+  int id() const noexcept override { return next_->id(); }
   ssize_t read(std::span<const iovec> places) override {
-    if (given_ == first_.size())
-      return under_->read(places);
-    auto before = given_;
+    if (position_ == first_.size())
+      return next_->read(places);
+    auto before = position_;
     for (const auto& place : places) {
-      auto part = std::min(place.iov_len, first_.size() - given_);
-      std::copy_n(first_.data() + given_, part, static_cast<std::byte*>(place.iov_base));
-      given_ += part;
+      auto size = std::min(place.iov_len, first_.size() - position_);
+      std::copy_n(first_.data() + position_, size, static_cast<std::byte*>(place.iov_base));
+      position_ += size;
     }
-    auto came = static_cast<ssize_t>(given_ - before);
-    if (given_ == first_.size()) {
+    auto received = static_cast<ssize_t>(position_ - before);
+    if (position_ == first_.size()) {
       first_ = {};
-      given_ = 0;
+      position_ = 0;
     }
-    return came;
+    return received;
   }
-  ssize_t write(std::span<const iovec> pieces) override { return under_->write(pieces); }
-  void end_writing() override { under_->end_writing(); }
-  void end() override { under_->end(); }
-  void drop_input() override { under_->drop_input(); }
-  int socket() const noexcept override { return under_->socket(); }
+  ssize_t write(std::span<const iovec> pieces) override { return next_->write(pieces); }
+  void end_writing() override { next_->end_writing(); }
+  void end() override { next_->end(); }
+  void drop_input() override { next_->drop_input(); }
+  int socket() const noexcept override { return next_->socket(); }
   bool holds_input() const noexcept override {
-    return given_ < first_.size() || under_->holds_input();
+    return position_ < first_.size() || next_->holds_input();
   }
-  bool holds_output() const noexcept override { return under_->holds_output(); }
-  status why_failed(int error) const override { return under_->why_failed(error); }
-  const std::vector<certificate_name>* names() const noexcept override { return under_->names(); }
+  bool holds_output() const noexcept override { return next_->holds_output(); }
+  status why_failed(int error) const override { return next_->why_failed(error); }
+  const std::vector<certificate_name>* names() const noexcept override { return next_->names(); }
 
 private:
-  // The reading thread's own:
+  // Of the reading thread:
   std::vector<std::byte> first_;
-  size_t given_ = 0;
-  const std::unique_ptr<byte_stream> under_;
+  size_t position_ = 0;
+  const std::unique_ptr<byte_stream> next_;
 };
 
 } // namespace
@@ -101,8 +102,8 @@ std::unique_ptr<byte_stream> make_socket_stream(int socket) {
 }
 
 std::unique_ptr<byte_stream> make_replayed_stream(std::vector<std::byte> first,
-                                                  std::unique_ptr<byte_stream> rest) {
-  return std::make_unique<replayed_stream>(std::move(first), std::move(rest));
+                                                  std::unique_ptr<byte_stream> next) {
+  return std::make_unique<replayed_stream>(std::move(first), std::move(next));
 }
 
 } // namespace troupe

@@ -1,5 +1,4 @@
-// What carries the bytes of an exchange: a socket, TLS over one, or what stands for one in a
-// simulation.
+// The byte stream below an exchange: a socket, TLS over a socket, or a simulated connection.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -14,34 +13,34 @@ namespace troupe {
 
 struct certificate_name; // serialization/tls/certificate_name.hpp
 
-/// Functions return what the system's do for a socket that does not block: -1 and errno, EAGAIN
-/// where there is nothing to be done now.
+/// Functions return what those of a non-blocking socket return: -1 and errno, with EAGAIN where the
+/// call would block.
 class byte_stream {
 public:
-  virtual ~byte_stream() = default;    ///< closes it
-  virtual int id() const noexcept = 0; ///< of a socket its descriptor; names it for its loop
+  virtual ~byte_stream() = default;    ///< closes the stream
+  virtual int id() const noexcept = 0; ///< the descriptor of a socket; identifies it in its loop
   virtual ssize_t read(std::span<const iovec> places) = 0;
   virtual ssize_t write(std::span<const iovec> pieces) = 0;
-  virtual void end_writing() = 0; ///< the peer reads what was written, and the end
-  virtual void end() = 0;         ///< both directions: the next read finds the end
-  virtual void drop_input() = 0;  ///< what was not read, or a bounded part of it
-  virtual int socket() const noexcept { return -1; } ///< where it is one
+  virtual void end_writing() = 0; ///< the peer reads what was written, and then end of file
+  virtual void end() = 0;         ///< both directions: the next read returns end of file
+  virtual void drop_input() = 0;  ///< discards unread input, or a bounded part of it
+  virtual int socket() const noexcept { return -1; } ///< the descriptor, or -1
 
-  /// Says whether read() has something to give that its socket does not tell of any more. On the
-  /// thread that reads.
+  /// Returns whether read() has buffered input, for which the socket does not become readable.
+  /// Called on the reading thread.
   virtual bool holds_input() const noexcept { return false; }
-  /// Says whether bytes that write() took have not left; it goes on with them, also without more.
-  /// Any thread may ask.
+  /// Returns whether bytes that write() accepted have not been sent. The stream sends them without
+  /// a further call. Any thread may call.
   virtual bool holds_output() const noexcept { return false; }
-  /// What a failed read or write means, in words, behind which the peer's name goes.
+  /// Describes a failed read or write, in words that the peer's name follows.
   virtual status why_failed(int error) const;
-  /// Whom the peer has proven to be; nothing where it has proven nothing.
+  /// Returns the names that the peer has proven; null if it has proven none.
   virtual const std::vector<certificate_name>* names() const noexcept { return nullptr; }
 };
 
 std::unique_ptr<byte_stream> make_socket_stream(int socket);
-/// Gives these bytes, and then what the other gives.
+/// Returns a stream that gives the bytes of `first`, and then those of `next`.
 std::unique_ptr<byte_stream> make_replayed_stream(std::vector<std::byte> first,
-                                                  std::unique_ptr<byte_stream> rest);
+                                                  std::unique_ptr<byte_stream> next);
 
 } // namespace troupe

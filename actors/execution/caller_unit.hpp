@@ -11,8 +11,8 @@
 
 namespace troupe {
 
-/// Lives on the stack of the thread that drives. Keeps what becomes ready for itself; hands on what
-/// it cannot hold.
+/// Lives on the stack of the waiting thread. Keeps the regions that become ready, and passes on
+/// those that do not fit.
 class caller_unit final : public caf::execution_unit {
 public:
   explicit caller_unit(caf::actor_system& system) : caf::execution_unit(&system) {}
@@ -21,22 +21,22 @@ public:
     if (size_ < ready_.size())
       ready_[size_++] = ready;
     else
-      hand_on(system(), ready);
+      schedule_elsewhere(system(), ready);
   }
 
-  /// Runs until nothing is ready here, light regions first: they may make others ready, as the
-  /// counter of a loop does its next turn. Of several heavy ones, others get all but one. Looks at
-  /// the step's deadline now and then: nobody else does while this thread works.
+  /// Runs regions until none is ready here. Light regions run first, because they may make others
+  /// ready, as the counter of a loop does for its next iteration. Of several heavy regions, all but
+  /// one are passed on. Checks the step's deadline at intervals: no other thread does so meanwhile.
   void drain(stop_signal& stop) {
     for (unsigned regions = 1; size_ > 0; ++regions) {
-      if (regions % regions_per_look == 0)
-        stop.due(); // raises it
+      if (regions % regions_per_check == 0)
+        stop.due(); // sets the signal
       auto* next = take();
       switch (next->resume(this, max_messages)) {
         case caf::resumable::resume_later: exec_later(next); break;
         case caf::resumable::done:
         case caf::resumable::awaiting_message:
-          next->intrusive_ptr_release_impl(); // becoming ready had taken a reference
+          next->intrusive_ptr_release_impl(); // a ready region holds a reference
           break;
         case caf::resumable::shutdown_execution_unit: break;
       }
@@ -44,28 +44,28 @@ public:
   }
 
 private:
-  static bool light(caf::resumable* what) {
-    auto* region = dynamic_cast<region_actor*>(what);
+  static bool is_light(caf::resumable* ready) {
+    auto* region = dynamic_cast<region_actor*>(ready);
     return region && !region->heavy();
   }
 
   caf::resumable* take() {
-    if (size_ == 1) // as in most steps
+    if (size_ == 1) // the usual case
       return ready_[--size_];
     auto end = ready_.begin() + size_;
-    auto heavy = std::partition(ready_.begin(), end, light);
+    auto heavy = std::partition(ready_.begin(), end, is_light);
     if (heavy != end) {
-      std::for_each(heavy + 1, end, [this](auto* one) { hand_on(system(), one); });
+      std::for_each(heavy + 1, end, [this](auto* region) { schedule_elsewhere(system(), region); });
       end = heavy + 1;
     }
     size_ = static_cast<size_t>(end - ready_.begin()) - 1;
     if (heavy != ready_.begin())
-      std::iter_swap(heavy - 1, end - 1); // a light one goes first
+      std::iter_swap(heavy - 1, end - 1); // a light region runs first
     return ready_[size_];
   }
 
   static constexpr size_t max_messages = 30;
-  static constexpr unsigned regions_per_look = 32;
+  static constexpr unsigned regions_per_check = 32;
   std::array<caf::resumable*, 64> ready_;
   size_t size_ = 0;
 };

@@ -15,104 +15,104 @@ status overdue(uint64_t step) {
 
 void conductor_actor::begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
                             stop_signal::clock::time_point deadline, bool parts_elsewhere) {
-  const auto& program = of_.program();
+  const auto& program = instance_.program();
   observer_ = &observer;
   parts_elsewhere_ = parts_elsewhere;
   holds_ = false;
   stop_.arm(deadline);
   error_ = {};
-  blamed_.store(false, std::memory_order_relaxed);
+  has_error_.store(false, std::memory_order_relaxed);
   fetches_.clear();
   fetches_.resize(program.fetches());
   step_.store(step, std::memory_order_relaxed);
   auto generation = (state_.load(std::memory_order_relaxed) + one_generation) & generations;
-  // Active is whoever starts the step.
+  // The thread that starts the step is active.
   auto missing = program.regions() + program.accelerators().size();
   state_.store(generation + missing * one_missing + one_active, std::memory_order_release);
-  of_.begin_step(step);
+  instance_.begin_step(step);
   for (uint32_t p = 0; p < program.programs().size(); ++p)
-    deliver(of_.region(p, 0), token{}, unit);
+    deliver(instance_.region(p, 0), token{}, unit);
   leave(false, unit);
 }
 
 bool conductor_actor::enter() {
-  auto now = state_.load(std::memory_order_acquire);
+  auto state = state_.load(std::memory_order_acquire);
   do {
-    if (now & (ended | failed))
+    if (state & (ended | failed))
       return false;
-  } while (!state_.compare_exchange_weak(now, now + one_active, std::memory_order_acq_rel));
+  } while (!state_.compare_exchange_weak(state, state + one_active, std::memory_order_acq_rel));
   return true;
 }
 
-// Whoever is active may leave; the last one ends the step, unless regions are to come.
-void conductor_actor::leave(bool counts, caf::execution_unit* unit) {
-  auto now = state_.load(std::memory_order_acquire);
+// Ends the activity of one party. The last one ends the step, unless regions are still to run.
+void conductor_actor::leave(bool region_done, caf::execution_unit* unit) {
+  auto state = state_.load(std::memory_order_acquire);
   uint64_t next = 0;
   do {
-    next = now - one_active - (counts ? one_missing : 0);
-    // Not before everybody has left: whoever comes late would leave the instance's next step
-    // instead.
+    next = state - one_active - (region_done ? one_missing : 0);
+    // The step ends only when all parties have left: a late one would otherwise leave the
+    // instance's next step.
     if ((next & actives) == 0 && ((next & missings) == 0 || next & failed))
       next |= ended;
-  } while (!state_.compare_exchange_weak(now, next, std::memory_order_acq_rel));
+  } while (!state_.compare_exchange_weak(state, next, std::memory_order_acq_rel));
   if (next & ended)
     end(next & failed, unit);
-  // Else the step may be over by now, and this instance anybody's.
+  // Otherwise the step may have ended by now, and this instance may serve another.
 }
 
 // Called while active, so that the step cannot end meanwhile.
 void conductor_actor::fail(status why) {
-  if (blamed_.exchange(true, std::memory_order_acq_rel))
+  if (has_error_.exchange(true, std::memory_order_acq_rel))
     return;
   auto kind = why.kind();
-  auto& root = of_.root();
-  if (&root != &of_ && wants_flight_report(why)) // the step says what it waits for, here as well
-    root.conductor().abort(step(), of_.in_nest(why), nullptr);
+  auto& root = instance_.root();
+  if (&root != &instance_ && wants_flight_report(why)) // the root step reports the waits
+    root.conductor().abort(step(), instance_.in_nest(why), nullptr);
   error_ = stop_.late() ? overdue(step()) : std::move(why);
-  if (&root == &of_ && wants_flight_report(error_)) {   // whoever noticed it
-    state_.fetch_or(failed, std::memory_order_acq_rel); // no turn begins while others are looked at
-    error_ = status{error_.kind(), error_.message() + flight_report(of_, step())};
+  if (&root == &instance_ && wants_flight_report(error_)) { // on the thread that noticed it
+    state_.fetch_or(failed, std::memory_order_acq_rel);     // no iteration begins during the report
+    error_ = status{error_.kind(), error_.message() + flight_report(instance_, step())};
   }
   stop_.raise();
   state_.fetch_or(failed, std::memory_order_acq_rel);
-  of_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
-  tell_responders(step_ended::how::fails);
-  if (auto* within = of_.frames())
-    within->abort_all(nullptr);
+  instance_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
+  notify_responders(step_ended::how::fails);
+  if (auto* frames = instance_.frames())
+    frames->abort_all(nullptr);
 }
 
-void conductor_actor::tell_responders(step_ended::how outcome) {
-  if (of_.program().runs_within_steps())
-    return; // the step around it does
-  const auto& all = of_.program().responders();
-  if (!all.empty() && !error_.ok())
-    of_.program().recorder().note(flight_event::queues_asked, step());
-  for (auto* one : all)
-    deliver(*one, step_ended{of_.step(), outcome, &holds_}, nullptr);
+void conductor_actor::notify_responders(step_ended::how outcome) {
+  if (instance_.program().runs_within_steps())
+    return; // the root step does
+  const auto& responders = instance_.program().responders();
+  if (!responders.empty() && !error_.ok())
+    instance_.program().recorder().note(flight_event::queues_asked, step());
+  for (auto* receiver : responders)
+    deliver(*receiver, step_ended{instance_.step(), outcome, &holds_}, nullptr);
 }
 
-void conductor_actor::end(bool badly, caf::execution_unit* unit) {
-  if (badly) {
-    if (error_.kind() == error_kind::resource_exhausted) // now that nothing runs
-      error_ = std::move(error_).followed_by(of_.describe_largest_tensors());
-    // What it was given goes back now that nothing of it runs.
-    tell_responders(step_ended::how::failed);
-    // What its kernels have to say is no other step's fault.
-    for (auto* one : of_.program().accelerators())
-      one->when_done([](const status&) {});
-  } else if (of_.program().takes_things()) {
-    tell_responders(parts_elsewhere_ ? step_ended::how::well_here : step_ended::how::well);
+void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
+  if (has_failed) {
+    if (error_.kind() == error_kind::resource_exhausted) // here, because nothing runs now
+      error_ = std::move(error_).followed_by(instance_.describe_largest_tensors());
+    // The responders take back the elements that the step took, now that nothing of it runs.
+    notify_responders(step_ended::how::failed);
+    // Errors of its kernels that the devices have not reported yet must not reach another step.
+    for (auto* device : instance_.program().accelerators())
+      device->when_done([](const status&) {});
+  } else if (instance_.program().has_revocable_inputs()) {
+    notify_responders(parts_elsewhere_ ? step_ended::how::well_here : step_ended::how::well);
   }
   std::exchange(observer_, nullptr)->step_ended(unit);
 }
 
-// For that step only, and as long as it has not ended.
+// Enters that step only, as long as it has not ended.
 bool conductor_actor::enter(uint64_t step) {
-  auto now = state_.load(std::memory_order_acquire);
+  auto state = state_.load(std::memory_order_acquire);
   do {
-    if (now & ended || step_.load(std::memory_order_relaxed) != step)
+    if (state & ended || step_.load(std::memory_order_relaxed) != step)
       return false;
-  } while (!state_.compare_exchange_weak(now, now + one_active, std::memory_order_acq_rel));
+  } while (!state_.compare_exchange_weak(state, state + one_active, std::memory_order_acq_rel));
   return true;
 }
 
@@ -124,20 +124,20 @@ bool conductor_actor::abort(uint64_t step, status why, caf::execution_unit* unit
   return true;
 }
 
-// Called while active. When all regions have run, all is launched.
+// Called while active. When all regions have run, all kernels are launched.
 void conductor_actor::region_ran() {
   auto before = state_.fetch_sub(one_missing, std::memory_order_acq_rel);
   auto left = ((before & missings) - one_missing) / one_missing;
-  if (left == of_.program().accelerators().size() && !(before & failed))
+  if (left == instance_.program().accelerators().size() && !(before & failed))
     await_accelerators();
 }
 
-// A step that fails meanwhile does not wait for what was launched: memory goes back in the order of
-// launches.
+// A step that fails meanwhile does not wait for launched kernels: memory is released in the order
+// of launches.
 void conductor_actor::await_accelerators() {
-  for (auto* one : of_.program().accelerators())
-    one->when_done([keep = of_.shared_from_this(), id = step()](status outcome) {
-      auto& conductor = keep->conductor();
+  for (auto* device : instance_.program().accelerators())
+    device->when_done([kept = instance_.shared_from_this(), id = step()](status outcome) {
+      auto& conductor = kept->conductor();
       if (!conductor.enter(id))
         return;
       if (!outcome)
@@ -147,15 +147,15 @@ void conductor_actor::await_accelerators() {
 }
 
 bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
-  if (auto* one = content_if<fetched>(message)) {
-    if (!observer_->fetched(one->index, one->value, unit) && one->index < fetches_.size())
-      fetches_[one->index] = std::move(one->value); // each index has one sender
+  if (auto* result = content_if<fetched>(message)) {
+    if (!observer_->fetched(result->index, result->value, unit) && result->index < fetches_.size())
+      fetches_[result->index] = std::move(result->value); // each index has one sender
     return true;
   }
   if (auto* done = content_if<region_ended>(message)) {
     if (!done->outcome)
       fail(std::move(done->outcome));
-    if (of_.program().accelerators().empty()) {
+    if (instance_.program().accelerators().empty()) {
       leave(true, unit);
     } else {
       region_ran();

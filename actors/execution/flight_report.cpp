@@ -13,14 +13,15 @@ constexpr size_t max_waits = 16, max_events = 16, longest_report = 4096, longest
 
 class report {
 public:
-  report(task_instance& of, uint64_t step) : in_(of), step_(step), now_(steady_ns()) {}
+  report(task_instance& instance, uint64_t step)
+      : instance_(instance), step_(step), now_(steady_ns()) {}
 
   std::string text() {
     add_waits();
     if (lines_.empty())
-      text_ += concat("\n  ", in_.program().task(), " waited for nothing");
+      text_ += concat("\n  ", instance_.program().task(), " waited for nothing");
     else
-      text_ += concat("\n  ", in_.program().task(), " waited for", lines_);
+      text_ += concat("\n  ", instance_.program().task(), " waited for", lines_);
     add_events();
     if (text_.size() > longest_report)
       text_.replace(text_.rfind('\n', longest_report), std::string::npos, "\n    and more");
@@ -28,7 +29,7 @@ public:
   }
 
 private:
-  // The time of a simulation is not what ticks count.
+  // In a simulation, ticks do not count virtual time.
   std::string since_ns(int64_t ns) const {
     return running_simulation ? "some time" : readable_time(now_ - ns);
   }
@@ -41,50 +42,50 @@ private:
   }
 
   void add_waits() {
-    for (const auto& one : waits_of_step(in_, step_, max_waits + 1))
-      add_line(troupe::describe(one), one.detail.empty() ? "" : concat(" (", one.detail, ')'),
-               one.what == step_wait::on::region ? ", which has run for " : ", for ",
-               since_ns(one.since_ns));
+    for (const auto& wait : waits_of_step(instance_, step_, max_waits + 1))
+      add_line(troupe::describe(wait), wait.detail.empty() ? "" : concat(" (", wait.detail, ')'),
+               wait.kind == step_wait::wait_kind::region ? ", which has run for " : ", for ",
+               since_ns(wait.since_ns));
   }
 
   void add_events() {
-    auto events = in_.program().recorder().last_of(step_, max_events);
+    auto events = instance_.program().recorder().last_of(step_, max_events);
     if (events.empty())
       return;
-    text_ += concat("\n  ", in_.program().task(), " did last");
-    for (const auto& one : events)
-      text_ += concat("\n    ", since_ns(one.ns), " ago: ", describe(one));
+    text_ += concat("\n  ", instance_.program().task(), " did last");
+    for (const auto& event : events)
+      text_ += concat("\n    ", since_ns(event.ns), " ago: ", describe(event));
   }
 
-  std::string describe(const flight_recorder::event& of) const {
-    auto verb = std::string{to_string(of.what)};
-    auto [by, frame, number] = in_.program().program_of(of.program);
-    if (!by)
+  std::string describe(const flight_recorder::event& event) const {
+    auto verb = std::string{to_string(event.what)};
+    auto [owner, frame, number] = instance_.program().program_of(event.program);
+    if (!owner)
       return verb;
     if (frame)
       verb = concat("in ", frame->description, ' ', verb);
-    const auto& from = *by->programs()[number];
-    switch (of.what) {
+    const auto& part = *owner->programs()[number];
+    switch (event.what) {
       case flight_event::region_ran:
-        return of.index < from.regions().size() ? verb + ' ' + describe_region(from, of.index)
-                                                : verb;
+        return event.index < part.regions().size() ? verb + ' ' + describe_region(part, event.index)
+                                                   : verb;
       case flight_event::wait_began:
       case flight_event::wait_ended:
-        return of.index < from.waits().size()
-                   ? verb + ' ' + troupe::describe(wait_of(in_.program(), from, of.index))
+        return event.index < part.waits().size()
+                   ? verb + ' ' + troupe::describe(wait_of(instance_.program(), part, event.index))
                    : verb;
       case flight_event::sent:
-        return of.index < from.exports().size()
-                   ? concat(verb, ' ', from.exports()[of.index].origin->description(), " to ",
-                            from.exports()[of.index].to)
+        return event.index < part.exports().size()
+                   ? concat(verb, ' ', part.exports()[event.index].origin->description(), " to ",
+                            part.exports()[event.index].to)
                    : verb;
       case flight_event::failed:
-        return concat(verb, ": ", to_string(static_cast<error_kind>(of.index)));
+        return concat(verb, ": ", to_string(static_cast<error_kind>(event.index)));
       default: return verb;
     }
   }
 
-  task_instance& in_;
+  task_instance& instance_;
   const uint64_t step_;
   const int64_t now_;
   size_t count_ = 0;
@@ -97,7 +98,9 @@ bool wants_flight_report(const status& why) noexcept {
   return why.kind() == error_kind::deadline_exceeded || why.kind() == error_kind::cancelled;
 }
 
-std::string flight_report(task_instance& of, uint64_t step) { return report{of, step}.text(); }
+std::string flight_report(task_instance& instance, uint64_t step) {
+  return report{instance, step}.text();
+}
 
 status without_reports(const status& why) {
   return {why.kind(), why.message().substr(0, why.message().find('\n'))};

@@ -13,47 +13,49 @@
 namespace troupe {
 namespace {
 
-// Of one step, whose tensors came before their runs: peers begin few at once.
+// Limits of a step on runs whose tensors came before they began: peers begin few at once.
 constexpr size_t max_visits = 16'384, max_early_bytes = size_t{1} << 30;
-// Which other tasks have begun here.
+// Limit of a step on running runs that other tasks began.
 constexpr size_t max_runs = 16'384;
 
-// Hands an argument to the step within the step that waits for it.
-status give(task_instance& in, size_t argument, tensor&& value, caf::execution_unit* unit) {
-  const auto* route = in.program().argument(argument);
+// Delivers an argument to the step within the step that waits for it.
+status pass_argument(task_instance& instance, size_t argument, tensor&& value,
+                     caf::execution_unit* unit) {
+  const auto* route = instance.program().argument(argument);
   if (!route)
-    return {}; // nobody reads it
-  const auto& program = in.part(route->program).program();
+    return {}; // the function does not read it
+  const auto& program = instance.part(route->program).program();
   const auto& wait = program.waits()[route->wait];
-  const auto& wanted = *wait.origin;
-  if (value.type() != wanted.output_type(0) || !wanted.output_shape(0).compatible(value.dims()))
-    return invalid("argument ", argument, " must be ", wanted.output_type(0),
-                   wanted.output_shape(0), ", got ", value.type(), value.dims());
-  // It lies on the device that the turn before has left it on, which is that of this program.
+  const auto& origin = *wait.origin;
+  if (value.type() != origin.output_type(0) || !origin.output_shape(0).compatible(value.dims()))
+    return invalid("argument ", argument, " must be ", origin.output_type(0),
+                   origin.output_shape(0), ", got ", value.type(), value.dims());
+  // It may be in the memory of this program's device, where the previous iteration has left it.
   if (!value.on_host() && !wait.on_host.empty()) {
-    program.device().as_accelerator()->download(std::move(value), [keep = in.shared_from_this(),
-                                                                   step = in.conductor().step(),
-                                                                   argument](result<tensor> here) {
-      keep->conductor().act_for(step, [&]() -> status {
-        TROUPE_TRY(here.status());
-        return give(*keep, argument, *std::move(here), nullptr);
-      });
-    });
+    program.device().as_accelerator()->download(
+        std::move(value), [kept = instance.shared_from_this(), step = instance.conductor().step(),
+                           argument](result<tensor> host_value) {
+          kept->conductor().act_for(step, [&]() -> status {
+            TROUPE_TRY(host_value.status());
+            return pass_argument(*kept, argument, *std::move(host_value), nullptr);
+          });
+        });
     return {};
   }
-  in.end_wait(route->program, route->wait, value.bytes());
-  deliver(in.region(route->program, route->region),
+  instance.end_wait(route->program, route->wait, value.bytes());
+  deliver(instance.region(route->program, route->region),
           token{.region = route->region, .slot = route->slot, .value = std::move(value)}, unit);
   return {};
 }
 
-// One run of a branch, or of all turns of a loop. Owns itself until all that it began has ended.
+// One run of a branch, or of all iterations of a loop. Deletes itself when all that it began has
+// ended.
 class frame_run {
 public:
-  frame_run(step_frames& all, task_instance& in, uint32_t program, uint32_t wait,
-            const task_frame& what)
-      : all_(all), in_(in.shared_from_this()), program_(program), wait_(wait), what_(what),
-        values_(what.values) {}
+  frame_run(step_frames& frames, task_instance& instance, uint32_t program, uint32_t wait,
+            const task_frame& frame)
+      : frames_(frames), instance_(instance.shared_from_this()), program_(program), wait_(wait),
+        frame_(frame), values_(frame.values) {}
 
   void start(std::span<tensor> inputs, caf::execution_unit* unit) {
     std::unique_lock lock{mutex_};
@@ -64,16 +66,16 @@ public:
       delete this;
       return;
     }
-    auto& first = turn_at(what_.is_loop() ? frame_turn::before_first : 0);
+    auto& first = iteration_at(frame_.is_loop() ? frame_iteration::before_first : 0);
     first.function = *function;
-    first.given.assign(inputs.end() - static_cast<std::ptrdiff_t>(values_), inputs.end());
-    for (size_t i = 0; i < what_.orders; ++i)
-      first.given.push_back(tensor::scalar(true));
-    for (auto place : what_.unchanged)
-      unchanged_.push_back(first.given[place]);
-    if (what_.is_loop()) {
-      auto& next = turn_at(0);
-      std::copy_n(first.given.begin(), values_, next.given.begin());
+    first.inputs.assign(inputs.end() - static_cast<std::ptrdiff_t>(values_), inputs.end());
+    for (size_t i = 0; i < frame_.orders; ++i)
+      first.inputs.push_back(tensor::scalar(true));
+    for (auto index : frame_.unchanged)
+      unchanged_.push_back(first.inputs[index]);
+    if (frame_.is_loop()) {
+      auto& next = iteration_at(0);
+      std::copy_n(first.inputs.begin(), values_, next.inputs.begin());
     }
     claim();
     lock.unlock();
@@ -81,29 +83,29 @@ public:
   }
 
 private:
-  struct turn final : step_observer {
-    turn(frame_run& run, int64_t which) : of(run), number(which) {}
+  struct iteration final : step_observer {
+    iteration(frame_run& owner, int64_t index) : run(owner), number(index) {}
 
     bool fetched(uint32_t index, tensor& value, caf::execution_unit* unit) override {
-      of.take(*this, index, std::move(value), unit);
+      run.take(*this, index, std::move(value), unit);
       return true;
     }
-    void step_ended(caf::execution_unit* unit) noexcept override { of.ended(*this, unit); }
+    void step_ended(caf::execution_unit* unit) noexcept override { run.ended(*this, unit); }
 
-    frame_run& of;
+    frame_run& run;
     const int64_t number;
     uint32_t function = 1;
     step_frames::run_id id{};
-    std::shared_ptr<task_instance> in;
-    std::vector<tensor> given; // until it has begun
-    bool begun = false, over = false;
+    std::shared_ptr<task_instance> instance;
+    std::vector<tensor> inputs; // until it begins
+    bool has_begun = false, is_over = false;
   };
 
-  // -- with the lock ------------------------------------------------------------------------------
+  // -- with the lock held -------------------------------------------------------------------------
 
   result<uint32_t> choose(std::span<const tensor> inputs) const {
-    auto last = static_cast<int32_t>(what_.functions.size()) - 1;
-    switch (what_.calls) {
+    auto last = static_cast<int32_t>(frame_.functions.size()) - 1;
+    switch (frame_.calls) {
       case calling::if_true: return holds(inputs[0]) ? 0u : 1u;
       case calling::by_number: {
         if (inputs[0].rank() != 0)
@@ -115,157 +117,160 @@ private:
     }
   }
 
-  turn& turn_at(int64_t number) {
-    if (turns_.empty())
-      turns_.push_back(std::make_unique<turn>(*this, number));
-    while (turns_.back()->number < number)
-      turns_.push_back(std::make_unique<turn>(*this, turns_.back()->number + 1));
-    auto& found = *turns_[static_cast<size_t>(number - turns_.front()->number)];
-    if (!found.begun && found.given.size() < values_ + what_.orders) {
-      found.given.resize(values_ + what_.orders);
+  iteration& iteration_at(int64_t number) {
+    if (iterations_.empty())
+      iterations_.push_back(std::make_unique<iteration>(*this, number));
+    while (iterations_.back()->number < number)
+      iterations_.push_back(std::make_unique<iteration>(*this, iterations_.back()->number + 1));
+    auto& chosen = *iterations_[static_cast<size_t>(number - iterations_.front()->number)];
+    if (!chosen.has_begun && chosen.inputs.size() < values_ + frame_.orders) {
+      chosen.inputs.resize(values_ + frame_.orders);
       for (size_t i = 0; i < unchanged_.size(); ++i)
-        found.given[what_.unchanged[i]] = unchanged_[i];
+        chosen.inputs[frame_.unchanged[i]] = unchanged_[i];
     }
-    return found;
+    return chosen;
   }
 
-  // A turn begins: it runs, and whoever begins it has to do with this.
+  // Counts an iteration that begins: it runs, and the thread that begins it uses this object.
   void claim() {
     ++running_;
     users_ += 2;
   }
 
-  // The turn that may begin now, if there is one.
-  turn* next_turn() {
-    if (!next_ || failed_ || running_ >= what_.parallel || (*next_ == 0 && running_ > 0))
+  // Returns the iteration that may begin now, or null.
+  iteration* next_iteration() {
+    if (!next_ || failed_ || running_ >= frame_.parallel || (*next_ == 0 && running_ > 0))
       return nullptr;
-    auto& found = turn_at(*next_);
+    auto& chosen = iteration_at(*next_);
     next_.reset();
     claim();
-    return &found;
+    return &chosen;
   }
 
-  // -- without ------------------------------------------------------------------------------------
+  // -- without the lock ---------------------------------------------------------------------------
 
-  void begin(turn& which, caf::execution_unit* unit) {
-    const auto number = which.number;
-    std::shared_ptr<task_instance> in;
-    auto begun = guarded("beginning a turn of a loop", [&] {
-      in = what_.functions[which.function]->check_out();
-      which.in = in;
-      which.id = all_.next_run(what_.number);
+  void begin(iteration& begun_iteration, caf::execution_unit* unit) {
+    const auto number = begun_iteration.number;
+    std::shared_ptr<task_instance> instance;
+    auto begun = guarded("beginning an iteration of a loop", [&] {
+      instance = frame_.functions[begun_iteration.function]->check_out();
+      begun_iteration.instance = instance;
+      begun_iteration.id = frames_.next_run(frame_.number);
     });
-    if (begun && all_.begin_run(which.id, in, place_of(number), which, unit)) {
-      for (const auto& other : what_.exchanges)
-        caf::anon_send(
-            other, outgoing{tensor_push{.step = all_.root().step(),
-                                        .key = begin_run_key,
-                                        .value = tensor::vector<int64_t>(
-                                            {static_cast<int64_t>(which.function),
-                                             what_.is_loop() ? which.number : frame_turn::none}),
-                                        .frame = which.id.first,
-                                        .iteration = which.id.second}});
+    if (begun && frames_.begin_run(begun_iteration.id, instance, iteration_of(number),
+                                   begun_iteration, unit)) {
+      for (const auto& exchange : frame_.exchanges)
+        caf::anon_send(exchange,
+                       outgoing{tensor_push{
+                           .step = frames_.root().step(),
+                           .key = begin_run_key,
+                           .value = tensor::vector<int64_t>(
+                               {static_cast<int64_t>(begun_iteration.function),
+                                frame_.is_loop() ? begun_iteration.number : frame_iteration::none}),
+                           .frame = begun_iteration.id.first,
+                           .iteration = begun_iteration.id.second}});
       std::unique_lock lock{mutex_};
-      which.begun = true;
-      auto given = std::move(which.given);
+      begun_iteration.has_begun = true;
+      auto inputs = std::move(begun_iteration.inputs);
       lock.unlock();
-      for (size_t i = 0; i < given.size(); ++i)
-        if (!given[i].empty())
-          pass_in(*in, i, std::move(given[i]), unit);
-      all_.end_if_failed(*in, unit);
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (!inputs[i].empty())
+          pass_in(*instance, i, std::move(inputs[i]), unit);
+      frames_.end_if_failed(*instance, unit);
     } else {
       if (!begun)
         fail(std::move(begun), number);
-      if (in)
-        in->retire();
+      if (instance)
+        instance->retire();
       std::lock_guard lock{mutex_};
-      which.begun = which.over = failed_ = true;
+      begun_iteration.has_begun = begun_iteration.is_over = failed_ = true;
       --running_;
       --users_;
     }
     leave(unit);
   }
 
-  // Unless the turn has failed already: then nothing of it is there any more.
-  void pass_in(task_instance& in, size_t argument, tensor&& value, caf::execution_unit* unit) {
-    in.conductor().act_for(
-        all_.root().step().sequence, [&] { return give(in, argument, std::move(value), unit); },
-        unit);
+  // Does nothing if the iteration has failed: then its instance is retired.
+  void pass_in(task_instance& instance, size_t argument, tensor&& value,
+               caf::execution_unit* unit) {
+    instance.conductor().act_for(
+        frames_.root().step().sequence,
+        [&] { return pass_argument(instance, argument, std::move(value), unit); }, unit);
   }
 
-  // A turn has a result, while it runs.
-  void take(turn& from, uint32_t index, tensor&& value, caf::execution_unit* unit) {
-    auto values = what_.is_loop() && from.function == 0 ? size_t{0} : what_.results;
-    if (!what_.is_loop()) {
+  // Receives a result of a running iteration.
+  void take(iteration& from, uint32_t index, tensor&& value, caf::execution_unit* unit) {
+    auto values = frame_.is_loop() && from.function == 0 ? size_t{0} : frame_.results;
+    if (!frame_.is_loop()) {
       std::lock_guard lock{mutex_};
       if (index < values) {
-        outputs_.resize(what_.results);
+        outputs_.resize(frame_.results);
         outputs_[index] = std::move(value);
       }
       return;
     }
-    if (index < values + what_.orders)
+    if (index < values + frame_.orders)
       return pass_on(from.number + 1, index < values ? size_t{index} : values_ + index - values,
                      std::move(value), unit);
     std::unique_lock lock{mutex_};
     (holds(value) ? next_ : last_) = from.number + 1;
-    auto* next = next_turn();
+    auto* next = next_iteration();
     lock.unlock();
     if (next)
       begin(*next, unit);
   }
 
-  void pass_on(int64_t to, size_t argument, tensor&& value, caf::execution_unit* unit) {
+  void pass_on(int64_t number, size_t argument, tensor&& value, caf::execution_unit* unit) {
     std::unique_lock lock{mutex_};
-    auto& next = turn_at(to);
-    if (!next.begun) {
-      next.given[argument] = std::move(value);
+    auto& next = iteration_at(number);
+    if (!next.has_begun) {
+      next.inputs[argument] = std::move(value);
       return;
     }
-    auto in = next.in;
+    auto instance = next.instance;
     lock.unlock();
-    if (in) // or it has failed already
-      pass_in(*in, argument, std::move(value), unit);
+    if (instance) // null if it has failed
+      pass_in(*instance, argument, std::move(value), unit);
   }
 
-  void ended(turn& which, caf::execution_unit* unit) {
-    auto outcome = which.in->conductor().outcome();
-    all_.end_run(which.id, *which.in);
+  void ended(iteration& ended_iteration, caf::execution_unit* unit) {
+    auto outcome = ended_iteration.instance->conductor().outcome();
+    frames_.end_run(ended_iteration.id, *ended_iteration.instance);
     std::unique_lock lock{mutex_};
-    auto in = std::move(which.in);
-    const auto number = which.number;
-    const auto function = which.function;
-    which.over = true;
+    auto instance = std::move(ended_iteration.instance);
+    const auto number = ended_iteration.number;
+    const auto function = ended_iteration.function;
+    ended_iteration.is_over = true;
     --running_;
     failed_ = failed_ || !outcome.ok();
-    while (!turns_.empty() && turns_.front()->begun && turns_.front()->over)
-      turns_.pop_front();
-    auto* next = next_turn();
+    while (!iterations_.empty() && iterations_.front()->has_begun && iterations_.front()->is_over)
+      iterations_.pop_front();
+    auto* next = next_iteration();
     lock.unlock();
     if (outcome) {
-      what_.functions[function]->check_in(std::move(in));
+      frame_.functions[function]->check_in(std::move(instance));
     } else {
-      in->retire();
+      instance->retire();
       fail(std::move(outcome), number);
     }
     if (next)
       begin(*next, unit);
-    auto& all = all_;
+    auto& frames = frames_;
     leave(unit);
-    all.leave_step(unit);
+    frames.leave_step(unit);
   }
 
-  frame_turn place_of(int64_t turn) const {
-    return {in_, &what_, what_.is_loop() ? turn : frame_turn::none};
+  frame_iteration iteration_of(int64_t number) const {
+    return {instance_, &frame_, frame_.is_loop() ? number : frame_iteration::none};
   }
 
-  void fail(status why, int64_t turn) {
+  void fail(status why, int64_t number) {
     if (why.kind() != error_kind::deadline_exceeded)
-      why = in_->in_nest(std::move(why).within(place_of(turn).description()));
-    all_.root().conductor().abort(all_.root().step().sequence, std::move(why), nullptr);
+      why = instance_->in_nest(std::move(why).within(iteration_of(number).description()));
+    frames_.root().conductor().abort(frames_.root().step().sequence, std::move(why), nullptr);
   }
 
-  // Whoever has to do with it leaves; the last one hands over what it gives.
+  // Ends one use of this object. The last one sends the results.
   void leave(caf::execution_unit* unit) {
     std::unique_lock lock{mutex_};
     if (--users_ > 0)
@@ -274,97 +279,99 @@ private:
     lock.unlock();
     if (failed_)
       return;
-    if (what_.is_loop()) {
-      outputs_ = std::move(turn_at(*last_).given);
-      outputs_.resize(what_.results);
+    if (frame_.is_loop()) {
+      outputs_ = std::move(iteration_at(*last_).inputs);
+      outputs_.resize(frame_.results);
     }
-    auto region = in_->part(program_).program().waits()[wait_].region;
+    auto region = instance_->part(program_).program().waits()[wait_].region;
     wait_answer answer{
-        .wait = wait_, .outcome = {}, .values = std::move(outputs_), .step = all_.root().step()};
-    in_->conductor().act_for(
+        .wait = wait_, .outcome = {}, .values = std::move(outputs_), .step = frames_.root().step()};
+    instance_->conductor().act_for(
         answer.step.sequence,
         [&]() -> status {
-          deliver(in_->region(program_, region), std::move(answer), unit);
+          deliver(instance_->region(program_, region), std::move(answer), unit);
           return {};
         },
         unit);
   }
 
-  step_frames& all_;
-  const std::shared_ptr<task_instance> in_;
+  step_frames& frames_;
+  const std::shared_ptr<task_instance> instance_;
   const uint32_t program_, wait_;
-  const task_frame& what_;
+  const task_frame& frame_;
   const size_t values_;
   std::mutex mutex_;
-  std::deque<std::unique_ptr<turn>> turns_; // from the first that is not over
-  std::optional<int64_t> next_, last_;      // the turn that may begin; the one that there is not
+  std::deque<std::unique_ptr<iteration>> iterations_; // from the first that is not over
+  std::optional<int64_t> next_, last_; // iteration that may begin next; number behind the last
   int64_t running_ = 0;
-  size_t users_ = 0; // turns, and those that begin them
+  size_t users_ = 0; // running iterations, and threads that begin them
   bool failed_ = false;
   std::vector<tensor> unchanged_, outputs_;
 };
 
 } // namespace
 
-void step_frames::begin(task_instance& in, uint32_t program, uint32_t wait,
+void step_frames::begin(task_instance& instance, uint32_t program, uint32_t wait,
                         std::span<tensor> inputs, caf::execution_unit* unit) {
-  const auto& origin = *in.part(program).program().waits()[wait].origin;
-  const auto* what = root_.program().frame_of(in.part(program).program().waits()[wait]);
+  const auto& origin = *instance.part(program).program().waits()[wait].origin;
+  const auto* frame = root_.program().frame_of(instance.part(program).program().waits()[wait]);
   auto begun = guarded("beginning a loop", [&] {
-    auto run = std::make_unique<frame_run>(*this, in, program, wait, *what);
+    auto run = std::make_unique<frame_run>(*this, instance, program, wait, *frame);
     run.release()->start(inputs, unit);
   });
   if (!begun)
     root_.conductor().abort(root_.step().sequence, within(origin, std::move(begun)), unit);
 }
 
-bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& in,
-                            const frame_turn& as, step_observer& observer,
+bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& instance,
+                            const frame_iteration& iteration, step_observer& observer,
                             caf::execution_unit* unit) {
   if (!root_.conductor().enter())
     return false;
   {
     std::lock_guard guard{mutex_};
-    running_.push_back(in);
+    running_.push_back(instance);
   }
   if (root_.watched())
-    in->watch(root_.watching());
-  in->belong_to(root_, run.first, run.second, as);
-  in->conductor().begin(root_.step().sequence, observer, unit, root_.conductor().stop().deadline());
+    instance->watch(root_.watching());
+  instance->belong_to(root_, run.first, run.second, iteration);
+  instance->conductor().begin(root_.step().sequence, observer, unit,
+                              root_.conductor().stop().deadline());
   if (!root_.program().frame(run.first)->is_shared())
     return true;
-  // What came early is handed over after the start: a step that has not begun takes nothing.
+  // Early tensors are delivered after the start, because a step that has not begun accepts none.
   std::vector<arrival> early;
   {
     std::lock_guard guard{mutex_};
-    if (std::ranges::find(running_, in) != running_.end()) {
-      auto& visit = visits_[run];
-      visit.in = in;
-      early = std::move(visit.early);
-      for (const auto& one : early)
-        early_bytes_ -= one.value.bytes();
+    if (std::ranges::find(running_, instance) != running_.end()) {
+      auto& shared_run = shared_runs_[run];
+      shared_run.instance = instance;
+      early = std::move(shared_run.early);
+      for (const auto& message : early)
+        early_bytes_ -= message.value.bytes();
     }
   }
-  for (auto& one : early)
-    in->conductor().act_for(one.step.sequence, [&] { return in->receive(std::move(one), unit); });
+  for (auto& message : early)
+    instance->conductor().act_for(message.step.sequence,
+                                  [&] { return instance->receive(std::move(message), unit); });
   return true;
 }
 
-// Who failed before it had begun did not know of it.
-void step_frames::end_if_failed(task_instance& in, caf::execution_unit* unit) {
+// A run that began while the step failed does not know of the failure.
+void step_frames::end_if_failed(task_instance& instance, caf::execution_unit* unit) {
   if (root_.conductor().stop().raised())
-    in.conductor().abort(root_.step().sequence,
-                         failure(error_kind::aborted, "the step around it has failed"), unit);
+    instance.conductor().abort(root_.step().sequence,
+                               failure(error_kind::aborted, "the enclosing step has failed"), unit);
 }
 
-void step_frames::end_run(run_id run, const task_instance& in) noexcept {
+void step_frames::end_run(run_id run, const task_instance& instance) noexcept {
   if (root_.watching().times)
-    (void)guarded("adding up what a turn took", [&] { times_.add(in); });
+    (void)guarded("adding up the times of an iteration", [&] { times_.add(instance); });
   std::lock_guard guard{mutex_};
-  visits_.erase(run);
-  auto it = std::ranges::find(running_, &in, &std::shared_ptr<task_instance>::get);
-  if (it != running_.end()) {
-    *it = std::move(running_.back());
+  shared_runs_.erase(run);
+  auto position = std::ranges::find(running_, &instance, &std::shared_ptr<task_instance>::get);
+  if (position != running_.end()) {
+    *position = std::move(running_.back());
     running_.pop_back();
   }
 }
@@ -377,154 +384,155 @@ std::vector<std::shared_ptr<task_instance>> step_frames::running() const {
 void step_frames::leave_step(caf::execution_unit* unit) { root_.conductor().leave_frame(unit); }
 
 void step_frames::abort_all(caf::execution_unit* unit) {
-  std::vector<std::shared_ptr<task_instance>> all;
+  std::vector<std::shared_ptr<task_instance>> instances;
   {
     std::lock_guard guard{mutex_};
-    all = running_;
+    instances = running_;
   }
-  for (const auto& one : all)
-    end_if_failed(*one, unit);
+  for (const auto& instance : instances)
+    end_if_failed(*instance, unit);
 }
 
 void step_frames::reset() noexcept {
   times_.reset();
   std::lock_guard guard{mutex_};
   running_.clear();
-  visits_.clear();
+  shared_runs_.clear();
   early_bytes_ = 0;
-  std::erase_if(accounts_, [](const auto& one) { return !one.second->idle(); });
-  for (const auto& [of, account] : accounts_) {
+  std::erase_if(accounts_, [](const auto& entry) { return !entry.second->idle(); });
+  for (const auto& [device, account] : accounts_) {
     account->end_log();
     account->reset();
     account->keep_account(false);
   }
 }
 
-step_memory& step_frames::account_on(device& which) {
+step_memory& step_frames::account_on(device& account_device) {
   for (uint32_t p = 0; p < root_.program().programs().size(); ++p)
-    if (auto& part = root_.part(p); &part.program().device() == &which)
+    if (auto& part = root_.part(p); &part.program().device() == &account_device)
       return part.account();
   std::lock_guard guard{mutex_};
-  auto& found = accounts_[&which];
-  if (!found)
-    found = step_memory::make(which.memory());
-  found->keep_account(root_.watched());
-  return *found;
+  auto& account = accounts_[&account_device];
+  if (!account)
+    account = step_memory::make(account_device.memory());
+  account->keep_account(root_.watched());
+  return *account;
 }
 
 void step_frames::add_memory(step_memory_statistics& to) const {
   std::lock_guard guard{mutex_};
-  for (const auto& [of, account] : accounts_) {
-    auto one = account->statistics();
-    to.in_use += one.in_use;
-    to.peak += one.peak;
-    to.allocated += one.allocated;
-    to.allocations += one.allocations;
+  for (const auto& [device, account] : accounts_) {
+    auto used = account->statistics();
+    to.in_use += used.in_use;
+    to.peak += used.peak;
+    to.allocated += used.allocated;
+    to.allocations += used.allocations;
   }
 }
 
-// -- what several tasks run
-// -------------------------------------------------------------------------
+// -- runs of several tasks ------------------------------------------------------------------------
 
-// A run that another task has begun. Owns itself.
+// A run that another task has begun. Deletes itself when the run has ended.
 class step_frames::guest final : public step_observer {
 public:
-  guest(step_frames& all, run_id run, task_program& program)
-      : all_(all), run_(run), program_(program), in_(program.check_out()) {}
+  guest(step_frames& frames, run_id run, task_program& program)
+      : frames_(frames), run_(run), program_(program), instance_(program.check_out()) {}
 
-  const std::shared_ptr<task_instance>& instance() const noexcept { return in_; }
+  const std::shared_ptr<task_instance>& instance() const noexcept { return instance_; }
 
   void step_ended(caf::execution_unit* unit) noexcept override {
     std::unique_ptr<guest> self{this};
-    auto outcome = in_->conductor().outcome();
-    all_.end_run(run_, *in_);
+    auto outcome = instance_->conductor().outcome();
+    frames_.end_run(run_, *instance_);
     if (outcome) {
-      program_.check_in(std::move(in_));
+      program_.check_in(std::move(instance_));
     } else {
-      in_->retire();
-      all_.root_.conductor().abort(all_.root_.step().sequence, in_->in_nest(std::move(outcome)),
-                                   unit);
+      instance_->retire();
+      frames_.root_.conductor().abort(frames_.root_.step().sequence,
+                                      instance_->in_nest(std::move(outcome)), unit);
     }
-    auto& all = all_;
+    auto& frames = frames_;
     self.reset();
-    all.leave_step(unit);
+    frames.leave_step(unit);
   }
 
 private:
-  step_frames& all_;
+  step_frames& frames_;
   const run_id run_;
   task_program& program_;
-  std::shared_ptr<task_instance> in_;
+  std::shared_ptr<task_instance> instance_;
 };
 
-status step_frames::begin_guest(const task_frame& what, const arrival& order,
+status step_frames::begin_guest(const task_frame& frame, const arrival& request,
                                 caf::execution_unit* unit) {
-  if (what.origin)
-    return invalid("a task began a run of frame ", what.number, ", which is ours to begin");
-  if (order.value.type() != dtype::i64 || order.value.elements() != 2)
-    return invalid("a run of frame ", what.number, " came without the number of a function");
-  auto function = static_cast<size_t>(order.value.data<int64_t>()[0]);
-  auto turn = order.value.data<int64_t>()[1];
-  if (function >= what.functions.size() || !what.functions[function])
-    return {}; // others have something to do
-  run_id run{what.number, order.iteration};
+  if (frame.origin)
+    return invalid("a task began a run of frame ", frame.number, ", which only this task begins");
+  if (request.value.type() != dtype::i64 || request.value.elements() != 2)
+    return invalid("a run of frame ", frame.number, " came without the number of a function");
+  auto function = static_cast<size_t>(request.value.data<int64_t>()[0]);
+  auto iteration = request.value.data<int64_t>()[1];
+  if (function >= frame.functions.size() || !frame.functions[function])
+    return {}; // the function runs on other tasks only
+  run_id run{frame.number, request.iteration};
   {
     std::lock_guard guard{mutex_};
-    if (auto it = visits_.find(run); it != visits_.end() && it->second.in)
+    if (auto position = shared_runs_.find(run);
+        position != shared_runs_.end() && position->second.instance)
       return invalid("run ", run.second, " of frame ", run.first, " began twice");
     if (running_.size() >= max_runs)
       return failure(error_kind::resource_exhausted, "more than ", max_runs,
-                     " turns of loops of the step are under way");
+                     " iterations of loops of the step are running");
   }
-  auto begun = std::make_unique<guest>(*this, run, *what.functions[function]);
-  auto in = begun->instance();
-  auto* observer = begun.release(); // deletes itself at the end
-  if (!begin_run(run, in, {nullptr, &what, turn}, *observer, unit)) {
-    in->retire();
+  auto new_run = std::make_unique<guest>(*this, run, *frame.functions[function]);
+  auto instance = new_run->instance();
+  auto* observer = new_run.release(); // deletes itself when the run ends
+  if (!begin_run(run, instance, {nullptr, &frame, iteration}, *observer, unit)) {
+    instance->retire();
     delete observer;
     return {};
   }
-  end_if_failed(*in, unit);
+  end_if_failed(*instance, unit);
   return {};
 }
 
-status step_frames::arrive(arrival&& what, caf::execution_unit* unit) {
-  if (what.frame > UINT32_MAX)
-    return invalid("a tensor came for frame ", what.frame, ", which the step does not have");
-  const auto* frame = root_.program().frame(static_cast<uint32_t>(what.frame));
+status step_frames::arrive(arrival&& message, caf::execution_unit* unit) {
+  if (message.frame > UINT32_MAX)
+    return invalid("a tensor came for frame ", message.frame, ", which the step does not have");
+  const auto* frame = root_.program().frame(static_cast<uint32_t>(message.frame));
   if (!frame || !frame->is_shared())
-    return invalid("a tensor came for frame ", what.frame,
+    return invalid("a tensor came for frame ", message.frame,
                    ", which the step does not have or does not share");
-  if (what.key == begin_run_key)
-    return begin_guest(*frame, what, unit);
-  auto takes = [&](const auto& function) { return function && function->import(what.key); };
-  if (std::ranges::none_of(frame->functions, takes))
-    return invalid("a tensor came for the unknown key ", what.key, " of frame ", what.frame);
-  run_id run{frame->number, what.iteration};
-  std::shared_ptr<task_instance> in;
+  if (message.key == begin_run_key)
+    return begin_guest(*frame, message, unit);
+  auto has_import = [&](const auto& function) { return function && function->import(message.key); };
+  if (std::ranges::none_of(frame->functions, has_import))
+    return invalid("a tensor came for the unknown key ", message.key, " of frame ", message.frame);
+  run_id run{frame->number, message.iteration};
+  std::shared_ptr<task_instance> instance;
   {
     std::lock_guard guard{mutex_};
-    auto it = visits_.find(run);
-    if (it == visits_.end() && frame->origin)
+    auto position = shared_runs_.find(run);
+    if (position == shared_runs_.end() && frame->origin)
       return {}; // it has ended
-    if (it == visits_.end() && visits_.size() >= max_visits)
+    if (position == shared_runs_.end() && shared_runs_.size() >= max_visits)
       return failure(error_kind::resource_exhausted, "tensors of more than ", max_visits,
-                     " turns of loops came before their turns");
-    auto& to = visits_[run];
-    if (!to.came.insert(what.key).second)
-      return invalid("a tensor came twice for key ", what.key, " of frame ", what.frame,
-                     ", iteration ", what.iteration);
-    if (!to.in) {
-      early_bytes_ += what.value.bytes();
+                     " iterations of loops came before their iterations");
+    auto& target = shared_runs_[run];
+    if (!target.received_keys.insert(message.key).second)
+      return invalid("a tensor came twice for key ", message.key, " of frame ", message.frame,
+                     ", iteration ", message.iteration);
+    if (!target.instance) {
+      early_bytes_ += message.value.bytes();
       if (early_bytes_ > max_early_bytes)
         return failure(error_kind::resource_exhausted, "tensors of more than ", max_early_bytes,
-                       " bytes came before their turns of loops");
-      to.early.push_back(std::move(what));
+                       " bytes came before their iterations");
+      target.early.push_back(std::move(message));
       return {};
     }
-    in = to.in;
+    instance = target.instance;
   }
-  in->conductor().act_for(what.step.sequence, [&] { return in->receive(std::move(what), unit); });
+  instance->conductor().act_for(message.step.sequence,
+                                [&] { return instance->receive(std::move(message), unit); });
   return {};
 }
 

@@ -12,24 +12,24 @@
 
 namespace troupe {
 struct input_threads::state {
-  const size_t most;
+  const size_t limit;
   const std::unique_ptr<file_access> files = files_for_readers(real_files());
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<void(file_access&)>> work;
   std::vector<std::thread> threads;
   size_t idle = 0;
-  bool ends = false;
+  bool closing = false;
 
-  explicit state(size_t threads_at_most) : most(threads_at_most) {}
+  explicit state(size_t threads_at_most) : limit(threads_at_most) {}
 
   void serve() {
     give_way();
     std::unique_lock lock{mutex};
-    while (!ends) {
+    while (!closing) {
       if (work.empty()) {
         ++idle;
-        changed.wait(lock, [&] { return ends || !work.empty(); });
+        changed.wait(lock, [&] { return closing || !work.empty(); });
         --idle;
         continue;
       }
@@ -37,13 +37,13 @@ struct input_threads::state {
       work.pop_front();
       lock.unlock();
       next(*files);
-      next = nullptr; // what it holds may end other things
+      next = nullptr; // its destructor may end actors; not under the lock
       lock.lock();
     }
   }
 };
 
-input_threads::input_threads(size_t most) : state_(std::make_shared<state>(most)) {}
+input_threads::input_threads(size_t limit) : state_(std::make_shared<state>(limit)) {}
 
 input_threads::~input_threads() { close(); }
 
@@ -52,41 +52,41 @@ void input_threads::close() {
   std::vector<std::thread> threads;
   {
     std::lock_guard guard{state_->mutex};
-    state_->ends = true;
+    state_->closing = true;
     dropped.swap(state_->work);
     threads.swap(state_->threads);
   }
   state_->changed.notify_all();
-  for (auto& one : threads)
-    if (one.get_id() == std::this_thread::get_id())
-      one.detach();
+  for (auto& thread : threads)
+    if (thread.get_id() == std::this_thread::get_id())
+      thread.detach();
     else
-      one.join();
+      thread.join();
 }
 
 bool input_threads::run(std::function<void(file_access&)> work) {
-  auto& s = *state_;
-  if (s.most == 0) {
-    work(*s.files);
+  auto& shared = *state_;
+  if (shared.limit == 0) {
+    work(*shared.files);
     return true;
   }
   {
-    std::lock_guard guard{s.mutex};
-    if (s.ends)
+    std::lock_guard guard{shared.mutex};
+    if (shared.closing)
       return true;
-    s.work.push_back(std::move(work));
-    if (s.idle < s.work.size() && s.threads.size() < s.most) {
+    shared.work.push_back(std::move(work));
+    if (shared.idle < shared.work.size() && shared.threads.size() < shared.limit) {
       try {
-        s.threads.emplace_back([of = state_] { of->serve(); });
+        shared.threads.emplace_back([shared_state = state_] { shared_state->serve(); });
       } catch (const std::system_error&) {
-        if (s.threads.empty()) {
-          s.work.pop_back();
+        if (shared.threads.empty()) {
+          shared.work.pop_back();
           return false;
         }
       }
     }
   }
-  s.changed.notify_one();
+  shared.changed.notify_one();
   return true;
 }
 

@@ -8,24 +8,24 @@
 
 namespace troupe {
 
-/// Of lower priority than those of steps, where the system can do that. They come with the first
-/// work, and only as many as there is work at once. Any thread may call.
+/// The threads have a lower priority than those of steps, if the system supports that. They start
+/// on demand. Any thread may call.
 class input_threads {
 public:
-  /// With no threads, work is done at once by who hands it in.
+  /// With 0 threads, run() does the work on the caller's thread.
   explicit input_threads(size_t most);
   ~input_threads();
 
-  /// Waits for work under way; the rest, and what comes later, is dropped.
+  /// Waits for running work. Queued and later work is dropped.
   void close();
 
-  /// Does it as soon as a thread is free; it throws nothing. False: there is no thread, and the
-  /// system gives none.
+  /// Runs `work` as soon as a thread is free; it must not throw. False: there is no thread, and the
+  /// system cannot create one.
   bool run(std::function<void(file_access&)> work);
 
 private:
   struct state;
-  std::shared_ptr<state> state_; // with the threads
+  std::shared_ptr<state> state_; // shared with the threads
 };
 
 } // namespace troupe

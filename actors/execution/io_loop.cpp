@@ -26,9 +26,9 @@ using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr size_t scratch_bytes = 64 * 1024;
-constexpr size_t much_at_once = 64 * 1024;
+constexpr size_t batch_bytes = 64 * 1024;
 constexpr size_t cache_limit = size_t{512} << 20;
-// What is cached goes when less came in such a time.
+// The cache is released when less than this was transferred within `measured_for`.
 constexpr size_t little_traffic = 64 * 1024;
 constexpr std::chrono::seconds measured_for{2};
 
@@ -41,34 +41,34 @@ struct state {
   };
 
   state() : memory(cpu_allocator::make(0, cache_limit)) {
-    if (epoll < 0 || wake < 0)
+    if (epoll_fd < 0 || wake_fd < 0)
       throw std::system_error{errno, std::generic_category(), "cannot watch sockets"};
     epoll_event event{};
     event.events = EPOLLIN;
-    event.data.fd = wake;
-    ::epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event);
+    event.data.fd = wake_fd;
+    ::epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_fd, &event);
   }
   ~state() {
-    ::close(epoll);
-    ::close(wake);
+    ::close(epoll_fd);
+    ::close(wake_fd);
   }
 
-  void rouse() {
-    uint64_t one = 1;
-    [[maybe_unused]] auto written = ::write(wake, &one, sizeof one);
+  void wake_up() {
+    uint64_t increment = 1;
+    [[maybe_unused]] auto written = ::write(wake_fd, &increment, sizeof increment);
   }
 
   void run() {
     while (!stopped.load(std::memory_order_acquire)) {
       std::array<epoll_event, 64> events;
       auto count = wait(events);
-      write_batch batch; // what is said in answer to all of them
+      write_batch batch; // for the answers to all events
       for (int i = 0; i < count; ++i)
-        if (handle(events[static_cast<size_t>(i)]) > much_at_once)
-          batch.write(); // it took some time
+        if (handle(events[static_cast<size_t>(i)]) > batch_bytes)
+          batch.write(); // a large read took some time
       batch.write();
-      take_called();
-      for (auto socket : std::exchange(again, {})) {
+      take_added_calls();
+      for (auto socket : std::exchange(pending_calls, {})) {
         call(socket, false, false);
         batch.write();
       }
@@ -78,44 +78,44 @@ struct state {
     }
   }
 
-  void take_called() {
-    if (!called.load(std::memory_order_acquire))
+  void take_added_calls() {
+    if (!has_added_calls.load(std::memory_order_acquire))
       return;
     std::lock_guard guard{mutex};
-    called.store(false, std::memory_order_relaxed);
-    again.insert(again.end(), to_call.begin(), to_call.end());
-    to_call.clear();
+    has_added_calls.store(false, std::memory_order_relaxed);
+    pending_calls.insert(pending_calls.end(), added_calls.begin(), added_calls.end());
+    added_calls.clear();
   }
 
   int wait(std::span<epoll_event> events) {
-    auto look = [&] {
-      return ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), 0);
+    auto poll = [&] {
+      return ::epoll_wait(epoll_fd, events.data(), static_cast<int>(events.size()), 0);
     };
-    auto count = look();
-    if (count != 0 || !again.empty() || brief([&] { return (count = look()) != 0; }))
+    auto count = poll();
+    if (count != 0 || !pending_calls.empty() || spin([&] { return (count = poll()) != 0; }))
       return count;
     auto left = std::chrono::ceil<milliseconds>(next_tick - clock::now()).count();
-    return ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()),
+    return ::epoll_wait(epoll_fd, events.data(), static_cast<int>(events.size()),
                         static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
   }
 
-  size_t handle(const epoll_event& what) {
-    if (what.data.fd == wake) {
+  size_t handle(const epoll_event& event) {
+    if (event.data.fd == wake_fd) {
       uint64_t count = 0;
-      [[maybe_unused]] auto got = ::read(wake, &count, sizeof count);
-      next_tick = clock::time_point{}; // there may be a nearer one
+      [[maybe_unused]] auto bytes_read = ::read(wake_fd, &count, sizeof count);
+      next_tick = clock::time_point{}; // a new socket may have an earlier tick
       return 0;
     }
-    return call(what.data.fd, (what.events & ~static_cast<uint32_t>(EPOLLOUT)) != 0,
-                (what.events & EPOLLOUT) != 0);
+    return call(event.data.fd, (event.events & ~static_cast<uint32_t>(EPOLLOUT)) != 0,
+                (event.events & EPOLLOUT) != 0);
   }
 
   size_t call(int socket, bool readable, bool writable) {
     socket_handler* handler = nullptr;
     {
       std::lock_guard guard{mutex};
-      if (auto it = entries.find(socket); it != entries.end())
-        handler = it->second.handler; // stays: only this thread removes
+      if (auto position = entries.find(socket); position != entries.end())
+        handler = position->second.handler; // remains valid: only this thread removes handlers
     }
     if (!handler)
       return 0;
@@ -125,19 +125,19 @@ struct state {
   }
 
   void remove_all() {
-    std::vector<entry> gone;
+    std::vector<entry> removed;
     {
       std::lock_guard guard{mutex};
       for (auto socket : to_remove)
-        if (auto it = entries.find(socket); it != entries.end()) {
-          ::epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nullptr);
-          gone.push_back(std::move(it->second));
-          entries.erase(it);
+        if (auto position = entries.find(socket); position != entries.end()) {
+          ::epoll_ctl(epoll_fd, EPOLL_CTL_DEL, socket, nullptr);
+          removed.push_back(std::move(position->second));
+          entries.erase(position);
         }
       to_remove.clear();
     }
-    for (auto& one : gone)
-      one.handler->removed();
+    for (auto& removed_entry : removed)
+      removed_entry.handler->removed();
   }
 
   void tick() {
@@ -146,16 +146,16 @@ struct state {
     next_tick = now + std::chrono::minutes{1};
     {
       std::lock_guard guard{mutex};
-      for (auto& [socket, one] : entries) {
-        if (one.due <= now) {
-          due.push_back(one.handler);
-          one.due = now + one.period;
+      for (auto& [socket, watched] : entries) {
+        if (watched.due <= now) {
+          due.push_back(watched.handler);
+          watched.due = now + watched.period;
         }
-        next_tick = std::min(next_tick, one.due);
+        next_tick = std::min(next_tick, watched.due);
       }
     }
-    for (auto* one : due)
-      one->tick(now);
+    for (auto* handler : due)
+      handler->tick(now);
     if (now - measured_since >= measured_for) {
       measured_since = now;
       if (std::exchange(traffic, 0) < little_traffic)
@@ -163,22 +163,22 @@ struct state {
     }
   }
 
-  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
-  const int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int epoll_fd = ::epoll_create1(EPOLL_CLOEXEC);
+  const int wake_fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::atomic<bool> stopped{false};
-  std::atomic<bool> called{false}; // there is one in to_call
+  std::atomic<bool> has_added_calls{false}; // whether added_calls has elements
   cpu_allocator::owner memory;
 
   std::mutex mutex;
   std::map<int, entry> entries;
-  std::vector<int> to_remove, to_call;
+  std::vector<int> to_remove, added_calls;
 
-  // The thread's own:
+  // Of the loop's thread:
   clock::time_point next_tick{};
-  std::vector<int> again; // sockets whose handlers have more to do
+  std::vector<int> pending_calls; // sockets whose handlers are to be called again
   size_t traffic = 0;
   clock::time_point measured_since = clock::now();
-  brief_look brief;
+  brief_look spin;
   alignas(64) std::array<std::byte, scratch_bytes> scratch;
 
   std::thread thread;
@@ -194,8 +194,8 @@ public:
   }
   ~epoll_loop() override {
     state_->stopped.store(true, std::memory_order_release);
-    state_->rouse();
-    // The last owner may have been a handler.
+    state_->wake_up();
+    // A handler may own the loop, so this may run on the loop's thread.
     if (state_->thread.get_id() == std::this_thread::get_id())
       state_->thread.detach();
     else
@@ -206,7 +206,7 @@ public:
              std::shared_ptr<void> keep) override;
   void want_writable(int socket, bool wanted) override;
   void remove(int socket) override;
-  void call_again(int socket) override { state_->again.push_back(socket); }
+  void call_again(int socket) override { state_->pending_calls.push_back(socket); }
   void call_soon(int socket) override;
   allocator& memory() noexcept override { return *state_->memory; }
 
@@ -223,11 +223,11 @@ status epoll_loop::add(int socket, socket_handler& handler, milliseconds tick_pe
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = socket;
-    if (::epoll_ctl(state_->epoll, EPOLL_CTL_ADD, socket, &event) != 0)
+    if (::epoll_ctl(state_->epoll_fd, EPOLL_CTL_ADD, socket, &event) != 0)
       watched = failure(error_kind::resource_exhausted,
-                        "the system does not watch its socket: ", std::strerror(errno));
+                        "the system cannot watch the socket: ", std::strerror(errno));
   }
-  state_->rouse(); // it may sleep past the tick
+  state_->wake_up(); // the thread may sleep past the first tick
   return watched;
 }
 
@@ -235,16 +235,16 @@ void epoll_loop::want_writable(int socket, bool wanted) {
   epoll_event event{};
   event.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN;
   event.data.fd = socket;
-  ::epoll_ctl(state_->epoll, EPOLL_CTL_MOD, socket, &event);
+  ::epoll_ctl(state_->epoll_fd, EPOLL_CTL_MOD, socket, &event);
 }
 
 void epoll_loop::call_soon(int socket) {
   {
     std::lock_guard guard{state_->mutex};
-    state_->to_call.push_back(socket);
-    state_->called.store(true, std::memory_order_release);
+    state_->added_calls.push_back(socket);
+    state_->has_added_calls.store(true, std::memory_order_release);
   }
-  state_->rouse();
+  state_->wake_up();
 }
 
 void epoll_loop::remove(int socket) {
@@ -252,7 +252,7 @@ void epoll_loop::remove(int socket) {
     std::lock_guard guard{state_->mutex};
     state_->to_remove.push_back(socket);
   }
-  state_->rouse();
+  state_->wake_up();
 }
 
 } // namespace

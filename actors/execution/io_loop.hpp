@@ -1,5 +1,5 @@
-// A thread that waits for sockets, and looks again and again for a moment before it sleeps.
-// docs/decisions/038 says what was measured.
+// A thread that waits for sockets, and spins for a moment before it sleeps. docs/decisions/038 has
+// the measurements.
 #pragma once
 #include "troupe/devices/cpu/cpu_allocator.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -11,43 +11,43 @@
 
 namespace troupe {
 
-/// What a socket belongs to. All functions are called on the loop's thread, and must not throw.
+/// The owner of a socket. All functions are called on the loop's thread, and must not throw.
 class socket_handler {
 public:
-  /// The socket may be read or written. `scratch` may be used until this returns. Returns how many
-  /// bytes came or left.
+  /// The socket is readable or writable. `scratch` is valid during the call. Returns the number of
+  /// bytes that were read and written.
   virtual size_t ready(bool readable, bool writable, std::span<std::byte> scratch) = 0;
   virtual void tick(std::chrono::steady_clock::time_point now) = 0;
-  /// Last, after io_loop::remove(): closes the socket.
+  /// The last call, after io_loop::remove(). Closes the socket.
   virtual void removed() = 0;
 
 protected:
   ~socket_handler() = default;
 };
 
-/// Watches sockets. Any thread may call. What make() returns has a thread, which ends with its last
-/// owner; that must not be before the last socket is removed. A simulation has another.
+/// Watches sockets. Any thread may call. The loop of make() has a thread, which ends with the
+/// loop's last owner; remove all sockets before that. Simulations have a loop of their own.
 class io_loop {
 public:
   static std::shared_ptr<io_loop> make();
   virtual ~io_loop() = default;
 
-  /// Watches a socket, which is to be non-blocking, for input. `keep` goes after removed(). Where
-  /// it fails, the handler is told the time alone, until the socket is removed like others.
+  /// Watches a non-blocking socket for input. `keep` is released after removed(). After an error,
+  /// the handler gets only ticks until the socket is removed.
   virtual status add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
                      std::shared_ptr<void> keep) = 0;
-  /// Says whether the handler wants to know when the socket can be written.
+  /// Sets whether the handler is called when the socket is writable.
   virtual void want_writable(int socket, bool wanted) = 0;
   virtual void remove(int socket) = 0;
-  /// Has the handler called again soon, after others, whatever its socket does. On the loop's
+  /// Has the handler called again soon, after others, independent of its socket. On the loop's
   /// thread.
   virtual void call_again(int) {}
-  /// The same, on any thread: for one that was just added, and has input that its socket does not
-  /// tell of.
+  /// As call_again(), on any thread: for a socket that was just added, whose stream has buffered
+  /// input.
   virtual void call_soon(int) {}
 
-  /// Of what comes: large payloads of one step lie where those of the last have lain. What is
-  /// cached goes when little comes any more.
+  /// The allocator of received tensors: large payloads of a step use the memory of the previous
+  /// step's. The cache is released when little is received.
   virtual allocator& memory() noexcept = 0;
 };
 

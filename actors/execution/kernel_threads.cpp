@@ -21,14 +21,15 @@ namespace troupe {
 namespace {
 
 using clock = std::chrono::steady_clock;
-using region_line = boost::intrusive::list<region_actor>;
+using region_queue = boost::intrusive::list<region_actor>;
 
-// How long all threads are kept by kernels until a spare one takes quick regions.
+// The time after which a spare thread takes quick regions, because kernels occupy all threads.
 constexpr std::chrono::milliseconds stuck_after{5};
-// Spare threads: a region that was to be quick, and is not, keeps one of them. The last one is for
-// regions whose steps have stopped.
-constexpr size_t most_spares = 4;
-// The line is searched for regions that go first so often, and for a fifth of the time at most.
+// The number of spare threads. A region that takes longer than expected occupies one of them. The
+// last one is reserved for regions whose steps have stopped.
+constexpr size_t max_spares = 4;
+// The interval between searches of the queue for urgent regions, which take a fifth of the time at
+// most.
 constexpr std::chrono::milliseconds between_searches{5};
 constexpr int pause_per_search = 4;
 
@@ -37,60 +38,60 @@ constexpr int pause_per_search = 4;
 class kernel_threads::crew final : public caf::execution_unit,
                                    public std::enable_shared_from_this<crew> {
 public:
-  crew(caf::actor_system& system, const options& chosen)
-      : caf::execution_unit(&system), most_(std::max<size_t>(chosen.most, 1)), looks_(chosen.looks),
-        handles_messages_(chosen.handles_messages) {}
+  crew(caf::actor_system& system, const options& settings)
+      : caf::execution_unit(&system), most_(std::max<size_t>(settings.most, 1)),
+        spins_(settings.looks), handles_messages_(settings.handles_messages) {}
 
   size_t most() const noexcept { return most_; }
 
-  void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
+  void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
   void push(region_actor& ready) noexcept {
     std::unique_lock lock{mutex_};
-    line_.push_back(ready);
+    queue_.push_back(ready);
     change_size(ready, 1);
-    size_t looking = is_looking_ ? 1 : 0;
-    if (size() <= looking)
+    size_t spinning = is_spinning_ ? 1 : 0;
+    if (size() <= spinning)
       return;
-    if (size() <= idle_ + looking) {
+    if (size() <= idle_ + spinning) {
       lock.unlock();
       added_.notify_one();
       return;
     }
     if (threads_ < most_ && start(threads_, &crew::work))
       return;
-    if (threads_ == 0) { // the system has none to give
-      take(line_, ready);
+    if (threads_ == 0) { // the system cannot create one
+      take(queue_, ready);
       lock.unlock();
       system().scheduler().enqueue(&ready);
       return;
     }
-    // A thread that was woken may not run yet, so that it still counts as idle.
+    // A thread that was woken may not run yet, and then still counts as idle.
     if (idle_ > 0)
       added_.notify_one();
-    if (auto* caller = ready.step().in_line().caller)
+    if (auto* caller = ready.step().queue_state().caller)
       caller->region_waits();
-    if (!watched_) {
-      have_line_watched();
-    } else if (auto* goes_first = line_that_goes_first(ready)) {
-      goes_first->splice(goes_first->end(), line_, line_.iterator_to(ready));
+    if (!is_watched_) {
+      request_watcher();
+    } else if (auto* urgent = urgent_queue_for(ready)) {
+      urgent->splice(urgent->end(), queue_, queue_.iterator_to(ready));
       watcher_.notify_one();
     }
   }
 
   region_actor* take_back(task_instance& step) noexcept {
     std::lock_guard guard{mutex_};
-    if (step.in_line().regions > 0)
-      for (auto* line : {&stopped_, &quick_, &line_})
-        for (auto& region : *line)
+    if (step.queue_state().regions > 0)
+      for (auto* queue : {&stopped_, &quick_, &queue_})
+        for (auto& region : *queue)
           if (&region.step() == &step)
-            return take(*line, region);
+            return take(*queue, region);
     return nullptr;
   }
 
   void set_caller(task_instance& step, waiting_caller* caller) noexcept {
     std::lock_guard guard{mutex_};
-    step.in_line().caller = caller;
+    step.queue_state().caller = caller;
   }
 
   void end() {
@@ -102,13 +103,13 @@ public:
   }
 
 private:
-  // Under the lock. The system counts the thread, and waits for it when it ends.
+  // Called with the lock held. The system counts the thread, and waits for it when it ends.
   bool start(size_t& count, void (crew::*act)()) {
     system().inc_detached_threads();
     try {
-      std::thread{[keep = shared_from_this(), act] {
-        auto& system = keep->system();
-        ((*keep).*act)();
+      std::thread{[self = shared_from_this(), act] {
+        auto& system = self->system();
+        ((*self).*act)();
         system.dec_detached_threads();
       }}.detach();
     } catch (const std::exception&) {
@@ -121,13 +122,13 @@ private:
 
   size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-  // What follows is called under the lock.
+  // The following functions are called with the lock held.
   void change_size(region_actor& region, int change) noexcept {
     size_.store(size() + static_cast<size_t>(change), std::memory_order_relaxed);
-    region.step().in_line().regions += static_cast<size_t>(change);
+    region.step().queue_state().regions += static_cast<size_t>(change);
   }
 
-  region_actor* take(region_line& from, region_actor& region) noexcept {
+  region_actor* take(region_queue& from, region_actor& region) noexcept {
     from.erase(from.iterator_to(region));
     change_size(region, -1);
     return &region;
@@ -135,24 +136,25 @@ private:
 
   bool is_stuck() const noexcept { return taken_ == stuck_at_; }
 
-  // Regions whose steps have stopped: their kernels leave off at once, and somebody waits for that.
-  // Quick ones while the others keep all threads.
-  region_line* line_that_goes_first(const region_actor& region) noexcept {
+  // Returns the queue of an urgent region, or null. Regions whose steps have stopped are urgent,
+  // because their kernels end at once and a caller waits for that. Quick regions are urgent while
+  // long ones occupy all threads.
+  region_queue* urgent_queue_for(const region_actor& region) noexcept {
     if (region.has_stopped())
       return &stopped_;
     return is_stuck() && region.quick() ? &quick_ : nullptr;
   }
 
-  // Steps in line stop without telling, hence the search.
+  // Finds regions whose steps have stopped since they were queued, which is not notified.
   void search() noexcept {
     auto begin = clock::now();
     if (begin < next_search_)
       return;
-    for (auto* searched : {&quick_, &line_})
-      for (auto it = searched->begin(); it != searched->end();) {
-        auto at = it++;
-        if (auto* to = line_that_goes_first(*at); to && to != searched)
-          to->splice(to->end(), *searched, at);
+    for (auto* searched : {&quick_, &queue_})
+      for (auto next = searched->begin(); next != searched->end();) {
+        auto current = next++;
+        if (auto* urgent = urgent_queue_for(*current); urgent && urgent != searched)
+          urgent->splice(urgent->end(), *searched, current);
       }
     auto end = clock::now();
     next_search_ =
@@ -162,17 +164,17 @@ private:
   region_actor* take_next() noexcept {
     if (stopped_.empty() && size() > 1)
       search();
-    for (auto* line : {&stopped_, &quick_, &line_})
-      if (!line->empty())
-        return take(*line, line->front());
+    for (auto* queue : {&stopped_, &quick_, &queue_})
+      if (!queue->empty())
+        return take(*queue, queue->front());
     return nullptr;
   }
 
-  // While no thread watches it.
-  void have_line_watched() {
+  // Wakes or starts a spare thread. Called while none watches the queue.
+  void request_watcher() {
     if (idle_spares_ > 0)
       spare_.notify_one();
-    else if (spares_ < most_spares)
+    else if (spares_ < max_spares)
       start(spares_, &crew::watch);
   }
 
@@ -188,12 +190,12 @@ private:
   void work() {
     std::unique_lock lock{mutex_};
     while (true) {
-      if (looks_ && !is_looking_ && size() == 0 && !ending_) {
-        is_looking_ = true;
+      if (spins_ && !is_spinning_ && size() == 0 && !ending_) {
+        is_spinning_ = true;
         lock.unlock();
-        look_([&] { return size() > 0; });
+        spin_([&] { return size() > 0; });
         lock.lock();
-        is_looking_ = false;
+        is_spinning_ = false;
       }
       if (size() == 0 && !ending_) {
         ++idle_;
@@ -211,29 +213,29 @@ private:
     }
   }
 
-  // Of a spare thread. One at a time watches whether the others go on; while it runs a region,
-  // another one may.
+  // Runs on a spare thread. One spare thread at a time watches whether the others take regions.
+  // While it runs a region, another one may watch.
   void watch() {
     std::unique_lock lock{mutex_};
     while (!ending_) {
-      if (watched_ || size() == 0) {
+      if (is_watched_ || size() == 0) {
         ++idle_spares_;
-        spare_.wait(lock, [&] { return ending_ || (!watched_ && size() > 0); });
+        spare_.wait(lock, [&] { return ending_ || (!is_watched_ && size() > 0); });
         --idle_spares_;
         continue;
       }
-      watched_ = true;
+      is_watched_ = true;
       if (auto before = taken_; before != stuck_at_) {
         watcher_.wait_for(lock, stuck_after, [&] { return ending_; });
         if (taken_ == before)
           stuck_at_ = before;
       }
       auto* next = wait_for_quick(lock);
-      watched_ = false;
+      is_watched_ = false;
       if (!next)
         continue;
       if (size() > 0)
-        have_line_watched();
+        request_watcher();
       ++running_spares_;
       lock.unlock();
       run(next);
@@ -245,7 +247,7 @@ private:
   region_actor* wait_for_quick(std::unique_lock<std::mutex>& lock) {
     while (is_stuck() && size() > 0 && !ending_) {
       search();
-      auto is_last = running_spares_ + 1 == most_spares;
+      auto is_last = running_spares_ + 1 == max_spares;
       if (!stopped_.empty())
         return take(stopped_, stopped_.front());
       if (!is_last && !quick_.empty())
@@ -256,31 +258,31 @@ private:
   }
 
   const size_t most_;
-  const bool looks_, handles_messages_;
+  const bool spins_, handles_messages_;
   std::mutex mutex_;
   std::condition_variable added_, spare_, watcher_;
-  region_line stopped_, quick_, line_; // in the order in which they are taken; own a reference
-  std::atomic<size_t> size_{0};        // of the three
-  brief_look look_;                    // of the thread that looks
-  bool is_looking_ = false;
+  region_queue stopped_, quick_, queue_; // by descending priority; each region holds a reference
+  std::atomic<size_t> size_{0};          // of the three queues
+  brief_look spin_;                      // of the spinning thread
+  bool is_spinning_ = false;
   clock::time_point next_search_ = {};
   size_t threads_ = 0, idle_ = 0, spares_ = 0, idle_spares_ = 0, running_spares_ = 0;
-  uint64_t taken_ = 0;             // by the threads that are no spare ones
-  uint64_t stuck_at_ = UINT64_MAX; // what taken_ was when it had not changed for long
-  bool watched_ = false;           // by a spare thread
+  uint64_t taken_ = 0;             // number of regions taken by threads other than spare ones
+  uint64_t stuck_at_ = UINT64_MAX; // the value of taken_ that did not change for stuck_after
+  bool is_watched_ = false;        // whether a spare thread watches the queue
   bool ending_ = false;
 };
 
-kernel_threads::kernel_threads(caf::actor_system& system, const options& chosen)
-    : crew_(std::make_shared<crew>(system, chosen)) {}
+kernel_threads::kernel_threads(caf::actor_system& system, const options& settings)
+    : crew_(std::make_shared<crew>(system, settings)) {}
 
 kernel_threads::~kernel_threads() { crew_->end(); }
 
 size_t kernel_threads::most() const noexcept { return crew_->most(); }
 
 void kernel_threads::run_later(region_actor* ready) noexcept {
-  auto keep = crew_; // the region may end what this is a part of
-  keep->push(*ready);
+  auto kept = crew_; // the region may destroy this object
+  kept->push(*ready);
 }
 
 region_actor* kernel_threads::take_back(task_instance& step) noexcept {

@@ -12,12 +12,12 @@
 
 namespace troupe {
 
-// What a region makes ready elsewhere is not the device's work.
+// Regions that become ready while another one runs are passed on to other threads.
 class launch_thread::unit final : public caf::execution_unit {
 public:
   explicit unit(caf::actor_system& system) : caf::execution_unit(&system) {}
 
-  void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
+  void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
   void push(caf::resumable* ready) {
     {
@@ -37,7 +37,7 @@ public:
 
   void work() {
     while (auto* next = wait_for_next()) {
-      next->resume(this, 1); // regions take one
+      next->resume(this, 1); // a region handles one message
       next->intrusive_ptr_release_impl();
     }
   }
@@ -62,12 +62,12 @@ private:
 };
 
 launch_thread::launch_thread(caf::actor_system& system) : unit_(std::make_shared<unit>(system)) {
-  unit_->thread = std::thread{[keep = unit_] { keep->work(); }};
+  unit_->thread = std::thread{[kept = unit_] { kept->work(); }};
 }
 
 launch_thread::~launch_thread() {
   unit_->end();
-  // The last region to run may hold the last program that needs this.
+  // The last region may own the last program that owns this object, so this may run on its thread.
   if (unit_->thread.get_id() == std::this_thread::get_id())
     unit_->thread.detach();
   else

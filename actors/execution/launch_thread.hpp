@@ -1,4 +1,4 @@
-// A thread of a device's own, which launches all that the device runs.
+// The thread of a device that launches all kernels of the device.
 #pragma once
 #include "troupe/actors/execution/region_threads.hpp"
 
@@ -8,13 +8,13 @@
 
 namespace troupe {
 
-/// Runs regions one after the other, in the order in which they came, so that threads that bring
-/// work go on to other work. Costs a wake-up where there was nothing to do. Any thread may call.
+/// Runs regions one after another, in order of arrival, so that the threads that bring them go on.
+/// Costs a wake-up if the thread is idle. Any thread may call.
 class launch_thread final : public region_threads {
 public:
-  /// The system must stay until all regions that were brought have run.
+  /// The system must live until all queued regions have run.
   explicit launch_thread(caf::actor_system& system);
-  /// Runs what was brought; waits for that, except on the thread itself.
+  /// Runs the queued regions, and waits for that unless called on the launch thread.
   ~launch_thread() override;
 
   bool takes(bool) const noexcept override { return true; }
@@ -22,7 +22,7 @@ public:
 
 private:
   class unit;
-  std::shared_ptr<unit> unit_; // the thread's, too
+  std::shared_ptr<unit> unit_; // shared with the thread
 };
 
 } // namespace troupe

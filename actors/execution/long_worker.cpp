@@ -15,32 +15,33 @@
 namespace troupe {
 namespace {
 
-// One question, which the clerk's thread answers.
-struct asked_work {
-  ask what;
+// One request, which the clerk's thread answers.
+struct pending_work {
+  ask request;
   std::atomic<bool> stop = false;
-  std::atomic<bool> taken = false; // by the thread that does it, or by who drops it
+  std::atomic<bool> taken = false; // by the thread that does the work, or that drops it
 
-  explicit asked_work(ask&& given) : what(std::move(given)) {}
+  explicit pending_work(ask&& received) : request(std::move(received)) {}
 
   status shuts_down() const { return failure(error_kind::cancelled, "its task shuts down"); }
 
   void answer(status outcome, std::vector<tensor> values = {}) {
-    wait_answer made{what.wait, within(*what.origin, std::move(outcome)), std::move(values),
-                     what.step};
-    deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(what.region)),
-            std::move(made), nullptr);
+    wait_answer answer{request.wait, within(*request.origin, std::move(outcome)), std::move(values),
+                       request.step};
+    deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(request.region)),
+            std::move(answer), nullptr);
   }
 
   void run() {
     if (taken.exchange(true) || stop)
-      return; // the step has failed: nobody waits
+      return; // the step has failed: no region waits
     auto values = guarded("reading or writing files", [&]() -> result<std::vector<tensor>> {
-      const auto& op = what.origin->op();
-      return what.origin->graph().ops().find_work(op.name)(
-          {*what.origin, what.inputs, [this] { return stop.load(std::memory_order_relaxed); }});
+      const auto& op = request.origin->op();
+      return request.origin->graph().ops().find_work(op.name)(
+          {*request.origin, request.inputs,
+           [this] { return stop.load(std::memory_order_relaxed); }});
     });
-    what.inputs.clear(); // the step may go on to change what it holds alone
+    request.inputs.clear(); // the step may overwrite a tensor that only it owns
     if (values)
       answer({}, *std::move(values));
     else
@@ -58,66 +59,67 @@ public:
 
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
-    if (auto* one = content_if<ask>(message)) {
-      begin(std::make_shared<asked_work>(std::move(*one)));
+    if (auto* request = content_if<ask>(message)) {
+      begin(std::make_shared<pending_work>(std::move(*request)));
       return true;
     }
     if (auto* end = content_if<step_ended>(message)) {
-      // What was asked for while the step failed comes after `fails`.
+      // The work of a failed step is stopped at `failed`, too, because requests may come after
+      // `fails`.
       if (end->outcome == step_ended::how::fails || end->outcome == step_ended::how::failed)
-        stop([&](const asked_work& one) { return one.what.step == end->step; });
+        stop([&](const pending_work& work) { return work.request.step == end->step; });
       return true;
     }
     if (content_if<caf::exit_msg>(message)) {
-      stop([](const asked_work&) { return true; }, true);
+      stop([](const pending_work&) { return true; }, true);
       caf::anon_send_exit(clerk_, caf::exit_reason::user_shutdown);
       return true;
     }
     return false;
   }
 
-  void begin(std::shared_ptr<asked_work> work) {
+  void begin(std::shared_ptr<pending_work> work) {
     bool closed;
     {
       std::lock_guard guard{mutex_};
       closed = closed_;
-      std::erase_if(under_way_, [](const auto& one) { return one.expired(); });
+      std::erase_if(pending_, [](const auto& pending) { return pending.expired(); });
       if (!closed)
-        under_way_.push_back(work);
+        pending_.push_back(work);
     }
     if (closed)
       return work->answer(work->shuts_down());
     caf::anon_send(clerk_, job{[work = std::move(work)]() mutable {
                      work->run();
-                     work.reset(); // with the region, while its system is there
+                     work.reset(); // it owns the region, so release it while the system lives
                    }});
   }
 
-  template <class Which>
-  void stop(Which which, bool for_good = false) {
-    std::vector<std::shared_ptr<asked_work>> stopped;
+  template <class Predicate>
+  void stop(Predicate matches, bool closing = false) {
+    std::vector<std::shared_ptr<pending_work>> stopped;
     {
       std::lock_guard guard{mutex_};
-      closed_ |= for_good;
-      for (const auto& one : under_way_)
-        if (auto work = one.lock(); work && which(*work))
+      closed_ |= closing;
+      for (const auto& weak_work : pending_)
+        if (auto work = weak_work.lock(); work && matches(*work))
           stopped.push_back(std::move(work));
     }
-    for (const auto& one : stopped) {
-      if (!one->stop.exchange(true) && for_good)
-        one->answer(one->shuts_down());
-      if (one->taken.exchange(true))
+    for (const auto& work : stopped) {
+      if (!work->stop.exchange(true) && closing)
+        work->answer(work->shuts_down());
+      if (work->taken.exchange(true))
         continue;
-      // It has not begun, and may stand behind work that takes long: it holds nothing meanwhile.
-      one->what.inputs.clear();
-      one->what.region = nullptr;
+      // It has not begun, and may be queued behind long work: release its inputs now.
+      work->request.inputs.clear();
+      work->request.region = nullptr;
     }
   }
 
   const caf::actor clerk_;
   std::mutex mutex_;
   bool closed_ = false;
-  std::vector<std::weak_ptr<asked_work>> under_way_;
+  std::vector<std::weak_ptr<pending_work>> pending_;
 };
 
 } // namespace

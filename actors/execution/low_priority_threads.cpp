@@ -15,21 +15,21 @@
 
 namespace troupe {
 
-// What a region makes ready for others does not run here, unless it comes back.
+// Regions that become ready while another one runs are passed on, and return here only if heavy.
 class low_priority_threads::unit final : public caf::execution_unit {
 public:
   unit(caf::actor_system& system, size_t most) : caf::execution_unit(&system), most_(most) {}
 
-  void exec_later(caf::resumable* ready) override { hand_on(system(), ready); }
+  void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
-  // False where no thread will come.
+  // Returns false if there is no thread, and none can be created.
   bool push(caf::resumable* ready, const std::shared_ptr<unit>& self) {
     {
       std::lock_guard guard{mutex_};
       ready_.push_back(ready);
       if (idle_ < ready_.size() && threads_.size() < most_) {
         try {
-          threads_.emplace_back([keep = self] { keep->work(); });
+          threads_.emplace_back([kept = self] { kept->work(); });
         } catch (const std::system_error&) {
           if (threads_.empty()) {
             ready_.pop_back();
@@ -50,19 +50,20 @@ public:
       threads.swap(threads_);
     }
     changed_.notify_all();
-    // The last region to run may hold the last program that needs this.
-    for (auto& one : threads)
-      if (one.get_id() == std::this_thread::get_id())
-        one.detach();
+    // The last region may own the last program that owns this object, so this may run on such a
+    // thread.
+    for (auto& thread : threads)
+      if (thread.get_id() == std::this_thread::get_id())
+        thread.detach();
       else
-        one.join();
+        thread.join();
   }
 
 private:
   void work() {
     give_way();
     while (auto* next = wait_for_next()) {
-      next->resume(this, 1); // regions take one
+      next->resume(this, 1); // a region handles one message
       next->intrusive_ptr_release_impl();
     }
   }
@@ -95,7 +96,7 @@ low_priority_threads::~low_priority_threads() { unit_->end(); }
 
 void low_priority_threads::run_later(caf::resumable* ready) {
   if (!unit_->push(ready, unit_))
-    hand_on(unit_->system(), ready);
+    schedule_elsewhere(unit_->system(), ready);
 }
 
 } // namespace troupe

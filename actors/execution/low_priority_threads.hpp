@@ -1,4 +1,4 @@
-// Threads for steps that prepare what others read: decoding the next batch, say.
+// Low-priority threads for steps that prepare input for others, such as decoding the next batch.
 #pragma once
 #include "troupe/actors/execution/region_threads.hpp"
 
@@ -10,23 +10,24 @@
 namespace troupe {
 
 /// Run heavy regions in the order in which they became ready, at a lower priority than the threads
-/// of other steps, where the system can do that (Linux). They come with the first work, and only as
-/// many as there is work at once. Brief regions stay with whoever makes them ready: to hand them on
-/// would take longer.
+/// of other steps, if the system supports that (Linux). They start on demand. Brief regions stay on
+/// the thread that makes them ready, because passing them on would take longer.
 class low_priority_threads final : public region_threads {
 public:
-  /// The system must stay until all regions that were brought have run.
+  /// The system must live until all queued regions have run.
   low_priority_threads(caf::actor_system& system, size_t most);
-  /// Runs what was brought; waits for that, except on one of the threads.
+  /// Runs the queued regions, and waits for that unless called on one of the threads.
   ~low_priority_threads() override;
 
-  bool takes(bool heavy) const noexcept override { return heavy; } ///< or seen to take long
-  /// Where there is no thread, and the system gives none, those of other steps run it.
+  bool takes(bool heavy) const noexcept override {
+    return heavy;
+  } ///< by estimate or by measurement
+  /// If there is no thread and the system cannot create one, the threads of other steps run it.
   void run_later(caf::resumable* ready) override;
 
 private:
   class unit;
-  std::shared_ptr<unit> unit_; // the threads', too
+  std::shared_ptr<unit> unit_; // shared with the threads
 };
 
 } // namespace troupe

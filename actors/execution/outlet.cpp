@@ -14,12 +14,12 @@
 namespace troupe {
 namespace {
 
-// Of one call to the system: enough to keep a socket busy, few enough that urgent messages do not
-// queue behind payload.
+// The size of one write to a socket: enough to keep it busy, and little enough that urgent messages
+// do not queue behind payload.
 constexpr size_t write_window = 512 * 1024;
-// What a thread that has other work writes.
+// The limit for a thread that has other work.
 constexpr size_t quick_budget = 64 * 1024;
-// What the loop's thread writes before it looks at other sockets, and the last words.
+// The limit for the loop's thread before it serves other sockets, and for the last messages.
 constexpr size_t long_budget = 4 * 1024 * 1024;
 
 thread_local write_batch* current_batch = nullptr;
@@ -38,55 +38,56 @@ write_batch::~write_batch() {
 }
 
 void write_batch::write() {
-  if (!outermost_ || noted_.empty())
+  if (!outermost_ || pending_.empty())
     return;
   current_batch = nullptr;
-  for (auto& one : std::exchange(noted_, {}))
-    one.second->write_some();
+  for (auto& entry : std::exchange(pending_, {}))
+    entry.second->write_some();
   current_batch = this;
 }
 
 template <class Write>
-size_t outlet::one_at_a_time(Write write) {
+size_t outlet::write_exclusively(Write write) {
   if (callers_.fetch_add(1, std::memory_order_acq_rel) > 0)
-    return 0; // the thread that writes looks again
+    return 0; // the writing thread checks callers_ again
   size_t total = 0;
-  for (auto seen = callers_.load(std::memory_order_acquire);;) {
+  for (auto callers = callers_.load(std::memory_order_acquire);;) {
     try {
       total += write();
-    } catch (const std::exception&) { // memory is short: the reader finds the end, and tells
+    } catch (const std::exception&) { // out of memory: the reader sees end of file, and reports it
       closed_.store(true, std::memory_order_relaxed);
       stream_.end();
     }
-    if (callers_.compare_exchange_strong(seen, 0, std::memory_order_acq_rel))
+    if (callers_.compare_exchange_strong(callers, 0, std::memory_order_acq_rel))
       return total;
   }
 }
 
 void outlet::write_some() {
   if (current_batch) {
-    auto& noted = current_batch->noted_;
-    for (const auto& one : noted)
-      if (one.second == this)
+    auto& pending = current_batch->pending_;
+    for (const auto& entry : pending)
+      if (entry.second == this)
         return;
-    noted.emplace_back(caf::strong_actor_ptr{owner_.ctrl()}, this);
+    pending.emplace_back(caf::strong_actor_ptr{owner_.ctrl()}, this);
     return;
   }
   auto left = quick_budget;
-  one_at_a_time([&] {
-    auto finishes = finishing_.load(std::memory_order_acquire);
-    if (wants_writable_ && !finishes) // the loop's thread goes on
+  write_exclusively([&] {
+    auto is_finishing = finishing_.load(std::memory_order_acquire);
+    if (wants_writable_ && !is_finishing) // the loop's thread writes the rest
       return size_t{0};
     if (TROUPE_BUGGIFY_ORDER("a thread leaves what it has to write to the loop"))
       left = 0;
-    auto written = write(finishes ? long_budget : left); // of none left it tells the loop
+    // If `left` is 0, this only registers with the loop.
+    auto written = write(is_finishing ? long_budget : left);
     left -= std::min(left, written);
     return written;
   });
 }
 
 size_t outlet::flush() {
-  return one_at_a_time([&] { return write(long_budget); });
+  return write_exclusively([&] { return write(long_budget); });
 }
 
 void outlet::finish() {
@@ -95,7 +96,7 @@ void outlet::finish() {
 }
 
 size_t outlet::write(size_t budget) {
-  auto last = finishing_.load(std::memory_order_acquire); // what is to be said is in the link
+  auto last = finishing_.load(std::memory_order_acquire); // all messages are in the link by now
   size_t total = 0;
   bool more = true;
   while (total < budget && !closed_.load(std::memory_order_relaxed)) {
@@ -113,7 +114,7 @@ size_t outlet::write(size_t budget) {
       if (errno == EINTR)
         continue;
       if (errno != EAGAIN)
-        more = false; // the reader is told as well, and ends the connection
+        more = false; // the reader gets the error, too, and ends the connection
       break;
     }
     link_.sent(static_cast<size_t>(written));
@@ -131,7 +132,8 @@ size_t outlet::write(size_t budget) {
 }
 
 void outlet::close() {
-  if (finishing_.load(std::memory_order_acquire)) // a thread that writes may have it still to do
+  // The writing thread may still have to end the stream.
+  if (finishing_.load(std::memory_order_acquire))
     while (callers_.load(std::memory_order_acquire) > 0)
       std::this_thread::yield();
   closed_.store(true, std::memory_order_relaxed);

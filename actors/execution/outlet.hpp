@@ -1,4 +1,4 @@
-// Writes what a link has to send to a socket, on whatever thread there is something to send.
+// Writes the messages of a link to a socket, on the thread that sends them.
 #pragma once
 #include "troupe/actors/execution/byte_stream.hpp"
 #include "troupe/actors/execution/io_loop.hpp"
@@ -13,31 +13,32 @@
 
 namespace troupe {
 
-/// Any thread may call, but for close(), which is the loop's. One thread writes at a time; another
-/// that comes meanwhile leaves its message to it, and so do messages gather to one write.
+/// Any thread may call, except close(), which is called on the loop's thread. One thread writes at
+/// a time. A thread that comes meanwhile leaves its message to the writing thread, so messages
+/// gather into one write.
 class outlet {
 public:
-  /// `sent` counts bytes, where there is one.
-  outlet(byte_stream& to, io_loop& loop, link& from, caf::abstract_actor& owner,
+  /// `sent` counts the bytes that were written, if not null.
+  outlet(byte_stream& stream, io_loop& loop, link& source, caf::abstract_actor& owner,
          std::atomic<uint64_t>* sent = nullptr)
-      : stream_(to), loop_(loop), link_(from), owner_(owner), sent_(sent) {}
+      : stream_(stream), loop_(loop), link_(source), owner_(owner), sent_(sent) {}
 
-  /// Writes what the socket takes at once, but no large amount: the loop's thread does the rest.
-  /// Where this thread has a write_batch, at its end.
+  /// Writes what the socket accepts at once, up to a limit; the loop's thread writes the rest. If
+  /// this thread has a write_batch, writes at the end of the batch.
   void write_some();
-  /// Writes what the socket takes at once, where it may not have taken all before. Returns how many
-  /// bytes have left.
+  /// Writes what the socket accepts, also after it did not accept all. Returns the number of bytes
+  /// written.
   size_t flush();
-  /// The same, and no more follows: the peer finds the end behind it. Where another thread is
-  /// writing, that thread does it.
+  /// As flush(), then ends the stream in this direction. If another thread is writing, that thread
+  /// does it.
   void finish();
-  /// Waits until no thread writes; none will any more.
+  /// Waits until no thread writes; later calls write nothing.
   void close();
 
 private:
   friend class write_batch;
   template <class Write>
-  size_t one_at_a_time(Write write);
+  size_t write_exclusively(Write write);
   size_t write(size_t budget);
 
   byte_stream& stream_;
@@ -47,14 +48,14 @@ private:
   std::atomic<uint64_t>* const sent_;
   std::atomic<unsigned> callers_{0};
   std::atomic<bool> closed_{false}, finishing_{false};
-  // The writing thread's own:
+  // Of the writing thread:
   bool finished_ = false;
   bool wants_writable_ = false;
   std::vector<std::span<const std::byte>> pieces_;
 };
 
-/// While it lives, what this thread has to write is only noted down; then all for one socket leaves
-/// together. For work that takes no time to speak of. One within another does nothing.
+/// While it lives, writes of this thread are deferred; then all messages of one socket are written
+/// together. Use it around brief work. A nested batch has no effect.
 class write_batch {
 public:
   write_batch() noexcept;
@@ -66,7 +67,7 @@ public:
 private:
   friend class outlet;
   bool outermost_;
-  std::vector<std::pair<caf::strong_actor_ptr, outlet*>> noted_; // and what keeps them
+  std::vector<std::pair<caf::strong_actor_ptr, outlet*>> pending_; // with the owners of the writers
 };
 
 } // namespace troupe

@@ -17,148 +17,154 @@
 namespace troupe {
 namespace {
 
-// Turns what a region's code emits into messages.
+// Converts what a region's code emits to messages.
 class messenger final : public emission_sink {
 public:
-  messenger(task_instance& in, uint32_t program, caf::execution_unit* unit)
-      : in_(in), program_(program), unit_(unit) {}
+  messenger(task_instance& instance, uint32_t program, caf::execution_unit* unit)
+      : instance_(instance), program_(program), unit_(unit) {}
 
   void send_token(token&& to_region) override {
-    auto& target = in_.region(program_, to_region.region);
+    auto& target = instance_.region(program_, to_region.region);
     deliver(target, std::move(to_region), unit_);
   }
 
   void send_export(uint32_t export_index, tensor&& value, bool dead) override {
     if (!value.on_host() && take_over(export_index, value))
       return pass_on(export_index, std::move(value), dead);
-    on_host(std::move(value), [=](messenger& self, tensor&& here) {
-      self.pass_on(export_index, std::move(here), dead);
+    on_host(std::move(value), [=](messenger& self, tensor&& host_value) {
+      self.pass_on(export_index, std::move(host_value), dead);
     });
   }
 
-  // What runs within a step hands on what it gives as it lies.
+  // A function that runs within a step passes its results on without a copy to the host.
   void send_fetch(uint32_t fetch_index, tensor&& value, bool dead) override {
-    if (in_.program().runs_within_steps())
-      return deliver(in_.conductor(), fetched{fetch_index, std::move(value), dead}, unit_);
-    on_host(std::move(value), [=](messenger& self, tensor&& here) {
-      deliver(self.in_.conductor(), fetched{fetch_index, std::move(here), dead}, self.unit_);
+    if (instance_.program().runs_within_steps())
+      return deliver(instance_.conductor(), fetched{fetch_index, std::move(value), dead}, unit_);
+    on_host(std::move(value), [=](messenger& self, tensor&& host_value) {
+      deliver(self.instance_.conductor(), fetched{fetch_index, std::move(host_value), dead},
+              self.unit_);
     });
   }
 
   void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
-    const auto& wait = in_.part(program_).program().waits()[wait_index];
-    in_.begin_wait(program_, wait_index);
+    const auto& wait = instance_.part(program_).program().waits()[wait_index];
+    instance_.begin_wait(program_, wait_index);
     if (wait.by == answered_by::frame)
-      return in_.root().frames()->begin(in_, program_, wait_index, inputs, unit_);
-    if (auto seat = in_.program().seat(program_, wait_index); seat.group != collective_seat::none)
-      return join(seat, inputs.empty() ? tensor{} : inputs.front());
-    deliver(in_.program().responder(program_, wait_index),
-            ask{.step = in_.step(),
+      return instance_.root().frames()->begin(instance_, program_, wait_index, inputs, unit_);
+    if (auto slot = instance_.program().slot_of(program_, wait_index);
+        slot.group != collective_slot::none)
+      return join(slot, inputs.empty() ? tensor{} : inputs.front());
+    deliver(instance_.program().responder(program_, wait_index),
+            ask{.step = instance_.step(),
                 .origin = wait.origin,
                 .wait = wait_index,
                 .inputs = {std::move_iterator{inputs.begin()}, std::move_iterator{inputs.end()}},
-                .region = caf::actor_cast<caf::actor>(&in_.region(program_, wait.region)),
-                .source = in_.program().source(program_, wait_index)},
+                .region = caf::actor_cast<caf::actor>(&instance_.region(program_, wait.region)),
+                .source = instance_.program().source(program_, wait_index)},
             unit_);
   }
 
 private:
-  // Whoever comes last computes for all; the others have gone on to other work.
-  void join(const collective_seat& seat, tensor input) {
-    auto& meeting = in_.meeting(seat.group);
-    const auto& group = meeting.group();
-    collective_part mine{.on = group.members[seat.member].on, .input = std::move(input)};
-    if (auto prepared = prepare_collective(group.call, mine); !prepared)
-      return (void)in_.conductor().abort(
-          in_.conductor().step(), within(*group.members[seat.member].origin, std::move(prepared)),
-          unit_);
-    if (meeting.arrive(seat.member, std::move(mine)) != collective_rendezvous::arrival::last)
+  // The last member to arrive computes for all. The threads of the others do not wait.
+  void join(const collective_slot& slot, tensor input) {
+    auto& rendezvous = instance_.rendezvous_of(slot.group);
+    const auto& group = rendezvous.group();
+    collective_part added_part{.on = group.members[slot.member].on, .input = std::move(input)};
+    if (auto prepared = prepare_collective(group.call, added_part); !prepared)
+      return (void)instance_.conductor().abort(
+          instance_.conductor().step(),
+          within(*group.members[slot.member].origin, std::move(prepared)), unit_);
+    if (rendezvous.arrive(slot.member, std::move(added_part)) !=
+        collective_rendezvous::arrival::last)
       return;
-    auto& all = meeting.take();
+    auto& parts = rendezvous.take();
     auto outcome = [&]() -> status {
-      TROUPE_ASSIGN(auto what, group.check(all));
-      return within(*group.members.front().origin, exchange(what, all, &in_.conductor().stop()));
+      TROUPE_ASSIGN(auto call, group.check(parts));
+      return within(*group.members.front().origin,
+                    exchange(call, parts, &instance_.conductor().stop()));
     }();
-    for (auto& one : all) {
-      one.input.reset();
-      one.ready.reset();
+    for (auto& part : parts) {
+      part.input.reset();
+      part.ready.reset();
     }
     if (!outcome) {
-      in_.conductor().abort(in_.conductor().step(), std::move(outcome), unit_);
+      instance_.conductor().abort(instance_.conductor().step(), std::move(outcome), unit_);
       return;
     }
-    for (size_t i = 0; i < all.size(); ++i) {
-      const auto& to = group.members[i];
-      const auto& wait = in_.part(to.program).program().waits()[to.wait];
-      auto value = std::move(all[i].output);
-      in_.end_wait(to.program, to.wait, value.bytes());
-      auto wanted = wait.slots[0] != token::no_slot;
-      deliver(in_.region(to.program, wait.region),
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto& member = group.members[i];
+      const auto& wait = instance_.part(member.program).program().waits()[member.wait];
+      auto value = std::move(parts[i].output);
+      instance_.end_wait(member.program, member.wait, value.bytes());
+      auto is_read = wait.slots[0] != token::no_slot;
+      deliver(instance_.region(member.program, wait.region),
               token{.region = wait.region,
                     .slot = wait.slots[0],
-                    .value = wanted ? std::move(value) : tensor{}},
+                    .value = is_read ? std::move(value) : tensor{}},
               unit_);
     }
   }
 
-  // Hands on what lies in the host's memory now; else when the device has brought it there, if the
-  // step still runs then.
+  // Calls `then` with the value in the host's memory: now if it is there, otherwise when the device
+  // has copied it, if the step still runs then.
   template <class Then>
   void on_host(tensor&& value, Then then) {
     if (value.on_host()) {
       then(*this, std::move(value));
       return;
     }
-    auto& device = *in_.part(program_).program().device().as_accelerator();
-    device.download(std::move(value), [keep = in_.shared_from_this(), program = program_,
-                                       step = in_.conductor().step(), then](result<tensor> here) {
-      keep->conductor().act_for(step, [&]() -> status {
-        if (!here)
-          return here.status();
-        messenger late{*keep, program, nullptr};
-        then(late, *std::move(here));
-        return {};
-      });
-    });
+    auto& device = *instance_.part(program_).program().device().as_accelerator();
+    device.download(std::move(value),
+                    [kept = instance_.shared_from_this(), program = program_,
+                     step = instance_.conductor().step(), then](result<tensor> host_value) {
+                      kept->conductor().act_for(step, [&]() -> status {
+                        if (!host_value)
+                          return host_value.status();
+                        messenger late{*kept, program, nullptr};
+                        then(late, *std::move(host_value));
+                        return {};
+                      });
+                    });
   }
 
-  // Brings a tensor straight to the device that wants it, where that is possible. Who reads it
-  // there is launched behind the copy.
+  // Copies a tensor directly to the receiving device, if possible. Its reader is launched behind
+  // the copy.
   bool take_over(uint32_t export_index, tensor& value) {
-    const auto& route = in_.program().route(program_, export_index);
+    const auto& route = instance_.program().route(program_, export_index);
     if (route.remote)
       return false;
-    const auto& receiver = in_.part(route.program).program();
+    const auto& receiver = instance_.part(route.program).program();
     auto* device = receiver.device().as_accelerator();
     if (!device || !receiver.waits()[route.wait].on_device)
       return false;
-    auto there = device->take_over(value);
-    if (!there)
-      return false; // by way of the host, which says what is wrong if that fails as well
-    value = *std::move(there);
+    auto moved = device->take_over(value);
+    if (!moved)
+      return false; // goes by the host, which reports the error if that fails, too
+    value = *std::move(moved);
     return true;
   }
 
   void pass_on(uint32_t export_index, tensor&& value, bool dead) {
-    const auto& route = in_.program().route(program_, export_index);
+    const auto& route = instance_.program().route(program_, export_index);
     if (route.remote) {
-      in_.program().recorder().note(flight_event::sent, in_.conductor().step(),
-                                    in_.program().first_number() + program_, export_index);
-      caf::anon_send(in_.program().exchange(route.peer),
-                     outgoing{tensor_push{.step = in_.step(),
+      instance_.program().recorder().note(flight_event::sent, instance_.conductor().step(),
+                                          instance_.program().first_number() + program_,
+                                          export_index);
+      caf::anon_send(instance_.program().exchange(route.peer),
+                     outgoing{tensor_push{.step = instance_.step(),
                                           .key = route.key,
                                           .dead = dead,
                                           .value = std::move(value),
-                                          .frame = in_.frame(),
-                                          .iteration = in_.run()}});
+                                          .frame = instance_.frame(),
+                                          .iteration = instance_.run()}});
     } else {
       export_value(route, std::move(value), dead);
     }
   }
 
   void export_value(const export_route& route, tensor&& value, bool dead) {
-    in_.end_wait(route.program, route.wait, value.bytes());
-    deliver(in_.region(route.program, route.region),
+    instance_.end_wait(route.program, route.wait, value.bytes());
+    deliver(instance_.region(route.program, route.region),
             token{.region = route.region,
                   .slot = dead ? token::no_slot : route.slot,
                   .value = std::move(value),
@@ -166,7 +172,7 @@ private:
             unit_);
   }
 
-  task_instance& in_;
+  task_instance& instance_;
   uint32_t program_;
   caf::execution_unit* unit_;
 };
@@ -174,40 +180,40 @@ private:
 } // namespace
 
 bool region_actor::heavy() const noexcept {
-  return in_->part(program_).program().regions()[which_].heavy;
+  return instance_->part(program_).program().regions()[region_].heavy;
 }
 
-// Where that decides which thread is next to run it.
+// If so, the measured time decides on which thread the region runs next.
 bool region_actor::measures_itself() const noexcept {
-  auto* own = in_->program().threads_of(program_);
-  return (own && !own->takes(heavy())) || length_.often_long();
+  auto* threads = instance_->program().threads_of(program_);
+  return (threads && !threads->takes(heavy())) || duration_.often_long();
 }
 
-// A loop may take long in one run though it was brief in all runs before.
+// A loop may take long in one run although all earlier runs were brief.
 bool region_actor::brief() const noexcept {
-  const auto& code = in_->part(program_).program().regions()[which_];
-  return !code.heavy && !code.loops && !length_.often_long() &&
-         in_->program().accelerators().empty(); // for which the end of a step may wait
+  const auto& code = instance_->part(program_).program().regions()[region_];
+  return !code.heavy && !code.loops && !duration_.often_long() &&
+         instance_->program().accelerators().empty(); // the end of a step may wait for a device
 }
 
 bool region_actor::quick() const noexcept {
   constexpr double most_ns = 5e6;
-  const auto& code = in_->part(program_).program().regions()[which_];
+  const auto& code = instance_->part(program_).program().regions()[region_];
   return !code.loops && code.nanoseconds < most_ns;
 }
 
-bool region_actor::has_stopped() const noexcept { return in_->conductor().stop().raised(); }
+bool region_actor::has_stopped() const noexcept { return instance_->conductor().stop().raised(); }
 
-task_instance& region_actor::step() const noexcept { return in_->root(); }
+task_instance& region_actor::step() const noexcept { return instance_->root(); }
 
 void region_actor::run_elsewhere() {
-  if (auto* threads = in_->program().kernels())
+  if (auto* threads = instance_->program().kernels())
     threads->run_later(this);
   else
     home_system().scheduler().enqueue(this);
 }
 
-void hand_on(caf::actor_system& system, caf::resumable* ready) {
+void schedule_elsewhere(caf::actor_system& system, caf::resumable* ready) {
   if (auto* region = dynamic_cast<region_actor*>(ready))
     region->run_elsewhere();
   else
@@ -215,96 +221,96 @@ void hand_on(caf::actor_system& system, caf::resumable* ready) {
 }
 
 bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
-  if (auto* one = content_if<token>(message)) {
-    one->region = which_;
-    auto prefer_other_thread = one->prefer_other_thread;
-    if (in_->part(program_).receive(std::move(*one)))
+  if (auto* received = content_if<token>(message)) {
+    received->region = region_;
+    auto prefer_other_thread = received->prefer_other_thread;
+    if (instance_->part(program_).receive(std::move(*received)))
       become_ready(unit, prefer_other_thread);
     return true;
   }
   if (auto* answer = content_if<wait_answer>(message)) {
-    take(*answer, unit);
+    receive_answer(*answer, unit);
     return true;
   }
   return false;
 }
 
-// What a responder gives is checked as what peers send is: graphs are compiled for what is
-// declared.
-status region_actor::check(const wait_answer& what) const {
-  const auto& wait = in_->part(program_).program().waits()[what.wait];
-  const auto& from = *wait.origin;
+// Values of a responder are checked like those of peers, because graphs are compiled for declared
+// types and shapes.
+status region_actor::check(const wait_answer& answer) const {
+  const auto& wait = instance_->part(program_).program().waits()[answer.wait];
+  const auto& origin = *wait.origin;
   auto source = [&] {
     return wait.state ? concat(to_string(wait.state->op().makes), " '", wait.state->name(), '\'')
                       : std::string{"its work"};
   };
-  if (static_cast<size_t>(from.outputs()) != what.values.size())
-    return within(from, failure(error_kind::internal, "expected ", from.outputs(), " tensors of ",
-                                source(), ", got ", what.values.size()));
-  for (int i = 0; i < from.outputs(); ++i) {
-    const auto& value = what.values[static_cast<size_t>(i)];
-    if (value.type() != from.output_type(i) || !from.output_shape(i).compatible(value.dims()))
-      return within(from,
-                    invalid("expected ", from.output_type(i), from.output_shape(i), " as output ",
-                            i, ", ", source(), " gave ", value.type(), value.dims()));
+  if (static_cast<size_t>(origin.outputs()) != answer.values.size())
+    return within(origin, failure(error_kind::internal, "expected ", origin.outputs(),
+                                  " tensors of ", source(), ", got ", answer.values.size()));
+  for (int i = 0; i < origin.outputs(); ++i) {
+    const auto& value = answer.values[static_cast<size_t>(i)];
+    if (value.type() != origin.output_type(i) || !origin.output_shape(i).compatible(value.dims()))
+      return within(origin, invalid("expected ", origin.output_type(i), origin.output_shape(i),
+                                    " as output ", i, ", ", source(), " gave ", value.type(),
+                                    value.dims()));
   }
   return {};
 }
 
-// Elements of queues may lie in a device's memory. Brings them to where they are read, one after
-// the other: there are few.
-void region_actor::bring(std::shared_ptr<wait_answer> what, size_t from) {
-  const auto& program = in_->part(program_).program();
-  const auto& wait = program.waits()[what->wait];
+// Elements of queues may be in a device's memory. Copies them to where they are read, one after
+// another: there are few.
+void region_actor::transfer_values(std::shared_ptr<wait_answer> answer, size_t first) {
+  const auto& program = instance_->part(program_).program();
+  const auto& wait = program.waits()[answer->wait];
   auto* device = program.device().as_accelerator();
-  for (auto i = from; i < what->values.size(); ++i) {
-    auto& value = what->values[i];
-    auto here = device && value.space() == program.device().memory().space();
-    if (value.on_host() || (here && !(i < wait.on_host.size() && wait.on_host[i])))
+  for (auto i = first; i < answer->values.size(); ++i) {
+    auto& value = answer->values[i];
+    auto is_here = device && value.space() == program.device().memory().space();
+    if (value.on_host() || (is_here && !(i < wait.on_host.size() && wait.on_host[i])))
       continue;
-    if (here)
+    if (is_here)
       return device->download(std::move(value),
-                              [this, keep = in_, self = caf::actor_cast<caf::actor>(this), what,
-                               i](result<tensor> host) {
+                              [this, kept = instance_, self = caf::actor_cast<caf::actor>(this),
+                               answer, i](result<tensor> host) {
                                 if (!host) {
-                                  what->outcome = host.status();
-                                  return settle(*what, nullptr);
+                                  answer->outcome = host.status();
+                                  return apply_answer(*answer, nullptr);
                                 }
-                                what->values[i] = *std::move(host);
-                                bring(what, i + 1);
+                                answer->values[i] = *std::move(host);
+                                transfer_values(answer, i + 1);
                               });
     if (device)
-      if (auto there = device->take_over(value)) {
-        value = *std::move(there);
+      if (auto moved = device->take_over(value)) {
+        value = *std::move(moved);
         continue;
       }
-    what->outcome = failure(error_kind::failed_precondition, "the element lies in the memory of ",
-                            value.space()->name(), ": take it out on that device");
+    answer->outcome = failure(error_kind::failed_precondition, "the element is in the memory of ",
+                              value.space()->name(), ": dequeue it on that device");
     break;
   }
-  settle(*what, nullptr);
+  apply_answer(*answer, nullptr);
 }
 
-void region_actor::take(wait_answer& what, caf::execution_unit* unit) {
-  if (std::ranges::all_of(what.values, [](const tensor& one) { return one.on_host(); }))
-    return settle(what, unit);
-  bring(std::make_shared<wait_answer>(std::move(what)), 0);
+void region_actor::receive_answer(wait_answer& answer, caf::execution_unit* unit) {
+  if (std::ranges::all_of(answer.values, [](const tensor& value) { return value.on_host(); }))
+    return apply_answer(answer, unit);
+  transfer_values(std::make_shared<wait_answer>(std::move(answer)), 0);
 }
 
-// Where the step has ended meanwhile, the responder takes back what it gave.
-void region_actor::settle(wait_answer& what, caf::execution_unit* unit) {
-  in_->conductor().act_for(
-      what.step.sequence,
+// If the step has ended meanwhile, the responder takes back the values.
+void region_actor::apply_answer(wait_answer& answer, caf::execution_unit* unit) {
+  instance_->conductor().act_for(
+      answer.step.sequence,
       [&]() -> status {
-        TROUPE_TRY(std::move(what.outcome));
-        TROUPE_TRY(check(what));
-        if (!what.values.empty())
+        TROUPE_TRY(std::move(answer.outcome));
+        TROUPE_TRY(check(answer));
+        if (!answer.values.empty())
           TROUPE_REACHED("a queue's element comes to its step");
         uint64_t bytes = 0;
-        for (const auto& one : what.values)
-          bytes += one.bytes();
-        in_->end_wait(program_, what.wait, bytes);
-        if (in_->part(program_).answer(what.wait, what.values, false))
+        for (const auto& value : answer.values)
+          bytes += value.bytes();
+        instance_->end_wait(program_, answer.wait, bytes);
+        if (instance_->part(program_).answer(answer.wait, answer.values, false))
           become_ready(unit, false);
         return {};
       },
@@ -312,12 +318,12 @@ void region_actor::settle(wait_answer& what, caf::execution_unit* unit) {
 }
 
 void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thread) {
-  if (!in_->conductor().enter())
+  if (!instance_->conductor().enter())
     return;                     // the step has failed
   intrusive_ptr_add_ref_impl(); // until it has run
-  if (auto* own = in_->program().threads_of(program_);
-      own && own->takes(heavy() || length_.often_long()))
-    own->run_later(this);
+  if (auto* threads = instance_->program().threads_of(program_);
+      threads && threads->takes(heavy() || duration_.often_long()))
+    threads->run_later(this);
   else if (unit && !(prefer_other_thread && heavy()))
     unit->exec_later(this);
   else
@@ -325,26 +331,26 @@ void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thr
 }
 
 caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, size_t) {
-  // The conductor may end the step, and with it the instance's use of this actor, in the last
-  // message.
-  auto keep = in_;
-  std::optional<write_batch> batch; // tensors to one task travel together, if none waits long
-  if (!keep->program().peers().empty() && !heavy())
+  // The last message may end the step, and then the instance may release this actor.
+  auto kept = instance_;
+  // Tensors to one task are sent together, unless the region takes long.
+  std::optional<write_batch> batch;
+  if (!kept->program().peers().empty() && !heavy())
     batch.emplace();
-  messenger out{*keep, program_, unit};
-  auto& since = keep->runs_since(program_, which_);
-  since.store(ticks_now(), std::memory_order_relaxed);
-  auto measured = measures_itself();
+  messenger out{*kept, program_, unit};
+  auto& running_since = kept->runs_since(program_, region_);
+  running_since.store(ticks_now(), std::memory_order_relaxed);
+  auto measures_time = measures_itself();
   std::chrono::steady_clock::time_point begin{};
-  if (measured)
+  if (measures_time)
     begin = std::chrono::steady_clock::now();
-  auto outcome = keep->part(program_).run(which_, out, keep->conductor().stop());
-  since.store(0, std::memory_order_relaxed);
-  if (measured)
+  auto outcome = kept->part(program_).run(region_, out, kept->conductor().stop());
+  running_since.store(0, std::memory_order_relaxed);
+  if (measures_time)
     took(std::chrono::steady_clock::now() - begin);
-  keep->program().recorder().note(flight_event::region_ran, keep->conductor().step(),
-                                  keep->program().first_number() + program_, which_);
-  deliver(keep->conductor(), region_ended{std::move(outcome)}, unit);
+  kept->program().recorder().note(flight_event::region_ran, kept->conductor().step(),
+                                  kept->program().first_number() + program_, region_);
+  deliver(kept->conductor(), region_ended{std::move(outcome)}, unit);
   return done;
 }
 

@@ -1,4 +1,4 @@
-// One region of one instance as an actor: counts the tokens it waits for, then runs its code.
+// One region of one instance as an actor: counts the tokens that it waits for, then runs its code.
 #pragma once
 #include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/base/inline_actor.hpp"
@@ -9,17 +9,21 @@
 
 namespace troupe {
 
-/// Understands token and wait_answer. The last token makes it ready; it then runs on the execution
-/// unit that brought the token; or on the threads of its task's kernels (kernel_threads.hpp), or
-/// the scheduler where the task has none, where there is no unit, or where it is heavy and that
-/// unit is busy for long; or on threads of its program's own (region_threads.hpp).
-class region_actor final : public inline_actor,
-                           public caf::resumable,
-                           public boost::intrusive::list_base_hook<> { // of kernel_threads
+/// Handles token and wait_answer. The last token makes the region ready. It then runs, in order of
+/// preference:
+/// - on the threads of its program (region_threads.hpp), if there are any;
+/// - on the execution unit that brought the token, unless the region is heavy and the unit is busy
+/// for long;
+/// - on the threads of its task's kernels (kernel_threads.hpp), or the scheduler if the task has
+/// none.
+class region_actor final
+    : public inline_actor,
+      public caf::resumable,
+      public boost::intrusive::list_base_hook<> { // for the queue of kernel_threads
 public:
-  region_actor(caf::actor_config& config, std::shared_ptr<task_instance> in, uint32_t program,
-               uint32_t which)
-      : inline_actor(config), in_(std::move(in)), program_(program), which_(which) {}
+  region_actor(caf::actor_config& config, std::shared_ptr<task_instance> instance, uint32_t program,
+               uint32_t region)
+      : inline_actor(config), instance_(std::move(instance)), program_(program), region_(region) {}
 
   resume_result resume(caf::execution_unit* unit, size_t) override;
   subtype_t subtype() const override { return scheduled_actor; }
@@ -27,37 +31,38 @@ public:
   void intrusive_ptr_release_impl() override { intrusive_ptr_release(ctrl()); }
 
   const char* name() const override { return "troupe.region"; }
-  /// Whether it is worth another thread.
+  /// Whether running it on another thread pays.
   bool heavy() const noexcept;
-  /// Whether a thread that has more urgent work may run it in between.
+  /// Whether a thread that has more urgent work may run it first.
   bool brief() const noexcept;
-  /// How long it takes, where resume() does not measure that itself.
-  void took(std::chrono::nanoseconds time) noexcept { length_.took(time); }
+  /// Notes how long a run took, if resume() does not measure that itself.
+  void took(std::chrono::nanoseconds time) noexcept { duration_.took(time); }
   bool measures_itself() const noexcept;
   /// Whether it is expected to take a few milliseconds at most: it has no loop, and its nodes are
-  /// small. How long it took does not count: on a busy machine it may have waited for a processor.
+  /// small. Measured times do not count, because on a busy machine they include waiting for a core.
   bool quick() const noexcept;
-  /// Whether its step has failed or was stopped, so that kernels leave off.
+  /// Whether its step has failed or was stopped, so that kernels stop.
   bool has_stopped() const noexcept;
-  /// The step that it runs in.
+  /// The step that it belongs to.
   task_instance& step() const noexcept;
-  /// Has other threads run it. Takes over one reference.
+  /// Passes it to other threads. Takes over one reference.
   void run_elsewhere();
 
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
-  void take(wait_answer& what, caf::execution_unit* unit);
-  void settle(wait_answer& what, caf::execution_unit* unit);
-  void bring(std::shared_ptr<wait_answer> what, size_t from);
-  status check(const wait_answer& what) const;
+  void receive_answer(wait_answer& answer, caf::execution_unit* unit);
+  void apply_answer(wait_answer& answer, caf::execution_unit* unit);
+  void transfer_values(std::shared_ptr<wait_answer> answer, size_t first);
+  status check(const wait_answer& answer) const;
   void become_ready(caf::execution_unit* unit, bool prefer_other_thread);
 
-  std::shared_ptr<task_instance> in_;
-  uint32_t program_, which_;
-  run_length length_;
+  std::shared_ptr<task_instance> instance_;
+  uint32_t program_, region_;
+  run_length duration_;
 };
 
-/// What a thread has no time for: regions go where they run elsewhere, all else to the scheduler.
-void hand_on(caf::actor_system& system, caf::resumable* ready);
+/// Passes on ready work: regions to the threads that run them elsewhere, other actors to the
+/// scheduler.
+void schedule_elsewhere(caf::actor_system& system, caf::resumable* ready);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Threads of their own for the regions of some programs.
+// Interface of separate threads for the regions of some programs.
 #pragma once
 
 namespace caf {
@@ -12,7 +12,7 @@ class region_threads {
 public:
   virtual ~region_threads() = default;
 
-  /// Whether such regions run there; `heavy` are those that are worth another thread.
+  /// Whether such regions run on these threads; `heavy` regions are worth another thread.
   virtual bool takes(bool heavy) const noexcept = 0;
   /// Takes over one reference.
   virtual void run_later(caf::resumable* ready) = 0;

@@ -22,26 +22,27 @@
 namespace troupe {
 namespace {
 
-void fill_in(state_info& about, const responder& of) {
-  about.holds = of.holds();
-  about.content = of.describe();
-  about.bytes = of.bytes();
+void fill_in(state_info& info, const responder& source) {
+  info.holds = source.holds();
+  info.content = source.describe();
+  info.bytes = source.bytes();
 }
 
-// Forgets a list on the stack, however its function ends.
+// Clears a pointer to a list on the stack at the end of its function, also after an exception.
 template <class List>
-struct only_here {
-  List** place;
-  ~only_here() {
-    if (place)
-      *place = nullptr;
+struct clear_at_exit {
+  List** pointer;
+  ~clear_at_exit() {
+    if (pointer)
+      *pointer = nullptr;
   }
 };
 template <class List>
-only_here(List**) -> only_here<List>;
+clear_at_exit(List**) -> clear_at_exit<List>;
 
-// Handles a message on its sender's thread, as regions do: who puts in an element brings it to who
-// waits for it. The lock is held for the rules alone; answers leave behind it.
+// Handles a message on its sender's thread, as regions do: a thread that enqueues an element
+// delivers it to the region that waits for it. The lock is held only while the rules of the
+// responder run. Answers are sent after it is released.
 class responder_actor final : public inline_actor {
 public:
   responder_actor(caf::actor_config& config, std::shared_ptr<responder> machine,
@@ -50,15 +51,16 @@ public:
 
   const char* name() const override { return "troupe.responder"; }
 
-  // As deadlines wants them:
+  // The interface that class deadlines needs:
   caf::actor_clock& clock() { return home_system().clock(); }
-  // The clock's thread must never run what is here: it would wait for itself.
+  // The clock's thread must not run this actor, because it would wait for itself. So a timer actor
+  // forwards the message.
   void delayed_send(responder_actor* self, caf::timespan left, wake_atom wake) {
     if (!timer_)
-      timer_ =
-          home_system().spawn([to = self->address()](caf::event_based_actor*) -> caf::behavior {
-            return {[to](wake_atom woken) {
-              if (auto responder = caf::actor_cast<caf::actor>(to))
+      timer_ = home_system().spawn(
+          [receiver = self->address()](caf::event_based_actor*) -> caf::behavior {
+            return {[receiver](wake_atom woken) {
+              if (auto responder = caf::actor_cast<caf::actor>(receiver))
                 caf::anon_send(responder, woken);
             }};
           });
@@ -67,74 +69,80 @@ public:
   }
 
 private:
-  struct asker {
+  struct requester {
     uint32_t wait = 0;
     const troupe::node* origin = nullptr;
     caf::actor region; // or a responder, for an errand
-    caf::actor source; // what it may ask in turn
-    caf::actor keep;   // `origin` lives as long
+    caf::actor source; // the responder that this one may ask
+    caf::actor keep;   // owns the region of `origin`, for an errand
     usage_meter::side side = usage_meter::neither;
   };
   struct waiter {
-    asker from;
+    requester from;
     std::optional<deadlines::key> due;
   };
   struct delivery {
     caf::actor region;
-    wait_answer what;
+    wait_answer answer;
   };
-  // What is asked of another responder, or has files read.
-  struct outing {
-    errand what;
-    asker from;
+  // An errand: a request to another responder, or an access to files.
+  struct pending_operation {
+    errand operation;
+    requester from;
   };
   // Most requests have one answer.
   struct deliveries {
     boost::container::small_vector<delivery, 2> answers;
-    std::vector<outing> errands;
+    std::vector<pending_operation> errands;
   };
 
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override {
     deliveries out;
-    step_id of;
-    if (auto* one = content_if<ask>(message)) {
-      of = one->step;
-      auto side = one->origin->op().goes_back ? usage_meter::takes
-                  : one->inputs.empty()       ? usage_meter::neither
-                                              : usage_meter::puts;
-      put({one->wait, one->origin, std::move(one->region), std::move(one->source), {}, side}, of,
-          one->origin->op().ask, std::move(one->inputs), out);
-    } else if (auto* wish = content_if<troupe::ask_source>(message)) {
-      of = wish->step;
-      put({wish->errand,
-           wish->origin,
-           std::move(wish->asker),
+    step_id current_step;
+    if (auto* request = content_if<ask>(message)) {
+      current_step = request->step;
+      auto side = request->origin->op().goes_back ? usage_meter::takes
+                  : request->inputs.empty()       ? usage_meter::neither
+                                                  : usage_meter::puts;
+      put({request->wait,
+           request->origin,
+           std::move(request->region),
+           std::move(request->source),
            {},
-           std::move(wish->region),
+           side},
+          current_step, request->origin->op().ask, std::move(request->inputs), out);
+    } else if (auto* source_request = content_if<troupe::ask_source>(message)) {
+      current_step = source_request->step;
+      put({source_request->errand,
+           source_request->origin,
+           std::move(source_request->asker),
+           {},
+           std::move(source_request->region),
            usage_meter::takes},
-          of, wish->how, {}, out);
-    } else if (auto* back = content_if<withdraw_question>(message)) {
-      of = back->step;
-      under_lock(out, [&](answers& done) { withdraw(*back, done); });
-    } else if (auto* found = content_if<wait_answer>(message)) {
-      of = found->step;
+          current_step, source_request->how, {}, out);
+    } else if (auto* withdrawal = content_if<withdraw_question>(message)) {
+      current_step = withdrawal->step;
+      under_lock(out, [&](answers& done) { withdraw(*withdrawal, done); });
+    } else if (auto* answer = content_if<wait_answer>(message)) {
+      current_step = answer->step;
       under_lock(out, [&](answers& done) {
-        machine_->errand_ended(found->wait, std::move(found->outcome), std::move(found->values),
+        machine_->errand_ended(answer->wait, std::move(answer->outcome), std::move(answer->values),
                                done);
       });
-    } else if (auto* done_by = content_if<troupe::errand_ended>(message)) {
+    } else if (auto* ended = content_if<troupe::errand_ended>(message)) {
       under_lock(out, [&](answers& done) {
-        machine_->errand_ended(done_by->number, std::move(done_by->outcome), {}, done);
+        machine_->errand_ended(ended->number, std::move(ended->outcome), {}, done);
       });
-    } else if (auto* end = content_if<step_ended>(message)) {
+    } else if (auto* step_end = content_if<step_ended>(message)) {
       under_lock(out, [&](answers& done) {
         using how = step_ended::how;
-        if (end->outcome == how::fails || end->outcome == how::failed)
-          machine_->cancel(end->step, failure(error_kind::cancelled, "the step has failed"), done);
-        if (end->outcome == how::well_here && machine_->holds_for(end->step))
-          *end->holds = true;
-        else if (end->outcome != how::fails)
-          machine_->settle(end->step, end->outcome == how::failed, done);
+        if (step_end->outcome == how::fails || step_end->outcome == how::failed)
+          machine_->cancel(step_end->step, failure(error_kind::cancelled, "the step has failed"),
+                           done);
+        if (step_end->outcome == how::well_here && machine_->holds_for(step_end->step))
+          *step_end->holds = true;
+        else if (step_end->outcome != how::fails)
+          machine_->settle(step_end->step, step_end->outcome == how::failed, done);
       });
     } else if (content_if<responder_reset>(message)) {
       under_lock(out, [&](answers& done) {
@@ -142,12 +150,12 @@ private:
             failure(error_kind::cancelled, machine_->kind(), " '", machine_->name(), "' was reset"),
             done);
       });
-    } else if (auto* look = content_if<responder_look>(message)) {
+    } else if (auto* query = content_if<responder_stats_query>(message)) {
       std::lock_guard guard{mutex_};
-      if (look->about)
-        fill_in(*look->about, *machine_);
-      if (look->numbers)
-        *look->numbers = count();
+      if (query->info)
+        fill_in(*query->info, *machine_);
+      if (query->numbers)
+        *query->numbers = count();
     } else if (content_if<wake_atom>(message)) {
       under_lock(out, [&](answers& done) {
         overdue_ = &done;
@@ -162,123 +170,125 @@ private:
     } else {
       return false;
     }
-    pass_on(out, of, unit);
+    send_all(out, current_step, unit);
     return true;
   }
 
   responder_numbers count() {
-    responder_numbers made{.size = machine_->size()};
-    meter_.advance(made.size);
-    made.usage = meter_.so_far();
-    for (const auto& [number, one] : waiting_) {
-      made.puts_waiting += one.from.side == usage_meter::puts;
-      made.takes_waiting += one.from.side == usage_meter::takes;
+    responder_numbers numbers{.size = machine_->size()};
+    meter_.advance(numbers.size);
+    numbers.usage = meter_.so_far();
+    for (const auto& [number, waiting] : waiting_) {
+      numbers.puts_waiting += waiting.from.side == usage_meter::puts;
+      numbers.takes_waiting += waiting.from.side == usage_meter::takes;
     }
-    return made;
+    return numbers;
   }
 
-  void withdraw(const withdraw_question& what, answers& done) {
-    for (const auto& [number, one] : waiting_)
-      if (one.from.keep && one.from.wait == what.errand && one.from.region == what.asker)
-        return machine_->cancel(request_id{what.step, number},
+  void withdraw(const withdraw_question& request, answers& done) {
+    for (const auto& [number, waiting] : waiting_)
+      if (waiting.from.keep && waiting.from.wait == request.errand &&
+          waiting.from.region == request.asker)
+        return machine_->cancel(request_id{request.step, number},
                                 failure(error_kind::cancelled, "the step has failed"), done);
   }
 
-  // A list of this thread's, for what is answered under a lock: its memory stays.
-  static answers& no_answers() {
+  // Returns this thread's list for answers, emptied: its memory is reused.
+  static answers& empty_answers() {
     static thread_local answers kept;
     kept.clear();
     return kept;
   }
 
-  // What does not fit into memory ends no process. What was answered until then is answered.
+  // Running out of memory ends no process. The answers until then are sent.
   template <class Act>
   void under_lock(deliveries& out, Act act) {
     std::lock_guard guard{mutex_};
     meter_.advance(machine_->size());
-    auto& done = no_answers();
+    auto& done = empty_answers();
     (void)guarded("answering", [&]() -> status {
       act(done);
       return {};
     });
     collect(done, out);
-    look_around(out);
+    collect_errands(out);
   }
 
-  // Errands leave behind the lock, as answers do.
-  void look_around(deliveries& out) {
+  // Errands are started after the lock is released, like answers.
+  void collect_errands(deliveries& out) {
     errands_.clear();
     machine_->take_errands(errands_);
-    for (auto& one : errands_) {
-      asker from;
-      if (one.asks_for)
-        if (auto it = waiting_.find(one.asks_for->number); it != waiting_.end())
-          from = it->second.from;
-      out.errands.push_back({std::move(one), std::move(from)});
+    for (auto& operation : errands_) {
+      requester sender;
+      if (operation.asks_for)
+        if (auto position = waiting_.find(operation.asks_for->number); position != waiting_.end())
+          sender = position->second.from;
+      out.errands.push_back({std::move(operation), std::move(sender)});
     }
   }
 
-  // The step of the request is the one that asks, so that its end ends this, too.
-  void run_errand(outing& one, caf::execution_unit* unit) {
-    auto me = caf::actor_cast<caf::actor>(this);
-    if (one.what.work) {
-      auto begun = input_->run([me = std::move(me), work = std::move(one.what.work),
-                                number = one.what.number](file_access& files) {
-        auto outcome = guarded("reading a file", [&] { return work(files); });
-        deliver(actor_behind(me), troupe::errand_ended{number, std::move(outcome)}, nullptr);
-      });
-      if (!begun)
+  // An errand has the step of its request, so the end of the step ends the errand, too.
+  void run_errand(pending_operation& pending, caf::execution_unit* unit) {
+    auto self = caf::actor_cast<caf::actor>(this);
+    if (pending.operation.work) {
+      auto is_queued =
+          input_->run([self = std::move(self), work = std::move(pending.operation.work),
+                       number = pending.operation.number](file_access& files) {
+            auto outcome = guarded("reading a file", [&] { return work(files); });
+            deliver(actor_behind(self), troupe::errand_ended{number, std::move(outcome)}, nullptr);
+          });
+      if (!is_queued)
         deliver(*this,
-                troupe::errand_ended{one.what.number,
+                troupe::errand_ended{pending.operation.number,
                                      failure(error_kind::resource_exhausted,
-                                             "the system gives no thread to read files")},
+                                             "the system cannot create a thread to read files")},
                 unit);
       return;
     }
-    auto step = one.what.asks_for->step;
-    if (!one.from.source) {
+    auto step = pending.operation.asks_for->step;
+    if (!pending.from.source) {
       deliver(*this,
-              wait_answer{one.what.number,
+              wait_answer{pending.operation.number,
                           failure(error_kind::internal, machine_->kind(), " '", machine_->name(),
-                                  "' has nobody to ask"),
+                                  "' has no responder to ask"),
                           {},
                           step},
               unit);
       return;
     }
-    deliver(actor_behind(one.from.source),
-            troupe::ask_source{step, one.from.origin, one.what.ask, one.what.number,
-                               one.from.region, me},
+    deliver(actor_behind(pending.from.source),
+            troupe::ask_source{step, pending.from.origin, pending.operation.ask,
+                               pending.operation.number, pending.from.region, self},
             unit);
     // The step may have failed before the source heard of it.
     std::unique_lock lock{mutex_};
-    auto wanted = waiting_.contains(one.what.asks_for->number);
+    auto is_waiting = waiting_.contains(pending.operation.asks_for->number);
     lock.unlock();
-    if (!wanted)
-      deliver(actor_behind(one.from.source),
-              withdraw_question{step, one.what.number, std::move(me)}, unit);
+    if (!is_waiting)
+      deliver(actor_behind(pending.from.source),
+              withdraw_question{step, pending.operation.number, std::move(self)}, unit);
   }
 
-  // This thread goes on with its own step; others wake theirs. A step that fails for its answer can
-  // bring an answer to the next: those come one after another, not one within another.
-  // Errands come one after another, too: what answers at once makes room for the next.
-  void pass_on(deliveries& out, step_id of, caf::execution_unit* unit) {
-    bring_all({out.answers.data(), out.answers.size()}, of, unit);
+  // Sends answers, then starts errands. The calling thread goes on with its own step; for other
+  // steps, other threads are woken. Answers and errands can cause further ones in this function:
+  // these are queued and run one after another, not nested.
+  void send_all(deliveries& out, step_id current_step, caf::execution_unit* unit) {
+    deliver_answers({out.answers.data(), out.answers.size()}, current_step, unit);
     if (out.errands.empty())
       return;
-    using errand_of = std::pair<caf::actor, outing>;
-    static thread_local std::deque<errand_of>* under_way = nullptr;
-    std::deque<errand_of> mine;
-    auto outermost = !under_way;
+    using queued_errand = std::pair<caf::actor, pending_operation>;
+    static thread_local std::deque<queued_errand>* running = nullptr;
+    std::deque<queued_errand> queue;
+    auto outermost = !running;
     if (outermost)
-      under_way = &mine;
-    const only_here ends{outermost ? &under_way : nullptr};
-    for (auto& one : out.errands)
-      under_way->emplace_back(caf::actor_cast<caf::actor>(this), std::move(one));
+      running = &queue;
+    const clear_at_exit clear_queue{outermost ? &running : nullptr};
+    for (auto& operation : out.errands)
+      running->emplace_back(caf::actor_cast<caf::actor>(this), std::move(operation));
     if (!outermost)
       return;
-    for (; !mine.empty(); mine.pop_front()) {
-      auto next = std::move(mine.front());
+    for (; !queue.empty(); queue.pop_front()) {
+      auto next = std::move(queue.front());
       actor_behind(next.first).run_errand(next.second, unit);
     }
   }
@@ -287,50 +297,51 @@ private:
     return static_cast<responder_actor&>(*caf::actor_cast<caf::abstract_actor*>(handle));
   }
 
-  // Deliveries that a thread brings after the step that it goes on with. The list is not on its
-  // stack: GCC 13 warns of a thread_local pointer to a local variable.
+  // The answers for other steps than the current one, which a thread sends last. The list is not on
+  // the stack: GCC 13 warns of a thread_local pointer to a local variable.
   struct waiting_deliveries {
     std::vector<delivery> list;
-    bool under_way = false; // a call further out brings them
+    bool is_sending = false; // an outer call sends them
 
     struct end {
-      waiting_deliveries* of;
+      waiting_deliveries* deliveries_of_thread;
       ~end() {
-        if (!of)
+        if (!deliveries_of_thread)
           return;
-        of->under_way = false;
-        if (!of->list.empty()) { // an exception has ended it
-          auto left = std::exchange(of->list, {});
+        deliveries_of_thread->is_sending = false;
+        if (!deliveries_of_thread->list.empty()) { // after an exception
+          auto unsent = std::exchange(deliveries_of_thread->list, {});
         }
       }
     };
   };
 
-  static void bring_all(std::span<delivery> out, step_id of, caf::execution_unit* unit) {
-    static thread_local waiting_deliveries waiting;
-    auto outermost = !std::exchange(waiting.under_way, true);
-    const waiting_deliveries::end ends{outermost ? &waiting : nullptr};
-    auto& others = waiting.list;
-    for (auto& one : out)
-      if (one.what.step == of)
-        bring(one, unit);
+  static void deliver_answers(std::span<delivery> deliveries, step_id current_step,
+                              caf::execution_unit* unit) {
+    static thread_local waiting_deliveries thread_deliveries;
+    auto outermost = !std::exchange(thread_deliveries.is_sending, true);
+    const waiting_deliveries::end at_exit{outermost ? &thread_deliveries : nullptr};
+    auto& queue = thread_deliveries.list;
+    for (auto& next_delivery : deliveries)
+      if (next_delivery.answer.step == current_step)
+        deliver_answer(next_delivery, unit);
       else
-        others.push_back(std::move(one));
+        queue.push_back(std::move(next_delivery));
     if (!outermost)
       return;
-    for (size_t i = 0; i < others.size();) { // it may grow meanwhile
-      auto next = std::move(others[i++]);
-      if (i == others.size()) {
-        others.clear();
+    for (size_t i = 0; i < queue.size();) { // the queue may grow meanwhile
+      auto next = std::move(queue[i++]);
+      if (i == queue.size()) {
+        queue.clear();
         i = 0;
       }
-      bring(next, nullptr);
+      deliver_answer(next, nullptr);
     }
   }
 
-  static void bring(delivery& what, caf::execution_unit* unit) {
-    deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(what.region)),
-            std::move(what.what), unit);
+  static void deliver_answer(delivery& next, caf::execution_unit* unit) {
+    deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(next.region)),
+            std::move(next.answer), unit);
   }
 
   status shuts_down() const {
@@ -338,73 +349,74 @@ private:
                    "' ends: its task shuts down");
   }
 
-  void put(asker from, step_id step, decltype(errand::ask) how, std::vector<tensor> inputs,
-           deliveries& out) {
+  void put(requester sender, step_id step, decltype(errand::ask) operation,
+           std::vector<tensor> inputs, deliveries& out) {
     std::lock_guard guard{mutex_};
     meter_.advance(machine_->size());
-    meter_.came(from.side);
-    auto& done = no_answers();
-    request_id who{step, next_request_++};
-    auto is_mine = [&](const auto& one) { return one.who == who; };
+    meter_.came(sender.side);
+    auto& done = empty_answers();
+    request_id id{step, next_request_++};
+    auto is_this_request = [&](const auto& candidate) { return candidate.who == id; };
     if (closed_) {
-      done.push_back({who, shuts_down()});
+      done.push_back({id, shuts_down()});
     } else {
-      auto asked = guarded("asking", [&]() -> status {
-        how(*machine_, {who, from.origin, std::move(inputs), &meter_}, done);
+      auto outcome = guarded("asking", [&]() -> status {
+        operation(*machine_, {id, sender.origin, std::move(inputs), &meter_}, done);
         return {};
       });
-      if (!asked)
-        machine_->cancel(who, asked, done);
-      if (!asked && std::ranges::none_of(done, is_mine))
-        done.push_back({who, std::move(asked)});
+      if (!outcome)
+        machine_->cancel(id, outcome, done);
+      if (!outcome && std::ranges::none_of(done, is_this_request))
+        done.push_back({id, std::move(outcome)});
     }
-    // What is answered at once never stands among those that wait.
-    if (auto mine = std::ranges::find_if(done, is_mine); mine != done.end())
-      out.answers.push_back(delivery_to(from, *mine));
+    // A request that is answered at once is not added to waiting_.
+    if (auto answer = std::ranges::find_if(done, is_this_request); answer != done.end())
+      out.answers.push_back(delivery_to(sender, *answer));
     else
-      wait(who, std::move(from));
+      wait(id, std::move(sender));
     collect(done, out);
-    look_around(out);
+    collect_errands(out);
   }
 
-  void wait(request_id who, asker from) {
-    auto limit = from.origin->attrs().find("timeout_ms");
-    auto patience = limit == from.origin->attrs().end() ? 0 : *limit->second.get_if<int64_t>();
-    patience = std::min<int64_t>(patience, longest_patience_ms);
-    meter_.waits(from.side);
-    auto& waits = waiting_[who.number];
-    waits.from = std::move(from);
-    if (patience > 0)
-      waits.due = due_.add(this, clock().now() + std::chrono::milliseconds{patience},
-                           [=, this] { give_up_late(who, patience); });
+  void wait(request_id id, requester sender) {
+    auto limit = sender.origin->attrs().find("timeout_ms");
+    auto timeout_ms = limit == sender.origin->attrs().end() ? 0 : *limit->second.get_if<int64_t>();
+    timeout_ms = std::min<int64_t>(timeout_ms, max_timeout_ms);
+    meter_.waits(sender.side);
+    auto& waits = waiting_[id.number];
+    waits.from = std::move(sender);
+    if (timeout_ms > 0)
+      waits.due = due_.add(this, clock().now() + std::chrono::milliseconds{timeout_ms},
+                           [=, this] { fail_overdue(id, timeout_ms); });
   }
 
-  void give_up_late(request_id who, int64_t after_ms) {
-    machine_->cancel(who,
+  void fail_overdue(request_id id, int64_t timeout_ms) {
+    machine_->cancel(id,
                      failure(error_kind::deadline_exceeded, machine_->kind(), " '",
-                             machine_->name(), "' gave no answer within ", after_ms, " ms: it has ",
-                             machine_->describe()),
+                             machine_->name(), "' gave no answer within ", timeout_ms,
+                             " ms: it has ", machine_->describe()),
                      *overdue_);
   }
 
-  // Errors name the node that asked, when they come to it; the responder names itself.
-  static delivery delivery_to(asker& to, answer& what) {
-    auto outcome = to.keep ? std::move(what.outcome) : within(*to.origin, std::move(what.outcome));
-    return {std::move(to.region),
-            {to.wait, std::move(outcome), std::move(what.tensors), what.who.step}};
+  // Errors name the requesting node when they reach it. The responder adds its own name.
+  static delivery delivery_to(requester& receiver, answer& result) {
+    auto outcome = receiver.keep ? std::move(result.outcome)
+                                 : within(*receiver.origin, std::move(result.outcome));
+    return {std::move(receiver.region),
+            {receiver.wait, std::move(outcome), std::move(result.tensors), result.who.step}};
   }
 
-  // To those that have waited.
+  // Moves the answers of waiting requests to `out`.
   void collect(answers& done, deliveries& out) {
-    for (auto& one : done) {
-      auto it = waiting_.find(one.who.number);
-      if (it == waiting_.end())
+    for (auto& result : done) {
+      auto position = waiting_.find(result.who.number);
+      if (position == waiting_.end())
         continue;
-      meter_.waited(it->second.from.side);
-      if (it->second.due)
-        due_.remove(*it->second.due);
-      out.answers.push_back(delivery_to(it->second.from, one));
-      waiting_.erase(it);
+      meter_.waited(position->second.from.side);
+      if (position->second.due)
+        due_.remove(*position->second.due);
+      out.answers.push_back(delivery_to(position->second.from, result));
+      waiting_.erase(position);
     }
   }
 
@@ -412,13 +424,13 @@ private:
   const std::shared_ptr<responder> machine_;
   const std::shared_ptr<input_threads> input_;
   usage_meter meter_;
-  std::vector<errand> errands_;                  // those being handed out
+  std::vector<errand> errands_;                  // those that are being started
   std::unordered_map<uint64_t, waiter> waiting_; // by request
   uint64_t next_request_ = 1;
   deadlines due_;
-  answers* overdue_ = nullptr; // of wake()
+  answers* overdue_ = nullptr; // the list of wake()
   caf::actor timer_;
-  static constexpr int64_t longest_patience_ms = int64_t{1000} * 3600 * 24 * 365; // a year
+  static constexpr int64_t max_timeout_ms = int64_t{1000} * 3600 * 24 * 365; // a year
   bool closed_ = false;
 };
 
@@ -445,39 +457,39 @@ status responder_state::declare_again(const named_state& other) {
 }
 
 result<tensor> responder_state::read() const {
-  return invalid(kind(), " '", name(), "' is no tensor: ask it by an op");
+  return invalid(kind(), " '", name(), "' is not a tensor: use its ops");
 }
 
 void responder_state::clear() {
-  caf::actor to;
+  caf::actor receiver;
   {
     std::lock_guard guard{mutex_};
-    to = actor_;
+    receiver = actor_;
   }
-  if (to)
-    caf::anon_send(to, responder_reset{});
+  if (receiver)
+    caf::anon_send(receiver, responder_reset{});
 }
 
 state_info responder_state::describe() const {
-  auto about = named_state::describe();
+  auto info = named_state::describe();
   std::lock_guard guard{mutex_};
   if (actor_)
     deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
-            responder_look{&about, nullptr}, nullptr);
+            responder_stats_query{&info, nullptr}, nullptr);
   else
-    fill_in(about, *machine_);
-  return about;
+    fill_in(info, *machine_);
+  return info;
 }
 
 responder_numbers responder_state::numbers() const {
-  responder_numbers found;
+  responder_numbers numbers;
   std::lock_guard guard{mutex_};
   if (actor_)
     deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
-            responder_look{nullptr, &found}, nullptr);
+            responder_stats_query{nullptr, &numbers}, nullptr);
   else
-    found.size = machine_->size();
-  return found;
+    numbers.size = machine_->size();
+  return numbers;
 }
 
 caf::actor responder_state::actor(caf::actor_system& system,

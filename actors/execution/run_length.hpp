@@ -1,5 +1,4 @@
-// Whether something that runs again and again takes so long that it should have a thread of its
-// own.
+// Classifies work that runs repeatedly as brief or long: long work gets a thread of its own.
 #pragma once
 
 #include <algorithm>
@@ -8,23 +7,24 @@
 
 namespace troupe {
 
-/// Judges by several runs, because a thread may be put off in the midst of a brief one: behind a
-/// brief one, two long runs within 16 count, and 16 brief ones take a long one back. A first run is
-/// believed. Any thread may call; runs that end at the same time may be counted as one.
+/// Judges by several runs, because the system may preempt a thread within a brief run. Brief work
+/// becomes long after two long runs within 16; long work becomes brief after 16 brief runs. A first
+/// run is trusted. Any thread may call; runs that end at the same time may count as one.
 class run_length {
 public:
   static constexpr std::chrono::microseconds not_brief{200};
 
   void took(std::chrono::nanoseconds time) noexcept {
-    auto known = score_.load(std::memory_order_relaxed);
-    auto now = time > not_brief ? std::min(known + once, most) : std::max(known - 1, 0);
-    if (now != known)
-      score_.store(now, std::memory_order_relaxed);
+    auto old_score = score_.load(std::memory_order_relaxed);
+    auto new_score =
+        time > not_brief ? std::min(old_score + long_run, max_score) : std::max(old_score - 1, 0);
+    if (new_score != old_score)
+      score_.store(new_score, std::memory_order_relaxed);
   }
-  bool often_long() const noexcept { return score_.load(std::memory_order_relaxed) > once; }
+  bool often_long() const noexcept { return score_.load(std::memory_order_relaxed) > long_run; }
 
 private:
-  static constexpr int once = 16, most = 4 * once;
+  static constexpr int long_run = 16, max_score = 4 * long_run;
   std::atomic<int> score_ = 1;
 };
 

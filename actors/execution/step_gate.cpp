@@ -2,39 +2,39 @@
 
 namespace troupe {
 
-bool step_gate::enter(waiter& who) {
-  if (most_ == 0)
+bool step_gate::enter(waiter& step) {
+  if (limit_ == 0)
     return true;
   std::lock_guard guard{mutex_};
-  if (inside_ < most_) {
-    ++inside_;
+  if (running_ < limit_) {
+    ++running_;
     return true;
   }
-  line_.push_back(&who);
+  queue_.push_back(&step);
   return false;
 }
 
-bool step_gate::withdraw(waiter& who) {
+bool step_gate::withdraw(waiter& step) {
   std::lock_guard guard{mutex_};
-  return std::erase(line_, &who) > 0;
+  return std::erase(queue_, &step) > 0;
 }
 
 void step_gate::leave() {
-  if (most_ == 0)
+  if (limit_ == 0)
     return;
   std::lock_guard guard{mutex_};
-  if (line_.empty()) {
-    --inside_;
+  if (queue_.empty()) {
+    --running_;
     return;
   }
-  auto* next = line_.front(); // takes the place of the one that leaves
-  line_.pop_front();
-  next->let_in(); // under the lock: it cannot withdraw and go meanwhile
+  auto* next = queue_.front(); // takes the slot of the step that leaves
+  queue_.pop_front();
+  next->let_in(); // with the lock held, so that it cannot withdraw and be destroyed meanwhile
 }
 
 size_t step_gate::waiting() const {
   std::lock_guard guard{mutex_};
-  return line_.size();
+  return queue_.size();
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Lets only so many steps of one kind run at once; the others wait in line.
+// Limits how many steps of one kind run at once; the others wait in a queue.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -6,28 +6,28 @@
 
 namespace troupe {
 
-/// Any thread may call. Whoever was let in leaves once.
+/// Any thread may call. Each admitted step calls leave() once.
 class step_gate {
 public:
-  /// Somebody in line, who must withdraw before it goes.
+  /// A queued step, which must withdraw before it is destroyed.
   class waiter {
   public:
-    /// Called once, on the thread of whoever left; must not block.
+    /// Called once, on the thread that left; must not block.
     virtual void let_in() = 0;
 
   protected:
     ~waiter() = default;
   };
 
-  /// 0: as many as come.
-  explicit step_gate(size_t most = 0) : most_(most) {}
+  /// 0: no limit.
+  explicit step_gate(size_t limit = 0) : limit_(limit) {}
 
-  /// Returns whether `who` may go in at once; else it stands in line.
-  bool enter(waiter& who);
-  /// Leaves the line. Returns false when `who` was let in meanwhile: then it is inside.
-  bool withdraw(waiter& who);
+  /// Returns whether `step` is admitted at once; otherwise queues it.
+  bool enter(waiter& step);
+  /// Removes `step` from the queue. Returns false if it has been admitted meanwhile.
+  bool withdraw(waiter& step);
   void leave();
-  /// Leaves when it ends, for one that was let in.
+  /// Calls leave() when it ends, for an admitted step.
   class turn {
   public:
     explicit turn(step_gate& gate) : gate_(gate) {}
@@ -41,10 +41,10 @@ public:
   size_t waiting() const;
 
 private:
-  const size_t most_;
+  const size_t limit_;
   mutable std::mutex mutex_;
-  size_t inside_ = 0;
-  std::deque<waiter*> line_;
+  size_t running_ = 0;
+  std::deque<waiter*> queue_;
 };
 
 } // namespace troupe

@@ -10,58 +10,59 @@
 namespace troupe {
 namespace {
 
-// Not after the end: a step that has ended may have let its program go, or its regions, and its
-// instance may serve another.
-void bring_to_region(task_instance& in, arrival&& what, caf::execution_unit* unit) {
-  in.conductor().act_for(what.step.sequence, [&] { return in.receive(std::move(what), unit); });
+// Does nothing after the end of the step: the step may have released its program or its regions,
+// and the instance may serve another.
+void bring_to_region(task_instance& instance, arrival&& message, caf::execution_unit* unit) {
+  instance.conductor().act_for(message.step.sequence,
+                               [&] { return instance.receive(std::move(message), unit); });
 }
 
 } // namespace
 
 status step_table::announce(step_id step) {
-  watchers told;
-  auto may = [&] {
+  watchers exchanges;
+  auto permission = [&] {
     std::lock_guard guard{mutex_};
     auto outcome = steps_.announce(step, now_());
-    told = watchers_of(step);
+    exchanges = watchers_of(step);
     return outcome;
   }();
-  if (!may)
+  if (!permission)
     TROUPE_REACHED("a step must not begin");
-  tell(told, step, false);
-  return may;
+  notify(exchanges, step, false);
+  return permission;
 }
 
-status step_table::attach(step_id step, const std::shared_ptr<task_instance>& in,
+status step_table::attach(step_id step, const std::shared_ptr<task_instance>& instance,
                           caf::execution_unit* unit, step_clock::time_point deadline) {
-  auto came = [&] {
+  auto early = [&] {
     std::lock_guard guard{mutex_};
-    return steps_.attach(step, in, deadline);
+    return steps_.attach(step, instance, deadline);
   }();
-  if (!came)
-    return came.status();
-  for (auto& one : *came)
-    bring_to_region(*in, std::move(one), unit);
+  if (!early)
+    return early.status();
+  for (auto& message : *early)
+    bring_to_region(*instance, std::move(message), unit);
   return {};
 }
 
 void step_table::end(step_id step, bool failed) {
-  std::shared_ptr<task_instance> last; // goes when the lock is free
-  watchers told;
+  std::shared_ptr<task_instance> instance; // released after the lock
+  watchers exchanges;
   {
     std::lock_guard guard{mutex_};
-    last = steps_.end(step, now_());
-    told = watchers_of(step);
+    instance = steps_.end(step, now_());
+    exchanges = watchers_of(step);
   }
-  tell(told, step, failed);
+  notify(exchanges, step, failed);
 }
 
 demand step_table::expect(step_id step, const caf::actor_addr& exchange) {
   std::lock_guard guard{mutex_};
-  auto known = steps_.expect(step, now_());
-  if (known != demand::never)
+  auto decision = steps_.expect(step, now_());
+  if (decision != demand::never)
     note_watcher(step, exchange);
-  return known;
+  return decision;
 }
 
 void step_table::watch(step_id step, const caf::actor_addr& exchange) {
@@ -71,46 +72,48 @@ void step_table::watch(step_id step, const caf::actor_addr& exchange) {
 }
 
 void step_table::note_watcher(step_id step, const caf::actor_addr& exchange) {
-  auto& those = watchers_[step];
-  if (std::ranges::find(those, exchange) == those.end())
-    those.push_back(exchange);
+  auto& exchanges = watchers_[step];
+  if (std::ranges::find(exchanges, exchange) == exchanges.end())
+    exchanges.push_back(exchange);
 }
 
-// Those to be told of a change. They are forgotten with it where nothing more comes of the step: in
-// the same breath, because nobody else may tell them of a step's end that is not yet told.
+// Returns the exchanges to notify of a change, and removes them if no message of the step is
+// expected any more. Both happen under one lock, so that no other thread notifies them of an end
+// that they do not know of yet.
 step_table::watchers step_table::watchers_of(step_id step) {
-  auto it = watchers_.find(step);
-  if (it == watchers_.end())
+  auto position = watchers_.find(step);
+  if (position == watchers_.end())
     return {};
   if (steps_.awaits(step))
-    return it->second;
-  auto last = std::move(it->second);
-  watchers_.erase(it);
-  return last;
+    return position->second;
+  auto exchanges = std::move(position->second);
+  watchers_.erase(position);
+  return exchanges;
 }
 
-// On this thread: exchanges have no mailbox.
-void step_table::tell(const watchers& those, step_id step, bool failed) {
-  for (const auto& one : those)
-    if (auto exchange = caf::actor_cast<caf::actor>(one))
+// Runs the handlers on this thread, because exchanges have no mailbox.
+void step_table::notify(const watchers& exchanges, step_id step, bool failed) {
+  for (const auto& address : exchanges)
+    if (auto exchange = caf::actor_cast<caf::actor>(address))
       caf::anon_send(exchange, step_news{step, failed});
 }
 
-void step_table::push(tensor_push&& what, caf::execution_unit* unit) {
-  arrival came{what.step, what.key, what.dead, std::move(what.value), what.frame, what.iteration};
-  auto found = [&] {
+void step_table::push(tensor_push&& message, caf::execution_unit* unit) {
+  arrival received{message.step,  message.key,      message.dead, std::move(message.value),
+                   message.frame, message.iteration};
+  auto result = [&] {
     std::lock_guard guard{mutex_};
-    return steps_.arrive(came, now_());
+    return steps_.arrive(received, now_());
   }();
-  if (found.fate == arrival_fate::keep)
+  if (result.fate == arrival_fate::keep)
     TROUPE_REACHED("a tensor comes before its step");
-  if (found.fate == arrival_fate::keep && TROUPE_BUGGIFY("an early tensor finds no room"))
-    abort(what.step, failure(error_kind::resource_exhausted, "simulated: no room"), unit);
-  if (found.fate == arrival_fate::deliver)
-    bring_to_region(*found.step, std::move(came), unit);
-  else if (found.fate == arrival_fate::twice)
-    found.step->conductor().abort(what.step.sequence,
-                                  invalid("a tensor came twice for the key ", what.key), unit);
+  if (result.fate == arrival_fate::keep && TROUPE_BUGGIFY("an early tensor finds no room"))
+    abort(message.step, failure(error_kind::resource_exhausted, "simulated: no room"), unit);
+  if (result.fate == arrival_fate::deliver)
+    bring_to_region(*result.step, std::move(received), unit);
+  else if (result.fate == arrival_fate::twice)
+    result.step->conductor().abort(message.step.sequence,
+                                   invalid("a tensor came twice for the key ", message.key), unit);
 }
 
 bool step_table::abort_if_come(step_id step, status why, caf::execution_unit* unit) {
@@ -119,75 +122,78 @@ bool step_table::abort_if_come(step_id step, status why, caf::execution_unit* un
     if (!steps_.has_come(step))
       return false;
   }
-  abort(step, std::move(why), unit); // which does nothing where it has ended meanwhile
+  abort(step, std::move(why), unit); // does nothing if the step has ended meanwhile
   return true;
 }
 
 void step_table::abort(step_id step, status why, caf::execution_unit* unit) {
-  watchers told;
-  auto in = [&] {
+  watchers exchanges;
+  auto instance = [&] {
     std::lock_guard guard{mutex_};
-    auto found = steps_.cancel(step, why, now_());
-    told = watchers_of(step);
-    return found;
+    auto cancelled = steps_.cancel(step, why, now_());
+    exchanges = watchers_of(step);
+    return cancelled;
   }();
-  // One that has ended meanwhile, maybe well, tells of that itself: what it sent is to be had.
-  if (!in || (*in)->conductor().abort(step.sequence, std::move(why), unit))
-    tell(told, step, true);
+  // A step that has ended meanwhile, maybe well, notifies by itself: its tensors can be fetched.
+  if (!instance || (*instance)->conductor().abort(step.sequence, std::move(why), unit))
+    notify(exchanges, step, true);
 }
 
 template <class Predicate>
-void step_table::abort_if(Predicate hit, const status& why, caf::execution_unit* unit) {
-  struct one {
+void step_table::abort_if(Predicate matches, const status& why, caf::execution_unit* unit) {
+  struct aborted_step {
     step_id step;
-    std::shared_ptr<task_instance> in;
-    watchers told;
+    std::shared_ptr<task_instance> instance;
+    watchers exchanges;
   };
-  std::vector<one> found;
+  std::vector<aborted_step> aborted;
   {
     std::lock_guard guard{mutex_};
-    steps_.for_each([&](step_id step, const auto& in, step_clock::time_point deadline) {
-      if (hit(*in, deadline))
-        found.push_back({step, in, {}});
+    steps_.for_each([&](step_id step, const auto& instance, step_clock::time_point deadline) {
+      if (matches(*instance, deadline))
+        aborted.push_back({step, instance, {}});
     });
-    for (auto& each : found) {
-      steps_.cancel(each.step, why, now_());
-      each.told = watchers_of(each.step);
+    for (auto& entry : aborted) {
+      steps_.cancel(entry.step, why, now_());
+      entry.exchanges = watchers_of(entry.step);
     }
   }
-  for (const auto& each : found)
-    if (each.in->conductor().abort(each.step.sequence, why, unit)) // else as in abort()
-      tell(each.told, each.step, true);
+  for (const auto& entry : aborted)
+    if (entry.instance->conductor().abort(entry.step.sequence, why, unit)) // else as in abort()
+      notify(entry.exchanges, entry.step, true);
 }
 
 void step_table::abort_all(const std::string& partner, uint64_t incarnation, const status& why,
                            caf::execution_unit* unit) {
-  abort_if([&](const task_instance& in,
-               auto) { return in.program().exchanges_with(partner, incarnation); },
+  abort_if([&](const task_instance& instance,
+               auto) { return instance.program().exchanges_with(partner, incarnation); },
            why, unit);
 }
 
-void step_table::abort_all(const task_program& of, const status& why, caf::execution_unit* unit) {
-  abort_if([&](const task_instance& in, auto) { return &in.program() == &of; }, why, unit);
+void step_table::abort_all(const task_program& program, const status& why,
+                           caf::execution_unit* unit) {
+  abort_if([&](const task_instance& instance, auto) { return &instance.program() == &program; },
+           why, unit);
 }
 
 void step_table::expire(step_clock::time_point now, const task_name& self,
                         caf::execution_unit* unit) {
-  // None has failed here: what a step announced that ran here and has ended is still to be had.
+  // These steps have not failed here: the announced tensors of a step that ran here and has ended
+  // can still be fetched.
   std::vector<std::pair<step_id, watchers>> forgotten;
   {
     std::lock_guard guard{mutex_};
     steps_.age(now_());
-    for (const auto& one : watchers_)
-      if (!steps_.awaits(one.first))
-        forgotten.emplace_back(one.first, one.second);
-    for (const auto& one : forgotten)
-      watchers_.erase(one.first);
+    for (const auto& entry : watchers_)
+      if (!steps_.awaits(entry.first))
+        forgotten.emplace_back(entry.first, entry.second);
+    for (const auto& entry : forgotten)
+      watchers_.erase(entry.first);
   }
-  for (const auto& [step, told] : forgotten)
-    tell(told, step, false);
+  for (const auto& [step, exchanges] : forgotten)
+    notify(exchanges, step, false);
   abort_if([&](const task_instance&, step_clock::time_point deadline) { return deadline <= now; },
-           failure(error_kind::deadline_exceeded, self, ": time is over"), unit);
+           failure(error_kind::deadline_exceeded, self, ": the deadline has passed"), unit);
 }
 
 void step_table::close(const status& why, caf::execution_unit* unit) {
@@ -209,15 +215,15 @@ step_table::table_sizes step_table::sizes() const {
 }
 
 std::vector<step_table::running_step> step_table::running() const {
-  std::vector<running_step> all;
+  std::vector<running_step> steps;
   {
     std::lock_guard guard{mutex_};
-    steps_.for_each([&](step_id id, const auto& in, step_clock::time_point deadline) {
-      all.push_back({id, in, deadline});
+    steps_.for_each([&](step_id id, const auto& instance, step_clock::time_point deadline) {
+      steps.push_back({id, instance, deadline});
     });
   }
-  std::ranges::sort(all, {}, &running_step::id);
-  return all;
+  std::ranges::sort(steps, {}, &running_step::id);
+  return steps;
 }
 
 bool step_table::idle() const {

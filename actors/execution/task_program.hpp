@@ -21,40 +21,40 @@
 
 namespace troupe {
 
-/// Where an export of a program goes.
+/// The receiver of an export of a program.
 struct export_route {
   bool remote = false;
-  uint32_t program = 0, region = 0, slot = token::no_slot, wait = 0; ///< on this task
-  size_t peer = 0; ///< else: among task_program::peers
+  uint32_t program = 0, region = 0, slot = token::no_slot, wait = 0; ///< if on this task
+  size_t peer = 0; ///< if remote: index in task_program::peers
   uint32_t key = 0;
 };
 
-/// Where a tensor from another task goes.
+/// The receiver of a tensor from another task.
 struct import_route {
   uint32_t program = 0, region = 0, slot = token::no_slot, wait = 0;
 };
 
-/// The place of a wait in its group, where it is a collective operation's.
-struct collective_seat {
+/// The position of a wait in its group, if it belongs to a collective operation.
+struct collective_slot {
   static constexpr uint32_t none = UINT32_MAX;
   uint32_t group = none, member = 0;
 };
 
 class task_program;
 
-/// A node that runs functions as steps within the step (functions/frame.hpp), or what this task
-/// runs of them for another.
+/// A node that runs functions as steps within the step (functions/frame.hpp), or this task's part
+/// of such a node of another task.
 struct task_frame {
-  uint32_t number = 0;          ///< in the step
-  const node* origin = nullptr; ///< the _Frame; of another task's: nothing
+  uint32_t number = 0;          ///< within the step
+  const node* origin = nullptr; ///< the _Frame; null if another task has it
   std::string description;
   calling calls = calling::once;
-  size_t values = 0, orders = 0, results = 0; ///< what a function takes, twice, and gives
-  std::vector<size_t> unchanged;              ///< values of a loop that are the same in all turns
+  size_t values = 0, orders = 0, results = 0; ///< counts of arguments, of two kinds, and of results
+  std::vector<size_t> unchanged; ///< values of a loop that are the same in all iterations
   int64_t parallel = 1;
   std::vector<std::shared_ptr<task_program>> functions; ///< null: this task has no part in it
-  std::vector<task_name> others;                        ///< tasks that have
-  std::vector<caf::actor> exchanges;                    ///< with them
+  std::vector<task_name> others;                        ///< tasks that have a part
+  std::vector<caf::actor> exchanges;                    ///< with the other tasks
 
   bool is_loop() const noexcept { return calls == calling::while_true; }
   bool is_shared() const noexcept { return !origin || !others.empty(); }
@@ -62,25 +62,25 @@ struct task_frame {
 
 class task_instance;
 
-/// Which run of a frame's functions an instance is.
-struct frame_turn {
-  static constexpr int64_t before_first = -1; ///< only the condition for the first turn
-  static constexpr int64_t none = -2;         ///< of a branch
+/// The run of a frame's functions that an instance executes.
+struct frame_iteration {
+  static constexpr int64_t before_first = -1; ///< only the condition before the first iteration
+  static constexpr int64_t none = -2;         ///< a branch
 
-  /// That waits for it; of what another task has begun: nothing. It may end before, when the step
-  /// fails, and is still there then.
-  std::shared_ptr<const task_instance> around = {};
-  const task_frame* of = nullptr; ///< nothing: the instance is no such run
-  int64_t turn = none;
+  /// The instance that waits for the run; null if another task began the run. It may end before the
+  /// run if the step fails, but is not destroyed.
+  std::shared_ptr<const task_instance> enclosing = {};
+  const task_frame* frame = nullptr; ///< null: the instance is not such a run
+  int64_t number = none;
 
   /// "[While 'train' (model.cpp:12) iteration 3]".
   std::string description() const;
 };
 
-/// Everything but the pool is immutable once linked; any thread may use it.
+/// Everything except the pool is immutable once linked; any thread may use it.
 class task_program : public std::enable_shared_from_this<task_program> {
 public:
-  /// `devices` are those of the programs: a step may still run when its worker is gone.
+  /// `devices` are those of the programs, shared because a step may outlive its worker.
   task_program(caf::actor_system& system, std::vector<std::shared_ptr<const program>> programs,
                std::vector<std::shared_ptr<device>> devices,
                std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>());
@@ -89,11 +89,11 @@ public:
   /// Finds a responder's actor; called while linking.
   using responder_finder = std::function<result<caf::actor>(const node&)>;
 
-  /// What spans of its steps are about.
+  /// The subjects of the spans of its steps.
   std::shared_ptr<const std::vector<span_subject>> subjects() const;
-  /// Where those of a frame's function begin among them.
+  /// The index of the first subject of a frame's function.
   uint32_t first_subject_of(const task_program& function) const;
-  /// The task that it runs on: "/job:worker/task:1".
+  /// The task that runs it: "/job:worker/task:1".
   const std::string& task() const noexcept { return task_; }
   const std::string& name_of_device(size_t program) const noexcept {
     return device_names_[program];
@@ -105,34 +105,34 @@ public:
   status link(const task_name& self, const std::vector<device_name>& devices,
               const responder_finder& find_responder);
 
-  /// Adds a frame of its steps, whose functions it links with the rest.
-  status add(task_frame one);
-  /// The frame of that number, or nullptr. Of the program of a step.
+  /// Adds a frame of its steps, and links the functions of the frame with the other programs.
+  status add(task_frame frame);
+  /// Returns the frame with that number, or null. Call it on the program of a step.
   const task_frame* frame(uint32_t number) const noexcept;
   const task_frame* frame_of(const wait_point& wait) const {
     return frame(static_cast<uint32_t>(wait.origin->attr<int64_t>("frame")));
   }
   bool has_frames() const noexcept { return !frames_.empty(); }
-  /// It runs within steps: of what they hold, others take care.
+  /// Marks it as a program that runs within steps: the enclosing step handles responders.
   void run_within_steps() noexcept { within_steps_ = true; }
   bool runs_within_steps() const noexcept { return within_steps_; }
-  /// What the first of its programs is called in the flight recorder: those of frames' functions
+  /// The number of its first program in the flight recorder. The programs of frames' functions
   /// follow those of the step.
   uint32_t first_number() const noexcept { return first_number_; }
-  /// The program that has a number, and what it is a part of; nothing where there is none.
+  /// Returns the program with that number and its owner; all null if there is none.
   struct numbered {
-    const task_program* of = nullptr;
-    const task_frame* frame = nullptr; ///< nothing: it is the step's
+    const task_program* owner = nullptr;
+    const task_frame* frame = nullptr; ///< null: it belongs to the step
     uint32_t program = 0;
   };
   numbered program_of(uint32_t number) const noexcept;
-  /// Where what it is called with goes; nullptr where nobody reads it.
+  /// Returns the receiver of an argument; null if the function does not read it.
   const import_route* argument(size_t index) const noexcept {
     return index < arguments_.size() && arguments_[index] ? &*arguments_[index] : nullptr;
   }
 
-  /// Threads that run the regions of each program, before the first step. None for a program:
-  /// whoever brings the last token runs the region.
+  /// Sets the threads that run the regions of each program; call it before the first step. Regions
+  /// of a program without threads run on the thread that brings the last token.
   void set_threads(std::vector<std::shared_ptr<region_threads>> threads) {
     threads_ = std::move(threads);
   }
@@ -140,56 +140,56 @@ public:
     return program < threads_.size() ? threads_[program].get() : nullptr;
   }
 
-  /// The threads that run its regions where no other do; none: those of the scheduler.
+  /// Sets the threads of regions that no other threads run; null: those of the scheduler.
   void set_kernels(std::shared_ptr<kernel_threads> threads) { kernels_ = std::move(threads); }
   kernel_threads* kernels() const noexcept { return kernels_.get(); }
 
-  /// The other tasks that it sends to; give their exchanges before the first step.
+  /// The other tasks that it sends to; call set_exchanges() before the first step.
   const std::vector<task_name>& peers() const noexcept { return peers_; }
   void set_exchanges(std::vector<caf::actor> exchanges);
   bool sends_through(const caf::actor_addr& exchange) const {
     return std::ranges::find(exchanges_, exchange, &caf::actor::address) != exchanges_.end();
   }
 
-  /// Which incarnations of other tasks it is meant for, as far as whoever registers it knows.
+  /// Sets the expected incarnations of other tasks, as far as the registering master knows them.
   void expect(const std::vector<known_peer>& peers);
   /// The incarnation of a task that it expects; 0: any.
   uint64_t expected(const task_name& task) const;
-  /// Says whether it sends to that task or hears from it, whose loss then ends its steps.
+  /// Returns whether it exchanges tensors with that task, whose loss then ends its steps.
   bool exchanges_with(const std::string& task, uint64_t incarnation) const noexcept;
 
-  /// Says whether that task sends to it.
+  /// Returns whether that task sends to it.
   bool hears_from(const task_name& task) const { return senders_.contains(to_string(task)); }
 
   /// The session that its steps belong to.
   uint64_t session() const noexcept { return session_; }
   void set_session(uint64_t session) { session_ = session; }
 
-  /// Its steps, or what runs within them, use what containers hold.
+  /// Notes that its steps, or runs within them, use the state in containers.
   void use_state() noexcept { has_state_ = true; }
   bool has_state() const noexcept { return has_state_; }
-  /// Keeps state that no program holds, such as queues.
-  void keep(std::shared_ptr<named_state> state) { kept_.push_back(std::move(state)); }
-  /// Fails where state of the task that the step uses has retired.
+  /// Keeps state that no program owns, such as queues.
+  void keep(std::shared_ptr<named_state> state) { kept_states_.push_back(std::move(state)); }
+  /// Fails if state of the task that the step uses has retired.
   status check_state() const {
     auto retirements = all_retirements.load(std::memory_order_acquire);
     if (seen_retirements_.load(std::memory_order_relaxed) == retirements) [[likely]]
       return {};
-    return look_at_state(retirements);
+    return check_retirements(retirements);
   }
 
-  /// Takes an instance out of the pool, or makes one. Whoever runs it holds this program meanwhile.
+  /// Takes an instance out of the pool, or makes one. Own this program while the instance runs.
   std::shared_ptr<task_instance> check_out();
-  /// Puts an instance back whose step has ended well.
+  /// Returns an instance whose step has ended well to the pool.
   void check_in(std::shared_ptr<task_instance> idle);
-  /// Lets instances go that have lain in the pool since before the last call.
+  /// Destroys the instances that have been in the pool since before the last call.
   void shrink();
   size_t idle() const;
 
   caf::actor_system& system() const noexcept { return system_; }
   const std::vector<std::shared_ptr<const program>>& programs() const noexcept { return programs_; }
   size_t regions() const noexcept { return regions_; }
-  /// The devices whose work is launched: a step has ended when they have done it.
+  /// The devices that run work after its launch: a step ends when they have finished its work.
   const std::vector<accelerator*>& accelerators() const noexcept { return accelerators_; }
   size_t fetches() const noexcept { return fetches_; } ///< one more than the highest index
   const std::vector<uint32_t>& fetch_indexes() const noexcept { return fetch_indexes_; }
@@ -200,25 +200,26 @@ public:
   inline_actor& responder(uint32_t of_program, uint32_t of_wait) const {
     return *responders_[of_program][of_wait];
   }
-  /// What that may ask in turn, or nothing.
+  /// The responder that a wait's responder may ask in turn; null if none.
   const caf::actor& source(uint32_t of_program, uint32_t of_wait) const {
     return sources_[of_program][of_wait];
   }
-  /// All that its steps ask.
+  /// All responders that its steps use.
   const std::vector<inline_actor*>& responders() const noexcept { return distinct_responders_; }
-  /// Whether a step is given what goes back if it fails: then responders hear of its end.
-  bool takes_things() const noexcept { return takes_things_; }
+  /// Whether a step takes values that responders take back if it fails: then they are notified of
+  /// its end.
+  bool has_revocable_inputs() const noexcept { return has_revocable_inputs_; }
   const caf::actor& exchange(size_t peer) const { return exchanges_[peer]; }
-  /// What devices compute together in a step.
+  /// The groups of its collective operations.
   const std::vector<collective_group>& collectives() const noexcept { return collectives_; }
-  const collective_seat& seat(uint32_t of_program, uint32_t of_wait) const {
-    return seats_[of_program][of_wait];
+  const collective_slot& slot_of(uint32_t of_program, uint32_t of_wait) const {
+    return collective_slots_[of_program][of_wait];
   }
 
 private:
   void append_subjects(std::vector<span_subject>& to) const;
-  status look_at_state(uint64_t retirements) const;
-  inline_actor* add_responder(const caf::actor& one);
+  status check_retirements(uint64_t retirements) const;
+  inline_actor* add_responder(const caf::actor& handle);
 
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
@@ -233,18 +234,18 @@ private:
   bool within_steps_ = false, has_state_ = false;
   uint32_t first_number_ = 0, numbers_ = 0;
   std::vector<std::optional<import_route>> arguments_;
-  std::vector<std::shared_ptr<named_state>> kept_;
+  std::vector<std::shared_ptr<named_state>> kept_states_;
   mutable std::atomic<uint64_t> seen_retirements_{0};
   std::vector<std::vector<inline_actor*>> responders_; // per program and wait
   std::vector<std::vector<caf::actor>> sources_;       // likewise
   std::vector<inline_actor*> distinct_responders_;
   std::vector<caf::actor> responder_handles_, exchanges_;
-  bool takes_things_ = false;
+  bool has_revocable_inputs_ = false;
   std::vector<collective_group> collectives_;
-  std::vector<std::vector<collective_seat>> seats_; // per program and wait
+  std::vector<std::vector<collective_slot>> collective_slots_; // per program and wait
   std::vector<task_name> peers_;
   std::set<std::string> senders_;
-  std::map<std::string, uint64_t> partners_; // and their incarnations; 0: not known
+  std::map<std::string, uint64_t> partners_; // with their incarnations; 0: unknown
   uint64_t session_ = 0;
   std::vector<uint32_t> fetch_indexes_;
   size_t regions_ = 0, fetches_ = 0;
@@ -252,12 +253,12 @@ private:
   std::vector<std::string> device_names_; // of the programs
   struct pooled {
     std::shared_ptr<task_instance> instance;
-    uint64_t since; // how many calls of shrink() there had been
+    uint64_t since; // the number of calls of shrink() before
   };
-  // A part of the pool; cores prefer different ones, and wait for none.
+  // A part of the pool. Cores prefer different parts, and wait for none.
   struct alignas(64) pool_shard {
     std::atomic_flag busy;
-    std::vector<pooled> idle; // the one used last is taken first
+    std::vector<pooled> idle; // a stack
   };
   static constexpr size_t pool_shards = 8;
   template <class Use>
@@ -273,79 +274,83 @@ private:
 
 class step_frames;
 
-/// One set of region actors and their state, for one step at a time, with the step's conductor.
+/// One set of region actors with their state and conductor, for one step at a time.
 class task_instance : public std::enable_shared_from_this<task_instance> {
 public:
-  explicit task_instance(const task_program& of);
+  explicit task_instance(const task_program& task);
   ~task_instance();
 
-  /// Makes the actors; regions keep the instance alive until retire().
+  /// Spawns the actors; regions keep the instance alive until retire().
   void populate();
-  /// Lets the regions go, after a step that failed. Messages that are still under way find an ended
-  /// step; the program stays for them.
+  /// Releases the regions after a step that failed. Late messages find an ended step; the program
+  /// lives until they are handled.
   void retire();
 
   const task_program& program() const noexcept { return program_; }
-  /// The step that it serves.
+  /// The current step.
   step_id step() const noexcept { return {program_.session(), conductor_->step()}; }
   instance& part(uint32_t of_program) { return *parts_[of_program]; }
   region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
   conductor_actor& conductor() noexcept { return *conductor_; }
-  /// The step that this one runs within, or itself; and as what (0: as itself).
+  /// The step that this one runs within, or itself, and the frame and run that it is (0: none).
   task_instance& root() noexcept { return *root_; }
-  /// Of a root, for kernel_threads alone.
-  step_in_line& in_line() noexcept { return in_line_; }
+  /// Used by kernel_threads only, on a root.
+  step_queue_state& queue_state() noexcept { return queue_state_; }
   uint32_t frame() const noexcept { return frame_; }
   uint64_t run() const noexcept { return run_; }
-  void belong_to(task_instance& root, uint32_t frame, uint64_t run, const frame_turn& as) {
+  void belong_to(task_instance& root, uint32_t frame, uint64_t run,
+                 const frame_iteration& iteration) {
     root_ = &root;
     frame_ = frame;
     run_ = run;
-    place_ = as;
+    iteration_ = iteration;
     share_memory();
   }
-  /// The turns that it is in, the outermost first: "[While 'train' iteration 3] [While 'rnn'
-  /// iteration 7]"; empty for a step. While it runs.
+  /// The enclosing iterations, the outermost first: "[While 'train' iteration 3] [While 'rnn'
+  /// iteration 7]"; empty for a step. Call it while the step runs.
   std::string nest() const;
-  /// The error with the turns that it comes from.
+  /// Returns the error with the enclosing iterations.
   status in_nest(status why) const;
-  /// What runs within it; of a root whose program has frames.
+  /// The runs within it; not null for a root whose program has frames.
   step_frames* frames() noexcept { return frames_.get(); }
   /// Takes a tensor from another task, while the step runs.
-  status receive(arrival&& what, caf::execution_unit* unit);
-  collective_rendezvous& meeting(uint32_t of_group) noexcept { return *meetings_[of_group]; }
+  status receive(arrival&& message, caf::execution_unit* unit);
+  collective_rendezvous& rendezvous_of(uint32_t of_group) noexcept {
+    return *rendezvous_[of_group];
+  }
 
-  /// Makes it ready for another step, after one that ended well.
+  /// Prepares it for another step, after one that ended well.
   void reset() noexcept;
 
-  /// Has the next step note down what it does, until the instance is checked in.
-  void watch(profile_options what);
-  /// What the step did, which has ended; takes the place of what `to` held, whose memory is used
-  /// again. Nothing where nobody asked for times.
+  /// Profiles the next step, until the instance is checked in.
+  void watch(profile_options options);
+  /// Replaces the contents of `to` with the profile of the step, which has ended; reuses the memory
+  /// of `to`. Empty if the step was not profiled.
   void collect(task_statistics& to) const;
-  /// The times of its own nodes alone.
+  /// Appends the times of its own nodes only.
   void collect_spans(task_statistics& to) const;
-  bool watched() const noexcept { return watching_.any(); }
-  const profile_options& watching() const noexcept { return watching_; }
+  bool watched() const noexcept { return profiling_.any(); }
+  const profile_options& watching() const noexcept { return profiling_; }
 
-  // Who waits can say for what and since when; a region that runs, since when. Any thread.
-  void begin_step(uint64_t step) noexcept; ///< now it waits for other devices
+  // Start times of waits and of running regions. Any thread may call.
+  void begin_step(uint64_t step) noexcept; ///< the waits for other devices begin
   void begin_wait(uint32_t of_program, uint32_t of_wait) noexcept;
-  /// What a wait is for has come; called before it is handed over.
+  /// The value of a wait has come; called before it is delivered.
   void end_wait(uint32_t of_program, uint32_t of_wait, uint64_t bytes) noexcept;
-  /// In ticks; zero where it does not wait.
+  /// In ticks; 0 if it does not wait.
   int64_t waits_since(uint32_t of_program, uint32_t of_wait) const noexcept {
-    return clues_[of_program].waits[of_wait].load(std::memory_order_relaxed);
+    return timestamps_[of_program].waits[of_wait].load(std::memory_order_relaxed);
   }
   std::atomic<int64_t>& runs_since(uint32_t of_program, uint32_t region) noexcept {
-    return clues_[of_program].regions[region];
+    return timestamps_[of_program].regions[region];
   }
 
-  /// What the step's tensors take, on all of the task's devices; until the instance is checked in.
+  /// The memory of the step's tensors on all devices of the task, until the instance is checked in.
   step_memory_statistics memory() const noexcept;
-  /// Text for the end of an error; empty when the step holds none. Nothing of it may be running.
+  /// Returns text for the end of an error; empty if the step holds no tensors. Call it while none
+  /// of its regions runs.
   std::string describe_largest_tensors() const;
-  /// Gives the feeds their values, before the step begins, from a function of their index.
+  /// Sets the feeds, before the step begins, from a function of their index.
   template <class ValueOf>
   void set_feeds(ValueOf&& value_of) {
     for (size_t p = 0; p < parts_.size(); ++p) {
@@ -359,26 +364,27 @@ private:
   void share_memory();
 
   const task_program& program_;
-  std::shared_ptr<const task_program> kept_;
+  std::shared_ptr<const task_program> kept_program_;
   std::vector<std::unique_ptr<instance>> parts_;
-  struct clues {
-    std::unique_ptr<std::atomic<int64_t>[]> waits, regions; // since when, in ticks
+  struct wait_timestamps {
+    // Start times in ticks; 0: does not wait or run.
+    std::unique_ptr<std::atomic<int64_t>[]> waits, regions;
   };
-  std::vector<clues> clues_; // per program
-  std::vector<std::unique_ptr<collective_rendezvous>> meetings_;
-  profile_options watching_;
-  int64_t watched_since_ = 0;
-  std::vector<std::unique_ptr<step_profiler>> watches_; // made when first wanted
+  std::vector<wait_timestamps> timestamps_; // per program
+  std::vector<std::unique_ptr<collective_rendezvous>> rendezvous_;
+  profile_options profiling_;
+  int64_t profiled_since_ = 0;
+  std::vector<std::unique_ptr<step_profiler>> profilers_; // made at the first use
   std::vector<std::vector<region_actor*>> regions_;
   std::vector<caf::actor> region_handles_;
   task_instance* root_ = this;
   uint32_t frame_ = 0;
   uint64_t run_ = 0;
-  frame_turn place_;
+  frame_iteration iteration_;
   std::unique_ptr<step_frames> frames_;
   caf::actor conductor_handle_;
   conductor_actor* conductor_ = nullptr;
-  step_in_line in_line_;
+  step_queue_state queue_state_;
 };
 
 } // namespace troupe

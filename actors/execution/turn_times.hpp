@@ -1,4 +1,4 @@
-// What the nodes of frames' functions took, all turns of a step together.
+// Sums the times of the nodes of frames' functions over all iterations of a step.
 #pragma once
 #include "troupe/runtime/insight/step_statistics.hpp"
 
@@ -10,13 +10,13 @@ namespace troupe {
 class task_instance;
 class task_program;
 
-/// Turns overlap, and there may be millions: each node has one sum. From any thread.
+/// Iterations overlap, and there may be millions: each node has one sum. Any thread may call.
 class turn_times {
 public:
-  /// A turn has ended that was watched.
-  void add(const task_instance& turn);
-  /// Appends a span for each node, of the subjects that the program of the step has for it.
-  void collect(const task_program& of, task_statistics& to) const;
+  /// Adds the times of a profiled iteration that has ended.
+  void add(const task_instance& iteration);
+  /// Appends a span for each node, with the subject that the step's program has for it.
+  void collect(const task_program& program, task_statistics& to) const;
   void reset() noexcept;
 
 private:
@@ -24,11 +24,11 @@ private:
     int64_t begin_ns = 0, took_ns = 0;
     uint64_t bytes = 0, runs = 0;
   };
-  // What the processor ran or launched is one sum, what ran on a device later another.
-  using place = std::pair<uint32_t, uint32_t>; // subject, track
+  // Work that the processor ran or launched, and work that ran on a device later, have two sums.
+  using sum_key = std::pair<uint32_t, uint32_t>; // subject, track
 
   mutable std::mutex mutex_;
-  std::map<const task_program*, std::map<place, sum>> sums_;
+  std::map<const task_program*, std::map<sum_key, sum>> sums_;
 };
 
 } // namespace troupe

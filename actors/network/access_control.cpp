@@ -22,11 +22,11 @@ struct file_stamp {
 };
 
 file_stamp stamp_of_file(const std::string& path) {
-  struct stat found {};
-  if (::stat(path.c_str(), &found) != 0)
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0)
     return {};
-  return {found.st_dev, found.st_ino, found.st_size,
-          int64_t{found.st_mtim.tv_sec} * 1'000'000'000 + found.st_mtim.tv_nsec};
+  return {info.st_dev, info.st_ino, info.st_size,
+          int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
 }
 
 bool is_task(const certificate_name& name) { return !name.is_client(); }
@@ -38,37 +38,37 @@ result<access_list> read_access_file(const std::string& path) {
 
 class file_access_control final : public access_control {
 public:
-  file_access_control(std::string path, const file_stamp& read, access_list list,
+  file_access_control(std::string path, const file_stamp& stamp, access_list list,
                       std::function<void(const std::string&)> on_warning)
-      : path_(std::move(path)), on_warning_(std::move(on_warning)), read_(read),
+      : path_(std::move(path)), on_warning_(std::move(on_warning)), stamp_(stamp),
         list_(std::make_shared<const access_list>(std::move(list))) {}
 
   bool takes_tokens() override { return current()->has_tokens(); }
 
-  status check_token(const hello& who) override {
-    auto found = known(*current(), who, {});
-    return found ? status{} : found.status();
+  status check_token(const hello& peer) override {
+    auto client = known(*current(), peer, {});
+    return client ? status{} : client.status();
   }
 
   result<std::shared_ptr<peer_account>>
-  admit(const hello& who, const std::vector<certificate_name>& proven) override {
-    if (who.access_token.empty() && std::ranges::any_of(proven, is_task))
-      return std::shared_ptr<peer_account>{}; // or a session of its program
+  admit(const hello& peer, const std::vector<certificate_name>& proven) override {
+    if (peer.access_token.empty() && std::ranges::any_of(proven, is_task))
+      return std::shared_ptr<peer_account>{}; // a task, or a session of its program
     auto list = current();
-    TROUPE_ASSIGN(auto client, known(*list, who, proven));
-    auto account = account_of(client, !who.access_token.empty());
+    TROUPE_ASSIGN(auto client, known(*list, peer, proven));
+    auto account = account_of(client, !peer.access_token.empty());
     if (take_one(account->connections, client.rights.connections))
       return account;
     return failure(error_kind::resource_exhausted, "client '", client.name, "' has ",
-                   client.rights.connections, " connections already, as many as it may");
+                   client.rights.connections, " connections already, which is its limit");
   }
 
 private:
-  result<known_client> known(const access_list& list, const hello& who,
+  result<known_client> known(const access_list& list, const hello& peer,
                              const std::vector<certificate_name>& proven) const {
-    if (!who.access_token.empty()) {
-      if (const auto* found = list.of_token(digest_of_token(who.access_token)))
-        return *found;
+    if (!peer.access_token.empty()) {
+      if (const auto* client = list.of_token(digest_of_token(peer.access_token)))
+        return *client;
       return failure(error_kind::failed_precondition,
                      "its token is not on the access list of this task");
     }
@@ -81,42 +81,43 @@ private:
                    "' is not on the access list of this task");
   }
 
-  // Those whose rights have changed have a new one: connections of before keep theirs. A token and
-  // a certificate may bear one name, and have rights of their own.
+  // A client whose rights have changed gets a new account; earlier connections keep the old one. A
+  // token and a certificate may have the same name, with different rights.
   std::shared_ptr<peer_account> account_of(const known_client& client, bool by_token) {
     std::lock_guard guard{mutex_};
-    std::erase_if(accounts_, [](const auto& one) { return one.second.expired(); });
-    auto& known = accounts_[{by_token, client.name}];
-    auto found = known.lock();
-    if (!found || found->rights != client.rights)
-      known = found = std::make_shared<peer_account>(client.name, client.rights);
-    return found;
+    std::erase_if(accounts_, [](const auto& entry) { return entry.second.expired(); });
+    auto& cached = accounts_[{by_token, client.name}];
+    auto account = cached.lock();
+    if (!account || account->rights != client.rights)
+      cached = account = std::make_shared<peer_account>(client.name, client.rights);
+    return account;
   }
 
   std::shared_ptr<const access_list> current() {
     std::string warning;
-    std::shared_ptr<const access_list> found;
+    std::shared_ptr<const access_list> list;
     {
       std::lock_guard guard{mutex_};
-      if (auto now = stamp_of_file(path_); now != read_) {
-        read_ = now;
-        if (auto made = read_access_file(path_))
-          list_ = std::make_shared<const access_list>(*std::move(made));
+      if (auto current_stamp = stamp_of_file(path_); current_stamp != stamp_) {
+        stamp_ = current_stamp;
+        if (auto updated = read_access_file(path_))
+          list_ = std::make_shared<const access_list>(*std::move(updated));
         else
-          warning = concat("the access list has changed, and that of before serves on: ",
-                           made.status().message());
+          warning = concat(
+              "the access list has changed and cannot be read; the previous one stays in force: ",
+              updated.status().message());
       }
-      found = list_;
+      list = list_;
     }
     if (!warning.empty() && on_warning_)
       on_warning_(warning);
-    return found;
+    return list;
   }
 
   const std::string path_;
   const std::function<void(const std::string&)> on_warning_;
-  std::mutex mutex_; // of what follows
-  file_stamp read_;
+  std::mutex mutex_; // guards the members below
+  file_stamp stamp_;
   std::shared_ptr<const access_list> list_;
   std::map<std::pair<bool, std::string>, std::weak_ptr<peer_account>> accounts_;
 };
@@ -125,110 +126,113 @@ private:
 
 result<std::shared_ptr<access_control>>
 access_control::load(std::string path, std::function<void(const std::string&)> on_warning) {
-  auto read = stamp_of_file(path);
+  auto stamp = stamp_of_file(path);
   TROUPE_ASSIGN(auto list, read_access_file(path));
   return std::shared_ptr<access_control>{std::make_shared<file_access_control>(
-      std::move(path), read, std::move(list), std::move(on_warning))};
+      std::move(path), stamp, std::move(list), std::move(on_warning))};
 }
 
-status check_claim(const hello& who, const std::vector<certificate_name>& proven,
+status check_claim(const hello& peer, const std::vector<certificate_name>& proven,
                    const std::string& cluster) {
-  task_name task{who.job, who.task};
-  if (who.role != "task" || covers(proven, cluster, task))
+  task_name task{peer.job, peer.task};
+  if (peer.role != "task" || covers(proven, cluster, task))
     return {};
   return failure(error_kind::failed_precondition, "it says that it is ", task,
                  ", but its certificate names ", list_of(proven));
 }
 
-status may_say(const std::vector<certificate_name>& proven, const message& what,
+status may_say(const std::vector<certificate_name>& proven, const message& sent,
                const std::string& cluster) {
-  auto is_task_here = [&](const auto& one) { return one.cluster == cluster && is_task(one); };
-  auto only_tasks = [&](const char* say) {
+  auto is_task_here = [&](const auto& name) { return name.cluster == cluster && is_task(name); };
+  auto only_tasks = [&](const char* action) {
     return std::ranges::any_of(proven, is_task_here)
                ? status{}
-               : failure(error_kind::failed_precondition, "clients do not ", say);
+               : failure(error_kind::failed_precondition, "clients do not ", action);
   };
-  // Clients hear who the tasks are, say which list they have, and tell nothing of it.
-  if (const auto* list = std::get_if<member_changes>(&what))
+  // Clients may send empty changes, which say the epoch of their list, but no members.
+  if (const auto* list = std::get_if<member_changes>(&sent))
     return list->since == list->epoch && list->members.empty()
                ? status{}
                : only_tasks("say who the tasks are");
-  if (std::holds_alternative<number_grant>(what))
+  if (std::holds_alternative<number_grant>(sent))
     return only_tasks("give out numbers");
-  const auto* claim = std::get_if<number_claim>(&what);
-  auto of_that_job = [&](const auto& one) {
-    return one.cluster == cluster && one.job == claim->job &&
-           (!one.task || claim->task < 0 || *one.task == claim->task);
+  const auto* claim = std::get_if<number_claim>(&sent);
+  auto of_that_job = [&](const auto& name) {
+    return name.cluster == cluster && name.job == claim->job &&
+           (!name.task || claim->task < 0 || *name.task == claim->task);
   };
   if (!claim || std::ranges::any_of(proven, of_that_job))
     return {};
   return failure(error_kind::failed_precondition, "a number of the job '", claim->job,
-                 "' is asked for with a certificate that names ", list_of(proven));
+                 "' was requested with a certificate that names ", list_of(proven));
 }
 
-status may_ask(const peer_account& who, const message& what, const task_name& of) {
-  const auto& may = who.rights;
+status may_ask(const peer_account& client, const message& request, const task_name& task) {
+  const auto& rights = client.rights;
   auto need = [&](bool right, const auto&... words) {
     return right ? status{}
-                 : failure(error_kind::failed_precondition, "client '", who.name, "' may not ",
-                           words..., "; the access list of ", of, " says so");
+                 : failure(error_kind::failed_precondition, "client '", client.name, "' may not ",
+                           words..., ": the access list of ", task, " does not allow it");
   };
-  if (const auto* asked = std::get_if<session_request>(&what)) // as for what the task does itself
+  // Requests to hosted sessions need the same rights as requests to the task itself.
+  if (const auto* hosted = std::get_if<session_request>(&request))
     return std::visit(
-        [&]<class What>(const What&) -> status {
-          constexpr auto is = []<class... Kinds> { return (std::is_same_v<What, Kinds> || ...); };
+        [&]<class Request>(const Request&) -> status {
+          constexpr auto is = []<class... Kinds> {
+            return (std::is_same_v<Request, Kinds> || ...);
+          };
           if (is.template operator()<session_open, session_prepare, session_forget>())
-            return need(may.registers, "register graphs");
+            return need(rights.registers, "register graphs");
           if (is.template operator()<session_run, session_positions, session_fill_end>())
-            return need(may.runs, "run steps");
+            return need(rights.runs, "run steps");
           if (is.template operator()<session_reset>())
-            return need(may.resets, "reset containers");
+            return need(rights.resets, "reset containers");
           return {};
         },
-        asked->what);
-  // What is not named here is refused: kinds that are added, and answers, which tasks give.
+        hosted->what);
+  // Other messages are refused: new kinds of requests, and answers, which only tasks send.
   return std::visit(
-      [&]<class What>(const What&) -> status {
-        constexpr auto is = []<class... Kinds> { return (std::is_same_v<What, Kinds> || ...); };
+      [&]<class Request>(const Request&) -> status {
+        constexpr auto is = []<class... Kinds> { return (std::is_same_v<Request, Kinds> || ...); };
         if (is.template operator()<register_graph, deregister_graph>())
-          return need(may.registers, "register graphs");
+          return need(rights.registers, "register graphs");
         if (is.template
             operator()<run_step, cancel_step, settle_step, positions_request, fill_end>())
-          return need(may.runs, "run steps");
+          return need(rights.runs, "run steps");
         if (is.template operator()<container_reset>())
-          return need(may.resets, "reset containers");
+          return need(rights.resets, "reset containers");
         if (is.template operator()<drain_request>())
-          return need(may.drains, "have the task drain");
+          return need(rights.drains, "have the task drain");
         if (is.template operator()<device_list_request, state_list_request, inspect_request,
                                    member_changes, client_waits, goodbye>())
           return {};
-        return need(false, "say ", name_of(what), ", as tasks do");
+        return need(false, "send ", name_of(request), ", which only tasks send");
       },
-      what);
+      request);
 }
 
-std::optional<message> answer_of_refused(const message& what, status why) {
-  if (auto* one = std::get_if<register_graph>(&what))
-    return register_reply{one->request, 0, std::move(why)};
-  if (auto* one = std::get_if<run_step>(&what))
-    return step_done{one->request, std::move(why), {}, {}, false};
-  if (auto* one = std::get_if<positions_request>(&what))
-    return positions_reply{one->request, 0, std::move(why), {}};
-  if (auto* one = std::get_if<container_reset>(&what))
-    return reply{one->request, std::move(why)};
-  if (auto* one = std::get_if<fill_end>(&what))
-    return reply{one->request, std::move(why)};
-  if (auto* one = std::get_if<settle_step>(&what))
-    return reply{one->request, std::move(why)};
-  if (auto* one = std::get_if<session_request>(&what))
-    return session_reply{one->request, std::move(why)};
-  if (auto* one = std::get_if<inspect_request>(&what))
-    return inspect_reply{one->request, std::move(why)};
-  if (auto* one = std::get_if<state_list_request>(&what))
-    return state_list_reply{one->request, {}, std::move(why)};
-  if (auto* one = std::get_if<drain_request>(&what))
-    return reply{one->request, std::move(why)};
-  if (std::holds_alternative<number_claim>(what))
+std::optional<message> answer_of_refused(const message& request, status why) {
+  if (auto* refused = std::get_if<register_graph>(&request))
+    return register_reply{refused->request, 0, std::move(why)};
+  if (auto* refused = std::get_if<run_step>(&request))
+    return step_done{refused->request, std::move(why), {}, {}, false};
+  if (auto* refused = std::get_if<positions_request>(&request))
+    return positions_reply{refused->request, 0, std::move(why), {}};
+  if (auto* refused = std::get_if<container_reset>(&request))
+    return reply{refused->request, std::move(why)};
+  if (auto* refused = std::get_if<fill_end>(&request))
+    return reply{refused->request, std::move(why)};
+  if (auto* refused = std::get_if<settle_step>(&request))
+    return reply{refused->request, std::move(why)};
+  if (auto* refused = std::get_if<session_request>(&request))
+    return session_reply{refused->request, std::move(why)};
+  if (auto* refused = std::get_if<inspect_request>(&request))
+    return inspect_reply{refused->request, std::move(why)};
+  if (auto* refused = std::get_if<state_list_request>(&request))
+    return state_list_reply{refused->request, {}, std::move(why)};
+  if (auto* refused = std::get_if<drain_request>(&request))
+    return reply{refused->request, std::move(why)};
+  if (std::holds_alternative<number_claim>(request))
     return number_grant{.outcome = std::move(why)};
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// Who of those that have proven who they are may do what at a task.
+// Decides the rights of peers that have proven their identity.
 #pragma once
 #include "troupe/serialization/tls/certificate_name.hpp"
 #include "troupe/serialization/wire/messages.hpp"
@@ -16,34 +16,34 @@ struct peer_account;
 /// Any thread may call.
 class access_control {
 public:
-  /// Reads an access list (serialization/config/access.hpp); again when a connection is made and it
-  /// has changed. What cannot be read then is told, and what was read before serves on.
+  /// Reads an access list (serialization/config/access.hpp), and again at a new connection if the
+  /// file has changed. If it cannot be read then, warns and keeps the previous list.
   static result<std::shared_ptr<access_control>>
   load(std::string path, std::function<void(const std::string&)> on_warning);
   virtual ~access_control() = default;
 
-  /// Whether peers without a certificate are to be let in, to show a token.
+  /// Returns whether peers without a certificate may connect, to show a token.
   virtual bool takes_tokens() = 0;
-  /// Says why a peer that shows no certificate, but has introduced itself, is not let in.
-  virtual status check_token(const hello& who) = 0;
-  /// The account of a client that has introduced itself, with one connection more. Nothing for a
-  /// task, which may do all. Fails with failed_precondition for those that may not come in, with
-  /// resource_exhausted for one connection too many.
+  /// Checks the token in the hello of a peer that shows no certificate.
+  virtual status check_token(const hello& peer) = 0;
+  /// Returns the account of a client that has sent its hello, with one connection more; null for a
+  /// task, which has all rights. Fails with failed_precondition if the client may not connect, with
+  /// resource_exhausted if it has too many connections.
   virtual result<std::shared_ptr<peer_account>>
-  admit(const hello& who, const std::vector<certificate_name>& proven) = 0;
+  admit(const hello& peer, const std::vector<certificate_name>& proven) = 0;
 };
 
-/// Says why a peer with such a certificate is not who it says: who calls may say of itself what
-/// that names. A task's program may have a session.
-status check_claim(const hello& who, const std::vector<certificate_name>& proven,
+/// Fails if a hello claims a task that the peer's certificate does not name. A peer that is not a
+/// task may claim anything: the program of a task may have a session, too.
+status check_claim(const hello& peer, const std::vector<certificate_name>& proven,
                    const std::string& cluster);
-/// Says why it may not say that of the cluster's tasks: tasks do, of their own job where they ask
-/// for a number.
-status may_say(const std::vector<certificate_name>& proven, const message& what,
+/// Fails if the peer may not send that message about the members of the cluster: only tasks may,
+/// and they may request numbers of their own job only.
+status may_say(const std::vector<certificate_name>& proven, const message& sent,
                const std::string& cluster);
-/// Says why a client may not ask that task for that.
-status may_ask(const peer_account& who, const message& what, const task_name& of);
-/// What answers a request that was not allowed; nothing where none is waited for.
-std::optional<message> answer_of_refused(const message& what, status why);
+/// Fails if a client lacks the right for that request to a task.
+status may_ask(const peer_account& client, const message& request, const task_name& task);
+/// Returns the answer to a request that was refused; nothing if the peer waits for none.
+std::optional<message> answer_of_refused(const message& request, status why);
 
 } // namespace troupe

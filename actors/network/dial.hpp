@@ -1,4 +1,4 @@
-// Opens a TCP connection without ever waiting longer than allowed.
+// Opens and accepts TCP connections, within a deadline.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 #include "troupe/runtime/types/step_clock.hpp"
@@ -18,9 +18,9 @@ struct address {
   static result<address> parse(std::string_view text);
 };
 
-std::string to_string(const address& what);
+std::string to_string(const address& endpoint);
 
-/// Says whether the host is this machine's loopback interface: 127.x.x.x, ::1 or localhost.
+/// Returns whether the host is this machine's loopback interface: 127.x.x.x, ::1 or localhost.
 bool is_loopback(const std::string& host);
 
 /// Owns a socket.
@@ -37,13 +37,14 @@ private:
   int descriptor_;
 };
 
-/// Returns a connected, non-blocking socket. Tries again, with pauses, while nobody listens, until
-/// the deadline: tasks may start in any order; unless it is to be tried `once`. Gives up soon after
-/// `stop` becomes true. Blocks the thread.
-result<socket_handle> dial(const address& to, step_clock::time_point deadline,
+/// Returns a connected, non-blocking socket. Retries with pauses until the deadline while no
+/// process listens, because tasks may start in any order; with `once`, tries only once. Fails soon
+/// after `stop` becomes true. Blocks the thread.
+result<socket_handle> dial(const address& endpoint, step_clock::time_point deadline,
                            const std::atomic<bool>& stop, bool once = false);
 
-/// Returns a listening, non-blocking socket, and the port that it got where `at` says 0.
-result<std::pair<socket_handle, uint16_t>> listen_at(const address& at);
+/// Returns a listening, non-blocking socket and its port, which the system chooses if that of
+/// `endpoint` is 0.
+result<std::pair<socket_handle, uint16_t>> listen_at(const address& endpoint);
 
 } // namespace troupe

@@ -37,23 +37,24 @@
 namespace troupe {
 namespace {
 
-// How often it looks whether its peer is silent.
+// Ticks per peer timeout: how often the silence of the peer is checked.
 constexpr int ticks_per_timeout = 6;
-// A thread that reads goes on to other sockets after so many portions.
-constexpr int most_reads = 8;
-constexpr size_t read_beside = 4096;
-// Smaller payloads come as fast through the socket.
-constexpr uint64_t least_borrowed = 256 * 1024;
-// What is read out of a peer's memory before others get their turn.
-constexpr size_t most_borrowed = 2 * 1024 * 1024;
-// What is larger would not stay in the cache of the loop's memory.
+// The loop's thread serves other sockets after this number of reads.
+constexpr int max_reads = 8;
+constexpr size_t bytes_beside_gap = 4096;
+// The smallest payload that is read from the peer's memory: smaller ones come as fast through the
+// socket.
+constexpr uint64_t min_lent_payload = 256 * 1024;
+// The number of bytes that are read from a peer's memory before other sockets are served.
+constexpr size_t max_lent_read = 2 * 1024 * 1024;
+// The largest buffer from the loop's memory: larger ones would not stay in its cache.
 constexpr uint64_t max_cached = uint64_t{256} << 20;
-// Questions of a peer of what there is to see, which may be much; and bytes of answers to them that
-// it has not taken yet, until it is answered no more of them.
-constexpr size_t most_questions = 64;
-constexpr uint64_t most_unread = 64 * 1024 * 1024;
-// Payloads of a client, as long as all that could bring some is refused when it has come.
-constexpr uint64_t most_without_rights = 1024 * 1024;
+// Limits of a peer on unanswered inspections, whose answers may be large, and on bytes of answers
+// that it has not read: beyond them, further inspections are refused.
+constexpr size_t max_inspections = 64;
+constexpr uint64_t max_unread_answers = 64 * 1024 * 1024;
+// The limit of payloads of a client that lacks the rights for all requests with payloads.
+constexpr uint64_t max_bytes_without_rights = 1024 * 1024;
 
 class exchange_actor final : public inline_actor, public socket_handler {
 public:
@@ -61,35 +62,36 @@ public:
                  exchange_options options)
       : inline_actor(config), stream_(std::move(stream)), options_(std::move(options)),
         loop_(options_.loop),
-        peer_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
+        peer_name_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
         lends_(lend_memory()), link_({.self = options_.self,
                                       .timeout = options_.peer_timeout,
                                       .memory = &loop_->memory(),
                                       .max_from_memory = max_cached,
                                       .lends = lends_},
                                      callbacks()),
-        outlet_(*stream_, *loop_, link_, *this, &from_->sent) {}
+        outlet_(*stream_, *loop_, link_, *this, &connection_->sent) {}
 
   const char* name() const override { return "troupe.exchange"; }
 
   void start() {
-    register_at_system(); // which waits until the loop is done with this
-    // Whoever this belongs to ends it, even when it lies idle with a lost peer.
-    for (const auto& one : watched())
-      one->get()->attach(caf::default_attachable::make_monitor(one->get()->address(), address()));
-    auto id = stream_->id(); // soon it may have ended
+    register_at_system(); // the system waits until the loop has removed this actor
+    // The end of the owner or the opener ends this actor, even if it is idle with a lost peer.
+    for (const auto& actor : watched())
+      actor->get()->attach(
+          caf::default_attachable::make_monitor(actor->get()->address(), address()));
+    auto id = stream_->id(); // read now, because the actor may end soon
     auto holds_input = stream_->holds_input();
-    auto watched = loop_->add(id, *this, options_.peer_timeout / ticks_per_timeout,
+    auto outcome = loop_->add(id, *this, options_.peer_timeout / ticks_per_timeout,
                               std::make_shared<caf::actor>(as_actor()));
     {
       std::lock_guard guard{mutex_};
       is_known_ = true;
-      if (is_over_) // who it belongs to had ended already
+      if (has_ended_) // the owner had ended already
         return loop_->remove(id);
     }
-    if (!watched)
-      return end(std::move(watched));
-    if (holds_input) // of which the socket does not tell
+    if (!outcome)
+      return end(std::move(outcome));
+    if (holds_input) // buffered input does not make the socket readable
       loop_->call_soon(id);
     tick(home_system().clock().now());
   }
@@ -100,19 +102,19 @@ public:
     size_t moved = 0;
     ends_on_exception([&] {
       moved = move(readable, writable, scratch);
-      if (!gone() && link_.reading())
-        moved += borrow();
+      if (!is_closed() && link_.reading())
+        moved += read_lent_memory();
     });
     unit_ = nullptr;
     return moved;
   }
 
   void tick(std::chrono::steady_clock::time_point now) override {
-    if (gone())
+    if (is_closed())
       return;
     ends_on_exception([&] {
-      if (auto alive = link_.tick(now); !alive)
-        return end(std::move(alive));
+      if (auto outcome = link_.tick(now); !outcome)
+        return end(std::move(outcome));
       outlet_.write_some();
     });
   }
@@ -120,15 +122,17 @@ public:
   void removed() override {
     outlet_.close();
     link_.abandon(failure(error_kind::unavailable, "the connection has ended"));
-    stream_->drop_input(); // what was not read would make the other end lose what was written
+    // Closing with unread input would reset the connection, and the peer would lose the last
+    // message.
+    stream_->drop_input();
     auto watching = watched();
     {
       std::lock_guard guard{mutex_}; // cannot_send() reads the owner on other threads
       stream_.reset();
       options_.owner = nullptr;
     }
-    for (const auto& one : watching)
-      one->get()->detach(
+    for (const auto& actor : watching)
+      actor->get()->detach(
           caf::default_attachable::observe_token{address(), caf::default_attachable::monitor});
     cleanup(caf::exit_reason::user_shutdown, nullptr);
     unregister_from_system();
@@ -136,46 +140,48 @@ public:
 
 protected:
   bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
-    bool known = true;
-    if (!ends_on_exception([&] { known = handle(message); }) && message.mid.is_request()) {
+    bool is_known = true;
+    if (!ends_on_exception([&] { is_known = handle(message); }) && message.mid.is_request()) {
       std::lock_guard guard{mutex_};
       pending_request{message.sender, message.mid}.answer(to_caf(lost_));
     }
-    return known;
+    return is_known;
   }
 
 private:
-  // Says in our hello where a process of this machine finds what we lend.
+  // Says in the hello of this process where a peer on this machine finds the lent memory.
   std::shared_ptr<lending_token> lend_memory() {
     if (!options_.near_memory || !near_memory::within_machine(stream_->socket()))
       return nullptr;
-    auto made = std::make_shared<lending_token>();
+    auto token = std::make_shared<lending_token>();
     options_.self.process = static_cast<uint32_t>(::getpid());
-    options_.self.token_at = reinterpret_cast<uint64_t>(made->words.data());
-    for (size_t i = 0; i < made->words.size(); ++i)
-      made->words[i] = options_.self.token[i] = random_id();
-    return made;
+    options_.self.token_at = reinterpret_cast<uint64_t>(token->words.data());
+    for (size_t i = 0; i < token->words.size(); ++i)
+      token->words[i] = options_.self.token[i] = random_id();
+    return token;
   }
 
   link_callbacks callbacks() {
-    link_callbacks made{.on_hello = [this](const hello& who) { return meet(who); },
-                        .on_message = [this](message what) { dispatch(std::move(what)); }};
+    link_callbacks result{
+        .on_hello = [this](const hello& peer_hello) { return accept_hello(peer_hello); },
+        .on_message = [this](message received) { dispatch(std::move(received)); }};
     if (auto* server = options_.server.get()) {
-      // A client's tensors are its feeds: others take no room among those of tasks.
-      made.wanted = [=, this](step_id step) {
-        return from_->account ? demand::never : server->expect(step, address());
+      // A client sends tensors as feeds only: announced ones are refused, and take no memory of
+      // tasks.
+      result.wanted = [=, this](step_id step) {
+        return connection_->account ? demand::never : server->expect(step, address());
       };
-      made.on_lost = [=](step_id step, status why) {
+      result.on_lost = [=](step_id step, status why) {
         server->steps().abort(step, std::move(why), nullptr);
       };
-      made.on_announce = [=, this](step_id step) { server->steps().watch(step, address()); };
+      result.on_announce = [=, this](step_id step) { server->steps().watch(step, address()); };
     }
-    return made;
+    return result;
   }
 
   caf::actor as_actor() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
 
-  // Out of memory, mostly. A connection that has lost something is of no use.
+  // Mostly out of memory. A connection that has lost a message cannot go on.
   template <class Act>
   bool ends_on_exception(Act act) noexcept {
     try {
@@ -188,19 +194,19 @@ private:
   }
 
   bool handle(caf::mailbox_element& message) {
-    pending_request from{message.sender, message.mid};
-    if (auto* what = content_if<outgoing>(message))
-      send(what->content);
-    else if (auto* wonders = content_if<link_look>(message))
-      *wonders->to = look();
-    else if (auto* run = content_if<run_request>(message))
-      ask(to_wire(*run, home_system().clock().now()), from);
-    else if (auto* news = content_if<step_news>(message))
-      look_at(*news);
-    else if (auto* unused = content_if<forget_program>(message))
-      send(deregister_graph{unused->handle});
-    else if (auto asked = question_to_wire(message))
-      ask(*std::move(asked), from);
+    pending_request requester{message.sender, message.mid};
+    if (auto* sent = content_if<outgoing>(message))
+      send(sent->content);
+    else if (auto* query = content_if<link_look>(message))
+      *query->to = link_numbers();
+    else if (auto* run_message = content_if<run_request>(message))
+      send_request(to_wire(*run_message, home_system().clock().now()), requester);
+    else if (auto* step_change = content_if<step_news>(message))
+      review_step(*step_change);
+    else if (auto* dropped = content_if<forget_program>(message))
+      send(deregister_graph{dropped->handle});
+    else if (auto question = question_to_wire(message))
+      send_request(*std::move(question), requester);
     else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
       say_goodbye();
     else
@@ -213,361 +219,373 @@ private:
     inline_unit unit{home_system()};
     unit_ = &unit;
     readable = readable || stream_->holds_input();
-    for (int i = 0; readable && i < most_reads && !gone(); ++i) {
+    for (int i = 0; readable && i < max_reads && !is_closed(); ++i) {
       auto gap = link_.gap();
-      // Behind a chunk, little more than the next header: the rest can then go to its place.
-      auto beside = scratch.first(gap.empty() ? scratch.size() : read_beside);
+      // Behind a chunk, reads little more than the next header: the following payload is then read
+      // directly into its buffer.
+      auto beside_gap = scratch.first(gap.empty() ? scratch.size() : bytes_beside_gap);
       std::array<iovec, 2> places{iovec{gap.data(), gap.size()},
-                                  iovec{beside.data(), beside.size()}};
-      auto came = stream_->read(places);
-      if (came < 0 && errno == EINTR)
+                                  iovec{beside_gap.data(), beside_gap.size()}};
+      auto received = stream_->read(places);
+      if (received < 0 && errno == EINTR)
         continue;
-      if (came < 0 && errno == EAGAIN)
+      if (received < 0 && errno == EAGAIN)
         break;
-      if (came <= 0) {
-        end(came == 0 ? failure(error_kind::unavailable, "the connection was closed")
-                      : stream_->why_failed(errno));
+      if (received <= 0) {
+        end(received == 0 ? failure(error_kind::unavailable, "the connection was closed")
+                          : stream_->why_failed(errno));
         break;
       }
-      auto size = static_cast<size_t>(came);
+      auto size = static_cast<size_t>(received);
       moved += size;
-      from_->hear(size);
-      if (auto taken = take(size, gap.size(), beside); !taken)
-        end(std::move(taken));
-      // Most of what comes is less: the socket need not be asked whether there is more.
-      if (size < gap.size() + beside.size())
+      connection_->hear(size);
+      if (auto fed = feed(size, gap.size(), beside_gap); !fed)
+        end(std::move(fed));
+      // A short read means that the socket is empty, which is the usual case.
+      if (size < gap.size() + beside_gap.size())
         break;
     }
-    if (!gone() && stream_->holds_input())
+    if (!is_closed() && stream_->holds_input())
       loop_->call_again(stream_->id());
     return moved;
   }
 
-  // Out of the peer's memory, and no more than others can wait for.
-  size_t borrow() {
+  // Reads from the peer's memory, and no more at once than other sockets can wait for.
+  size_t read_lent_memory() {
     inline_unit unit{home_system()};
     unit_ = &unit;
-    auto came = link_.read_lent(most_borrowed);
-    if (came && link_.reading())
+    auto bytes_read = link_.read_lent(max_lent_read);
+    if (bytes_read && link_.reading())
       loop_->call_again(stream_->id());
     outlet_.write_some();
     unit.run();
-    if (!came) {
-      end(came.status());
+    if (!bytes_read) {
+      end(bytes_read.status());
       return 0;
     }
-    from_->received.fetch_add(*came, std::memory_order_relaxed); // a frozen peer's, too
-    return *came;
+    // Not hear(): the memory of a frozen peer can be read, too.
+    connection_->received.fetch_add(*bytes_read, std::memory_order_relaxed);
+    return *bytes_read;
   }
 
   std::vector<caf::strong_actor_ptr> watched() const {
-    std::vector<caf::strong_actor_ptr> found;
+    std::vector<caf::strong_actor_ptr> actors;
     if (options_.owner)
-      found.push_back(caf::actor_cast<caf::strong_actor_ptr>(options_.owner));
+      actors.push_back(caf::actor_cast<caf::strong_actor_ptr>(options_.owner));
     if (auto opener = caf::actor_cast<caf::strong_actor_ptr>(options_.opener))
-      found.push_back(std::move(opener));
-    return found;
+      actors.push_back(std::move(opener));
+    return actors;
   }
 
-  bool gone() const {
+  bool is_closed() const {
     std::lock_guard guard{mutex_};
-    return gone_;
+    return is_closed_;
   }
 
-  status take(size_t size, size_t gap, std::span<const std::byte> scratch) {
-    auto straight = std::min(size, gap);
+  status feed(size_t size, size_t gap, std::span<const std::byte> scratch) {
+    auto in_place = std::min(size, gap);
     status outcome;
-    if (straight > 0)
-      outcome = link_.filled(straight);
-    if (outcome.ok() && size > straight)
-      outcome = link_.receive(scratch.first(size - straight));
+    if (in_place > 0)
+      outcome = link_.filled(in_place);
+    if (outcome.ok() && size > in_place)
+      outcome = link_.receive(scratch.first(size - in_place));
     outlet_.write_some();
     unit_->run();
     return outcome;
   }
 
-  void send(const message& what) {
-    if (const auto* seen = std::get_if<inspect_reply>(&what))
-      count_answer(static_cast<uint64_t>(seen->tree.bytes()));
-    else if (std::holds_alternative<state_list_reply>(what))
-      count_answer(0); // which lies in the message
-    auto sent = link_.send(what);
+  void send(const message& content) {
+    if (const auto* inspected = std::get_if<inspect_reply>(&content))
+      count_answer(static_cast<uint64_t>(inspected->tree.bytes()));
+    else if (std::holds_alternative<state_list_reply>(content))
+      count_answer(0); // the answer is inline in the message
+    auto sent = link_.send(content);
     if (sent.ok())
       outlet_.write_some();
     else
-      cannot_send(what, std::move(sent));
+      cannot_send(content, std::move(sent));
   }
 
-  link_look::numbers look() const {
+  link_look::numbers link_numbers() const {
     auto waiting = link_.waiting();
     auto pending = link_.pending_bytes();
     auto drained = link_.drained();
     std::lock_guard guard{mutex_};
-    drained = gone_ || (drained && !(stream_ && stream_->holds_output()));
-    return {waiting.messages, waiting.payloads, pending, asked_.size(), drained};
+    drained = is_closed_ || (drained && !(stream_ && stream_->holds_output()));
+    return {waiting.messages, waiting.payloads, pending, pending_.size(), drained};
   }
 
-  // A step has begun here, failed or ended: what is announced of it may be wanted now, or no more.
-  void look_at(const step_news& what) {
+  // A step has begun here, failed or ended, so announced tensors may be wanted now, or no more.
+  void review_step(const step_news& change) {
     status outcome;
-    if (what.failed)
-      outcome = link_.withdraw(what.step);
+    if (change.failed)
+      outcome = link_.withdraw(change.step);
     if (outcome)
-      outcome = link_.review(what.step);
+      outcome = link_.review(change.step);
     if (!outcome)
       end(std::move(outcome));
     outlet_.write_some();
   }
 
-  // Sends a question; its answer, or the end of the connection, answers the one that asks.
-  void ask(message what, const pending_request& from) {
-    uint64_t request = 0;
+  // Sends a request. Its answer, or the end of the connection, answers the requester.
+  void send_request(message content, const pending_request& requester) {
+    uint64_t number = 0;
     {
       std::lock_guard guard{mutex_};
-      if (gone_)
-        return from.answer(to_caf(lost_));
-      request = next_request_++;
-      asked_.emplace(request, from); // before it leaves: the answer may be quick
+      if (is_closed_)
+        return requester.answer(to_caf(lost_));
+      number = next_request_++;
+      pending_.emplace(number, requester); // before it is sent: the answer may come at once
     }
     std::visit(
-        [&](auto& one) {
-          if constexpr (requires { one.request; })
-            one.request = request;
+        [&](auto& part) {
+          if constexpr (requires { part.request; })
+            part.request = number;
         },
-        what);
-    if (auto sent = link_.send(what); !sent)
-      return settle(request, [&](const pending_request& one) {
-        one.answer(to_caf(std::move(sent).within(peer())));
+        content);
+    if (auto sent = link_.send(content); !sent)
+      return settle(number, [&](const pending_request& failed_request) {
+        failed_request.answer(to_caf(std::move(sent).within(peer())));
       });
     outlet_.write_some();
   }
 
   void end(status why, bool orderly = false) {
-    peer_gone news{{}, why, from_, !options_.expected, orderly};
+    peer_gone closed{{}, why, connection_, !options_.expected, orderly};
     {
       std::lock_guard guard{mutex_};
       if (std::exchange(ending_, true))
         return;
-      lost_ = failure(error_kind::unavailable, peer_, ": ", why.message());
-      news.peer = peer_;
-      if (from_->account)
-        --from_->account->connections;
+      lost_ = failure(error_kind::unavailable, peer_name_, ": ", why.message());
+      closed.peer = peer_name_;
+      if (connection_->account)
+        --connection_->account->connections;
     }
     if (options_.server && options_.server->log())
-      log_link_lost(*options_.server, *from_, news.peer, options_.expected.has_value(), why,
+      log_link_lost(*options_.server, *connection_, closed.peer, options_.expected.has_value(), why,
                     orderly || why.kind() == error_kind::cancelled);
     else if (options_.on_warning && why.kind() != error_kind::unavailable &&
              why.kind() != error_kind::cancelled)
-      options_.on_warning(concat("the connection from ", news.peer, " ends: ", why.message()));
-    // First: who is told by an answer that the peer is gone asks the membership for another.
+      options_.on_warning(concat("the connection from ", closed.peer, " ends: ", why.message()));
+    // Before the answers: a requester that gets the error asks the membership for another link.
     if (options_.server)
-      options_.server->lose(*from_, why);
+      options_.server->lose(*connection_, why);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      caf::anon_send(opener, news);
+      caf::anon_send(opener, closed);
     std::unique_lock lock{mutex_};
-    gone_ = true;
-    auto asked = std::exchange(asked_, {});
+    is_closed_ = true;
+    auto unanswered_requests = std::exchange(pending_, {});
     lock.unlock();
-    for (auto& [request, from] : asked)
-      from.answer(to_caf(lost_));
-    // A refusal may still have to leave; who asks later is told why the peer is gone (003).
+    for (auto& [request, requester] : unanswered_requests)
+      requester.answer(to_caf(lost_));
+    // A refusal may still have to be sent. Later requests are answered with lost_ (decision 003).
     outlet_.finish();
     lock.lock();
-    is_over_ = true;
+    has_ended_ = true;
     if (is_known_)
       loop_->remove(stream_->id());
   }
 
   void say_goodbye() {
-    if (!gone() && link_.send(goodbye{"it shuts down"}).ok())
+    if (!is_closed() && link_.send(goodbye{"it shuts down"}).ok())
       outlet_.write_some();
     end(failure(error_kind::cancelled, "this process shuts down"));
   }
 
-  // The peer has introduced itself.
-  status meet(const hello& who) {
+  // Handles the hello of the peer.
+  status accept_hello(const hello& peer_hello) {
     if (options_.expected) {
-      if (who.role != "task" || task_name{who.job, who.task} != *options_.expected)
+      if (peer_hello.role != "task" ||
+          task_name{peer_hello.job, peer_hello.task} != *options_.expected)
         return failure(error_kind::failed_precondition, "expected ", *options_.expected, " at ",
                        options_.address, ", found ",
-                       who.role == "task" ? to_string(task_name{who.job, who.task}) : who.role);
+                       peer_hello.role == "task"
+                           ? to_string(task_name{peer_hello.job, peer_hello.task})
+                           : peer_hello.role);
     } else {
       std::lock_guard guard{mutex_};
-      peer_ = who.role == "task" ? to_string(task_name{who.job, who.task})
-                                 : concat("client ", who.incarnation);
-      if (const auto* proven = stream_->names(); proven && who.role != "task")
-        peer_ += concat(" (", list_of(*proven), ')');
+      peer_name_ = peer_hello.role == "task" ? to_string(task_name{peer_hello.job, peer_hello.task})
+                                             : concat("client ", peer_hello.incarnation);
+      if (const auto* proven = stream_->names(); proven && peer_hello.role != "task")
+        peer_name_ += concat(" (", list_of(*proven), ')');
     }
     if (const auto* proven = stream_->names())
-      TROUPE_TRY(check_claim(who, *proven, options_.self.cluster));
-    if (!who.cluster.empty() && !options_.self.cluster.empty() &&
-        who.cluster != options_.self.cluster)
+      TROUPE_TRY(check_claim(peer_hello, *proven, options_.self.cluster));
+    if (!peer_hello.cluster.empty() && !options_.self.cluster.empty() &&
+        peer_hello.cluster != options_.self.cluster)
       return failure(error_kind::failed_precondition, peer(), " belongs to the cluster '",
-                     who.cluster, "', this process to '", options_.self.cluster, "'");
+                     peer_hello.cluster, "', this process to '", options_.self.cluster, "'");
     if (options_.access && !options_.expected)
-      TROUPE_TRY(admit(who));
-    if (options_.known && who.role == "task")
-      TROUPE_TRY(options_.known->meet(peer(), who.incarnation, options_.expected.has_value()));
+      TROUPE_TRY(admit(peer_hello));
+    if (options_.known && peer_hello.role == "task")
+      TROUPE_TRY(
+          options_.known->meet(peer(), peer_hello.incarnation, options_.expected.has_value()));
     if (options_.near_memory && near_memory::within_machine(stream_->socket()))
-      if (auto there = near_memory::find(stream_->socket(), who)) {
-        from_->near = true;
-        link_.read_near([there = *there](auto to, uint64_t from) { return there.read(to, from); },
-                        least_borrowed);
+      if (auto memory = near_memory::find(stream_->socket(), peer_hello)) {
+        connection_->near = true;
+        link_.read_near([memory = *memory](auto target,
+                                           uint64_t source) { return memory.read(target, source); },
+                        min_lent_payload);
       }
     {
       std::lock_guard guard{mutex_};
-      if (ending_) // whoever ends it, on another thread, reads what follows
+      if (ending_) // end(), on another thread, may read the members set below
         return lost_;
-      from_->peer = peer_;
-      from_->incarnation = who.incarnation;
-      from_->exchange = address();
-      if (options_.server) // before end() can have told it otherwise
-        options_.server->connections().add(from_);
+      connection_->peer = peer_name_;
+      connection_->incarnation = peer_hello.incarnation;
+      connection_->exchange = address();
+      if (options_.server) // before end() can remove it
+        options_.server->connections().add(connection_);
     }
     if (options_.server)
       log_link_opened(*options_.server, peer(), options_.expected.has_value());
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-      caf::anon_send(opener, peer_ready{who, from_, !options_.expected});
+      caf::anon_send(opener, peer_ready{peer_hello, connection_, !options_.expected});
     return {};
   }
 
-  // What it may do here, which its account counts until it goes.
-  status admit(const hello& who) {
+  // Gets the account of a client, which counts this connection until its end.
+  status admit(const hello& peer_hello) {
     const auto* proven = stream_->names();
-    TROUPE_ASSIGN(auto account,
-                  options_.access->admit(who, proven ? *proven : std::vector<certificate_name>{}));
+    TROUPE_ASSIGN(
+        auto account,
+        options_.access->admit(peer_hello, proven ? *proven : std::vector<certificate_name>{}));
     if (!account)
       return {};
-    const auto& may = account->rights;
-    if (may.bytes > 0)
-      link_.limit_input(may.bytes);
-    if (!may.registers && !may.runs) // nothing that it may send brings tensors
-      link_.limit_input(most_without_rights);
+    const auto& rights = account->rights;
+    if (rights.bytes > 0)
+      link_.limit_input(rights.bytes);
+    if (!rights.registers && !rights.runs) // no request that it may send has tensors
+      link_.limit_input(max_bytes_without_rights);
     std::lock_guard guard{mutex_};
-    peer_ = concat("client '", account->name, "' ", who.incarnation);
+    peer_name_ = concat("client '", account->name, "' ", peer_hello.incarnation);
     if (ending_)
       --account->connections;
     else
-      from_->account = std::move(account);
+      connection_->account = std::move(account);
     return ending_ ? lost_ : status{};
   }
 
   void count_answer(uint64_t bytes) {
-    if (bytes > encode_options{}.inline_tensor) // it travels beside its message
-      told_.fetch_add(bytes, std::memory_order_relaxed);
-    from_->questions.fetch_sub(1, std::memory_order_relaxed);
+    if (bytes > encode_options{}.inline_tensor) // it is sent as a payload beside the message
+      answer_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    connection_->questions.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  status allowed(const message& what) {
-    if (std::holds_alternative<inspect_request>(what) ||
-        std::holds_alternative<state_list_request>(what)) {
-      if (from_->questions.fetch_add(1, std::memory_order_relaxed) >= most_questions)
-        return failure(error_kind::resource_exhausted, peer(), " has asked ", most_questions,
-                       " things that are not answered yet, as many as may be");
+  status allowed(const message& request) {
+    if (std::holds_alternative<inspect_request>(request) ||
+        std::holds_alternative<state_list_request>(request)) {
+      if (connection_->questions.fetch_add(1, std::memory_order_relaxed) >= max_inspections)
+        return failure(error_kind::resource_exhausted, peer(), " has ", max_inspections,
+                       " unanswered requests, which is the limit");
       auto unread = link_.waiting().payloads;
       if (unread == 0)
-        told_.store(0, std::memory_order_relaxed);
-      if (std::min(unread, told_.load(std::memory_order_relaxed)) > most_unread)
-        return failure(error_kind::resource_exhausted, peer(), " has not read ", most_unread,
+        answer_bytes_.store(0, std::memory_order_relaxed);
+      if (std::min(unread, answer_bytes_.load(std::memory_order_relaxed)) > max_unread_answers)
+        return failure(error_kind::resource_exhausted, peer(), " has not read ", max_unread_answers,
                        " bytes of answers yet");
     }
     if (const auto* proven = stream_->names())
-      TROUPE_TRY(may_say(*proven, what, options_.self.cluster));
-    if (from_->account)
-      TROUPE_TRY(may_ask(*from_->account, what, {options_.self.job, options_.self.task}));
+      TROUPE_TRY(may_say(*proven, request, options_.self.cluster));
+    if (connection_->account)
+      TROUPE_TRY(may_ask(*connection_->account, request, {options_.self.job, options_.self.task}));
     return {};
   }
 
   std::string peer() const {
     std::lock_guard guard{mutex_};
-    return peer_;
+    return peer_name_;
   }
 
-  void dispatch(message&& what) {
-    if (auto fine = allowed(what); !fine) {
-      if (auto answer = answer_of_refused(what, std::move(fine)))
+  void dispatch(message&& received) {
+    if (auto permission = allowed(received); !permission) {
+      if (auto answer = answer_of_refused(received, std::move(permission)))
         send(*answer);
       return;
     }
-    if (options_.server && options_.server->serve(what, from_, as_actor(), unit_)) {
+    if (options_.server && options_.server->serve(received, connection_, as_actor(), unit_)) {
       // It belonged to a running step.
-    } else if (give_answer(what, unit_,
-                           [&](uint64_t request, auto give) { settle(request, give); })) {
-      // Somebody has waited for it.
-    } else if (std::holds_alternative<goodbye>(what)) {
+    } else if (give_answer(received, unit_, [&](uint64_t request, auto answer_request) {
+                 settle(request, answer_request);
+               })) {
+      // It has answered a pending request.
+    } else if (std::holds_alternative<goodbye>(received)) {
       end(failure(error_kind::unavailable, "it has shut down"), true);
-    } else if (is_for_membership(what)) {
+    } else if (is_for_membership(received)) {
       if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
-        caf::anon_send(opener, incoming{std::move(what), as_actor(), from_});
-    } else if (options_.host && is_for_host(what)) {
-      options_.host->serve({std::move(what), as_actor(), from_});
+        caf::anon_send(opener, incoming{std::move(received), as_actor(), connection_});
+    } else if (options_.host && is_for_host(received)) {
+      options_.host->serve({std::move(received), as_actor(), connection_});
     } else if (options_.owner) {
-      caf::anon_send(options_.owner, incoming{std::move(what), as_actor(), from_});
+      caf::anon_send(options_.owner, incoming{std::move(received), as_actor(), connection_});
     }
   }
 
   template <class Answer>
-  void settle(uint64_t request, Answer give) {
-    pending_request from;
+  void settle(uint64_t request, Answer answer_request) {
+    pending_request requester;
     {
       std::lock_guard guard{mutex_};
-      auto it = asked_.find(request);
-      if (it == asked_.end())
+      auto position = pending_.find(request);
+      if (position == pending_.end())
         return;
-      from = std::move(it->second);
-      asked_.erase(it);
+      requester = std::move(position->second);
+      pending_.erase(position);
     }
-    give(from);
+    answer_request(requester);
   }
 
-  // What cannot leave must not leave its receiver waiting.
-  void cannot_send(const message& what, status why) {
-    if (gone()) {
+  // Answers or fails the receiver of a message that cannot be sent, which would wait otherwise.
+  void cannot_send(const message& unsent, status why) {
+    if (is_closed()) {
       std::lock_guard guard{mutex_};
       why = lost_;
     }
     TROUPE_REACHED("a message cannot be sent");
-    if (auto* push = std::get_if<tensor_push>(&what)) {
+    if (auto* push = std::get_if<tensor_push>(&unsent)) {
       if (options_.server)
         options_.server->cannot_send(push->step, address(),
                                      std::move(why).within(concat("sending to ", peer())));
-    } else if (auto* done = std::get_if<step_done>(&what); done && done->outcome) {
-      send(step_done{done->request, std::move(why), {}, {}, done->holds});
-    } else if (auto* told = std::get_if<session_reply>(&what); told && told->outcome) {
-      // What the session has to tell goes with the next answer that leaves, which is this one.
-      send(session_reply{.request = told->request,
+    } else if (auto* step_answer = std::get_if<step_done>(&unsent);
+               step_answer && step_answer->outcome) {
+      send(step_done{step_answer->request, std::move(why), {}, {}, step_answer->holds});
+    } else if (auto* session_answer = std::get_if<session_reply>(&unsent);
+               session_answer && session_answer->outcome) {
+      // The session's notifications go with the next answer that is sent, which is this one.
+      send(session_reply{.request = session_answer->request,
                          .outcome = std::move(why),
-                         .leaving = told->leaving,
-                         .warnings = told->warnings,
-                         .held = told->held,
-                         .losses = told->losses,
-                         .fills = told->fills});
-    } else if (auto* asked = std::get_if<session_request>(&what)) {
-      session_reply refused{asked->request, std::move(why)};
+                         .leaving = session_answer->leaving,
+                         .warnings = session_answer->warnings,
+                         .held = session_answer->held,
+                         .losses = session_answer->losses,
+                         .fills = session_answer->fills});
+    } else if (auto* session_message = std::get_if<session_request>(&unsent)) {
+      session_reply refused{session_message->request, std::move(why)};
       std::unique_lock guard{mutex_};
       auto owner = options_.owner;
       guard.unlock();
-      caf::anon_send(owner, incoming{std::move(refused), as_actor(), from_});
-    } else if (!gone() && why.kind() == error_kind::resource_exhausted) {
-      end(std::move(why)); // the peer waits for it, and would do so for ever
+      caf::anon_send(owner, incoming{std::move(refused), as_actor(), connection_});
+    } else if (!is_closed() && why.kind() == error_kind::resource_exhausted) {
+      end(std::move(why)); // the peer would wait for the message forever
     }
   }
 
   std::unique_ptr<byte_stream> stream_;
   exchange_options options_;
   std::shared_ptr<io_loop> loop_;
-  mutable std::mutex mutex_; // of what follows
-  std::string peer_;
-  const connection_ptr from_ = std::make_shared<peer_connection>();
+  mutable std::mutex mutex_; // guards the members below
+  std::string peer_name_;
+  const connection_ptr connection_ = std::make_shared<peer_connection>();
   uint64_t next_request_ = 1;
-  std::map<uint64_t, pending_request> asked_;
-  bool ending_ = false, gone_ = false;
-  bool is_known_ = false, is_over_ = false; // to the loop, which removes it once; end() is done
+  std::map<uint64_t, pending_request> pending_;
+  bool ending_ = false, is_closed_ = false;
+  bool is_known_ = false, has_ended_ = false; // in the loop, which removes it once; after end()
   status lost_;
 
-  std::atomic<uint64_t> told_{0}; // of what there is to see, since all of it had left
+  // Bytes of answers to inspections since all payloads had been sent:
+  std::atomic<uint64_t> answer_bytes_{0};
   const std::shared_ptr<lending_token> lends_;
-  inline_unit* unit_ = nullptr; // the loop's thread's, while it reads
+  inline_unit* unit_ = nullptr; // of the loop's thread, while it reads
   troupe::link link_;
   outlet outlet_;
 };
@@ -576,9 +594,10 @@ private:
 
 caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream> stream,
                           exchange_options options) {
-  auto [made, actor] = spawn_inline<exchange_actor>(system, std::move(stream), std::move(options));
+  auto [handle, actor] =
+      spawn_inline<exchange_actor>(system, std::move(stream), std::move(options));
   actor->start();
-  return std::move(made);
+  return std::move(handle);
 }
 
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options) {

@@ -26,23 +26,23 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// As the link has it: until a peer has introduced itself.
-constexpr size_t longest_hello = 4096;
+// The same limit as in link, which holds until the peer has sent its hello.
+constexpr size_t max_hello_bytes = 4096;
 
 // "10.0.0.7:41234"
 std::string address_of_peer(int socket) {
-  sockaddr_storage at{};
-  socklen_t size = sizeof at;
+  sockaddr_storage endpoint{};
+  socklen_t size = sizeof endpoint;
   char text[INET6_ADDRSTRLEN] = "an unknown address";
-  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&at), &size) != 0)
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&endpoint), &size) != 0)
     return text;
-  if (at.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(at);
+  if (endpoint.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(endpoint);
     ::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
     return concat(text, ':', ntohs(v4.sin_port));
   }
-  if (at.ss_family == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(at);
+  if (endpoint.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(endpoint);
     ::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
     return concat('[', text, "]:", ntohs(v6.sin6_port));
   }
@@ -58,11 +58,12 @@ bool begins_as_frame(std::span<const std::byte> bytes) {
 
 class waiting_connections;
 
-// One that has come.
+// A connection whose peer has not proven its identity.
 class waiting_connection final : public socket_handler {
 public:
-  waiting_connection(std::shared_ptr<waiting_connections> of, std::unique_ptr<byte_stream> stream)
-      : of_(std::move(of)), id_(stream->id()), peer_(address_of_peer(id_)),
+  waiting_connection(std::shared_ptr<waiting_connections> owner,
+                     std::unique_ptr<byte_stream> stream)
+      : owner_(std::move(owner)), id_(stream->id()), peer_(address_of_peer(id_)),
         plain_(std::move(stream)) {}
 
   int id() const noexcept { return id_; }
@@ -74,26 +75,26 @@ public:
   void removed() override;
   void drop(const status& why);
 
-  // The owner's:
+  // Of the owner, guarded by its mutex:
   std::list<std::shared_ptr<waiting_connection>>::iterator place;
   bool listed = false;
 
 private:
-  result<handshake_state> go_on(std::span<std::byte> scratch);
+  result<handshake_state> advance(std::span<std::byte> scratch);
   result<handshake_state> wait_for_hello(std::span<std::byte> scratch);
   result<handshake_state> wait_for_token(std::span<std::byte> scratch);
-  result<std::span<const std::byte>> look(std::span<std::byte> scratch);
+  result<std::span<const std::byte>> peek(std::span<std::byte> scratch);
   byte_stream& stream() { return tls_ ? *tls_ : *plain_; }
 
-  const std::shared_ptr<waiting_connections> of_;
+  const std::shared_ptr<waiting_connections> owner_;
   const int id_;
-  const std::string peer_;             // its address, which the system forgets when it has gone
-  std::unique_ptr<byte_stream> plain_; // until its first bytes have come
+  const std::string peer_; // its address, kept because getpeername() fails after the end
+  std::unique_ptr<byte_stream> plain_; // until TLS begins
   std::unique_ptr<tls_stream> tls_;
-  size_t wanted_ = 0;           // bytes of a hello
-  bool shaken_ = false;         // over TLS
-  std::vector<std::byte> said_; // over TLS, by a peer without a certificate
-  bool over_ = false, passes_ = false, wants_writable_ = false;
+  size_t needed_ = 0;                  // missing bytes of the hello at the last look
+  bool handshake_is_done_ = false;     // of TLS
+  std::vector<std::byte> hello_bytes_; // received over TLS from a peer without a certificate
+  bool is_over_ = false, is_accepted_ = false, wants_writable_ = false;
 };
 
 class waiting_connections final : public half_open_connections,
@@ -103,136 +104,140 @@ public:
       : loop_(std::move(loop)), options_(std::move(options)) {}
 
   void add(std::unique_ptr<byte_stream> stream) override {
-    auto made = std::make_shared<waiting_connection>(shared_from_this(), std::move(stream));
+    auto connection = std::make_shared<waiting_connection>(shared_from_this(), std::move(stream));
     std::shared_ptr<waiting_connection> oldest;
     {
       std::lock_guard guard{mutex_};
       if (closed_)
         return;
-      if (all_.size() >= options_.max)
-        oldest = oldest_of_the_most();
-      made->place = all_.insert(all_.end(), made);
-      made->listed = true;
+      if (connections_.size() >= options_.max)
+        oldest = oldest_of_busiest_host();
+      connection->place = connections_.insert(connections_.end(), connection);
+      connection->listed = true;
     }
     if (oldest)
       oldest->drop(failure(error_kind::resource_exhausted, "it was the oldest of ", options_.max,
-                           " connections that had not proven who they are"));
+                           " connections that had not proven their identity"));
     try {
-      if (auto watched = loop_->add(made->id(), *made, options_.patience, made); !watched)
-        made->drop(watched);
+      if (auto outcome = loop_->add(connection->id(), *connection, options_.patience, connection);
+          !outcome)
+        connection->drop(outcome);
     } catch (const std::exception&) {
-      leave(*made);
+      leave(*connection);
       throw;
     }
   }
 
   void close() override {
-    std::function<void(std::unique_ptr<byte_stream>)> last; // goes when the lock is free
+    std::function<void(std::unique_ptr<byte_stream>)> released; // released after the lock
     std::lock_guard guard{mutex_};
     closed_ = true;
-    last.swap(options_.on_ready);
-    for (const auto& one : all_)
-      loop_->remove(one->id());
+    released.swap(options_.on_ready);
+    for (const auto& connection : connections_)
+      loop_->remove(connection->id());
   }
 
   size_t size() const override {
     std::lock_guard guard{mutex_};
-    return all_.size();
+    return connections_.size();
   }
 
-  // -- of one of them
+  // -- called by a connection
 
   io_loop& loop() { return *loop_; }
   const half_open_options& options() const { return options_; }
 
-  // It counts no more; the loop keeps it until it has forgotten it.
-  void leave(waiting_connection& which) {
+  // Stops counting the connection. The loop keeps it until removed().
+  void leave(waiting_connection& connection) {
     std::lock_guard guard{mutex_};
-    if (std::exchange(which.listed, false))
-      all_.erase(which.place);
+    if (std::exchange(connection.listed, false))
+      connections_.erase(connection.place);
   }
 
   void pass(std::unique_ptr<byte_stream> stream) {
-    std::function<void(std::unique_ptr<byte_stream>)> take;
+    std::function<void(std::unique_ptr<byte_stream>)> on_ready;
     {
       std::lock_guard guard{mutex_};
-      take = options_.on_ready;
+      on_ready = options_.on_ready;
     }
-    if (take)
-      take(std::move(stream));
+    if (on_ready)
+      on_ready(std::move(stream));
   }
 
-  void tell_refused(const std::string& peer, const status& why) {
+  void report_refused(const std::string& peer, const status& why) {
     if (options_.on_refused)
       options_.on_refused(peer, why);
   }
 
 private:
-  // Of the machine that has most: one that calls again and again does not drive out others. With
-  // the lock held.
-  std::shared_ptr<waiting_connection> oldest_of_the_most() {
+  // Returns the oldest connection of the host that has most, so that a host that connects
+  // repeatedly does not displace others. Called with the lock held.
+  std::shared_ptr<waiting_connection> oldest_of_busiest_host() {
     std::map<std::string_view, size_t> counts;
-    for (const auto& one : all_)
-      ++counts[one->host()];
-    auto most = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
-    return *std::ranges::find(all_, most->first, [](const auto& one) { return one->host(); });
+    for (const auto& connection : connections_)
+      ++counts[connection->host()];
+    auto busiest =
+        std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+    return *std::ranges::find(connections_, busiest->first,
+                              [](const auto& connection) { return connection->host(); });
   }
 
   const std::shared_ptr<io_loop> loop_;
   half_open_options options_;
-  mutable std::mutex mutex_; // of what follows, and of options_.on_ready
-  std::list<std::shared_ptr<waiting_connection>> all_;
+  mutable std::mutex mutex_; // guards the members below, and options_.on_ready
+  std::list<std::shared_ptr<waiting_connection>> connections_;
   bool closed_ = false;
 };
 
-// How many bytes of a hello there must be before it can be read, or refused: most callers send it
+// Returns how many bytes there must be before the hello can be read, or refused: most peers send it
 // at once. 0: there are enough.
-size_t missing_of_hello(std::span<const std::byte> come) {
+size_t missing_of_hello(std::span<const std::byte> received) {
   constexpr size_t size_at = 8;
-  auto enough = [&](size_t all) { return come.size() < all ? all : 0; };
-  if (auto needed = enough(frame_header_bytes))
+  auto required = [&](size_t total) { return received.size() < total ? total : 0; };
+  if (auto needed = required(frame_header_bytes))
     return needed;
   uint32_t size = 0;
   for (size_t i = 0; i < sizeof size; ++i)
-    size |= std::to_integer<uint32_t>(come[size_at + i]) << (8 * i);
-  return size > longest_hello ? 0 : enough(frame_header_bytes + size);
+    size |= std::to_integer<uint32_t>(received[size_at + i]) << (8 * i);
+  return size > max_hello_bytes ? 0 : required(frame_header_bytes + size);
 }
 
-// The other end writes no more.
+// Returns whether the other end has stopped writing.
 bool has_ended(int socket) {
-  pollfd look{socket, POLLRDHUP, 0};
-  return ::poll(&look, 1, 0) != 0;
+  pollfd query{socket, POLLRDHUP, 0};
+  return ::poll(&query, 1, 0) != 0;
 }
 
-// What lies in the socket, which stays there.
-result<std::span<const std::byte>> waiting_connection::look(std::span<std::byte> scratch) {
-  auto came = ::recv(id_, scratch.data(), scratch.size(), MSG_PEEK | MSG_DONTWAIT);
-  if (came == 0)
+// Returns the bytes in the socket, without removing them.
+result<std::span<const std::byte>> waiting_connection::peek(std::span<std::byte> scratch) {
+  auto received = ::recv(id_, scratch.data(), scratch.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (received == 0)
     return failure(error_kind::unavailable, "it closed the connection");
-  if (came < 0 && errno != EAGAIN && errno != EINTR)
+  if (received < 0 && errno != EAGAIN && errno != EINTR)
     return failure(error_kind::unavailable, std::strerror(errno));
   return std::span<const std::byte>{scratch.data(),
-                                    static_cast<size_t>(std::max<ssize_t>(came, 0))};
+                                    static_cast<size_t>(std::max<ssize_t>(received, 0))};
 }
 
-// Without TLS: until the hello has come as a whole, nothing is made of it.
+// Without TLS: waits until the hello is complete.
 result<handshake_state> waiting_connection::wait_for_hello(std::span<std::byte> scratch) {
-  TROUPE_ASSIGN(auto come, look(scratch.first(frame_header_bytes + longest_hello)));
-  if (begins_as_tls(come)) {
-    // "protocol version", fatal: a record of TLS, as the caller expects one.
+  TROUPE_ASSIGN(auto received, peek(scratch.first(frame_header_bytes + max_hello_bytes)));
+  if (begins_as_tls(received)) {
+    // A TLS record with the fatal alert "protocol version", because the peer expects TLS.
     std::array<unsigned char, 7> alert{0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46};
     iovec place{alert.data(), alert.size()};
     [[maybe_unused]] auto sent = plain_->write({&place, 1});
-    return failure(error_kind::failed_precondition, "it wants TLS, which this task was not given");
+    return failure(error_kind::failed_precondition,
+                   "it uses TLS, which this task is not configured for");
   }
-  if (!begins_as_frame(come))
+  if (!begins_as_frame(received))
     return failure(error_kind::invalid_argument, "it does not speak Troupe's protocol");
-  auto needed = missing_of_hello(come);
-  // The system wakes us again when there are so many, or no more to come; or sooner, where its
+  auto needed = missing_of_hello(received);
+  // The system reports the socket again when it has that many bytes, or at its end; or sooner, if
   // memory is short.
-  if (needed > 0 && needed == wanted_ && has_ended(id_))
+  if (needed > 0 && needed == needed_ && has_ended(id_))
     return failure(error_kind::unavailable, "it ended before its hello");
-  wanted_ = needed;
+  needed_ = needed;
   int low = static_cast<int>(std::max<size_t>(needed, 1));
   ::setsockopt(id_, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof low);
   return needed > 0 ? handshake_state::needs_input : handshake_state::done;
@@ -240,63 +245,64 @@ result<handshake_state> waiting_connection::wait_for_hello(std::span<std::byte> 
 
 struct hello_sink final : frame_sink {
   status on_message(std::span<const std::byte> body, uint64_t) override {
-    TROUPE_ASSIGN(auto what, decode(body));
-    if (auto* one = std::get_if<hello>(&what))
-      found = std::move(*one);
+    TROUPE_ASSIGN(auto decoded, decode(body));
+    if (auto* first = std::get_if<hello>(&decoded))
+      received_hello = std::move(*first);
     return {};
   }
   result<std::byte*> chunk_target(uint64_t, size_t) override { return invalid("no chunk"); }
   status on_chunk(uint64_t, size_t) override { return {}; }
-  std::optional<hello> found;
+  std::optional<hello> received_hello;
 };
 
-// The hello in a frame that is there as a whole.
+// Reads the hello from a complete frame.
 result<hello> read_hello(std::span<const std::byte> bytes) {
   hello_sink sink;
-  frame_reader reader{longest_hello};
+  frame_reader reader{max_hello_bytes};
   TROUPE_TRY(reader.feed(bytes, sink));
-  if (!sink.found)
+  if (!sink.received_hello)
     return invalid("the peer's first message must be hello");
-  return *std::move(sink.found);
+  return *std::move(sink.received_hello);
 }
 
-// Over TLS without a certificate: whoever it is says so in its hello, of which nothing is made
-// before. What follows it stays in the stream.
+// Over TLS without a certificate: the peer proves its identity by a token in its hello. Waits until
+// that is complete. Later bytes stay in the stream.
 result<handshake_state> waiting_connection::wait_for_token(std::span<std::byte> scratch) {
-  while (auto needed = missing_of_hello(said_)) {
-    iovec place{scratch.data(), std::min(scratch.size(), needed - said_.size())};
-    auto came = tls_->read({&place, 1});
-    if (came < 0 && errno == EINTR)
+  while (auto needed = missing_of_hello(hello_bytes_)) {
+    iovec place{scratch.data(), std::min(scratch.size(), needed - hello_bytes_.size())};
+    auto received = tls_->read({&place, 1});
+    if (received < 0 && errno == EINTR)
       continue;
-    if (came < 0 && errno == EAGAIN)
+    if (received < 0 && errno == EAGAIN)
       return handshake_state::needs_input;
-    if (came == 0)
+    if (received == 0)
       return failure(error_kind::unavailable, "it ended before its hello");
-    if (came < 0)
+    if (received < 0)
       return tls_->why_failed(errno);
-    said_.insert(said_.end(), scratch.begin(), scratch.begin() + came);
-    if (!begins_as_frame(said_))
+    hello_bytes_.insert(hello_bytes_.end(), scratch.begin(), scratch.begin() + received);
+    if (!begins_as_frame(hello_bytes_))
       return failure(error_kind::invalid_argument, "it does not speak Troupe's protocol");
   }
-  auto who = read_hello(said_);
-  auto fine = who ? of_->options().access->check_token(*who) : who.status();
-  if (fine)
+  auto peer_hello = read_hello(hello_bytes_);
+  auto outcome =
+      peer_hello ? owner_->options().access->check_token(*peer_hello) : peer_hello.status();
+  if (outcome)
     return handshake_state::done;
-  auto bytes = refusal_frame(fine);
+  auto bytes = refusal_frame(outcome);
   iovec place{bytes.data(), bytes.size()};
   [[maybe_unused]] auto sent = tls_->write({&place, 1});
-  return fine;
+  return outcome;
 }
 
-result<handshake_state> waiting_connection::go_on(std::span<std::byte> scratch) {
-  const auto& options = of_->options();
+result<handshake_state> waiting_connection::advance(std::span<std::byte> scratch) {
+  const auto& options = owner_->options();
   if (!options.tls)
     return wait_for_hello(scratch);
   if (!tls_) {
-    TROUPE_ASSIGN(auto come, look(scratch.first(sizeof frame_magic)));
-    if (come.empty())
+    TROUPE_ASSIGN(auto received, peek(scratch.first(sizeof frame_magic)));
+    if (received.empty())
       return handshake_state::needs_input;
-    if (begins_as_frame(come)) {
+    if (begins_as_frame(received)) {
       auto bytes = refusal_frame(failure(error_kind::failed_precondition,
                                          "connections to this task are over TLS; give a "
                                          "certificate, a key and an authority"));
@@ -307,60 +313,63 @@ result<handshake_state> waiting_connection::go_on(std::span<std::byte> scratch) 
     tls_ = answer_over_tls(std::move(plain_), options.tls,
                            options.access && options.access->takes_tokens());
   }
-  if (!shaken_) {
+  if (!handshake_is_done_) {
     TROUPE_ASSIGN(auto state, tls_->shake_hands());
     if (state != handshake_state::done)
       return state;
-    shaken_ = true;
+    handshake_is_done_ = true;
   }
   const auto* proven = tls_->names();
   return proven && !proven->empty() ? handshake_state::done : wait_for_token(scratch);
 }
 
 size_t waiting_connection::ready(bool, bool, std::span<std::byte> scratch) {
-  if (over_)
+  if (is_over_)
     return 0;
   result<handshake_state> state = handshake_state::needs_input;
   try {
-    state = go_on(scratch);
+    state = advance(scratch);
   } catch (const std::exception& thrown) {
     state = failure(error_kind::resource_exhausted, thrown.what());
   }
   if (!state) {
     drop(state.status());
   } else if (*state == handshake_state::done) {
-    over_ = passes_ = true;
-    of_->leave(*this);
-    of_->loop().remove(id_);
-  } else if (auto wants = *state == handshake_state::needs_output; wants != wants_writable_) {
-    wants_writable_ = wants;
-    of_->loop().want_writable(id_, wants);
+    is_over_ = is_accepted_ = true;
+    owner_->leave(*this);
+    owner_->loop().remove(id_);
+  } else if (auto wants_output = *state == handshake_state::needs_output;
+             wants_output != wants_writable_) {
+    wants_writable_ = wants_output;
+    owner_->loop().want_writable(id_, wants_output);
   }
   return 0;
 }
 
 void waiting_connection::tick(clock::time_point) {
-  drop(failure(error_kind::deadline_exceeded, "it has not proven who it is within ",
-               of_->options().patience.count(), " ms"));
+  drop(failure(error_kind::deadline_exceeded, "it has not proven its identity within ",
+               owner_->options().patience.count(), " ms"));
 }
 
 void waiting_connection::drop(const status& why) {
-  if (std::exchange(over_, true))
+  if (std::exchange(is_over_, true))
     return;
-  of_->leave(*this);
-  of_->tell_refused(peer_, why);
+  owner_->leave(*this);
+  owner_->report_refused(peer_, why);
   stream().end_writing();
-  of_->loop().remove(id_);
+  owner_->loop().remove(id_);
 }
 
-// The loop has forgotten it: another one may watch it now.
+// The loop does not watch the socket any more: another one may watch it now.
 void waiting_connection::removed() {
-  of_->leave(*this);
-  if (passes_)
-    return !tls_           ? of_->pass(std::move(plain_))
-           : said_.empty() ? of_->pass(std::move(tls_))
-                           : of_->pass(make_replayed_stream(std::move(said_), std::move(tls_)));
-  stream().drop_input(); // what was not read would make the other end lose what was written
+  owner_->leave(*this);
+  if (is_accepted_)
+    return !tls_ ? owner_->pass(std::move(plain_))
+           : hello_bytes_.empty()
+               ? owner_->pass(std::move(tls_))
+               : owner_->pass(make_replayed_stream(std::move(hello_bytes_), std::move(tls_)));
+  // Closing with unread input would reset the connection, and the peer would lose the last message.
+  stream().drop_input();
   plain_.reset();
   tls_.reset();
 }
@@ -373,13 +382,13 @@ std::shared_ptr<half_open_connections> half_open_connections::make(std::shared_p
 }
 
 std::vector<std::byte> refusal_frame(const status& why) {
-  std::vector<std::byte> all;
+  std::vector<std::byte> frame;
   if (auto body = encode(refusal{why})) {
     auto header = header_for(frame_kind::message, 0, body->bytes);
-    all.assign(header.begin(), header.end());
-    all.insert(all.end(), body->bytes.begin(), body->bytes.end());
+    frame.assign(header.begin(), header.end());
+    frame.insert(frame.end(), body->bytes.begin(), body->bytes.end());
   }
-  return all;
+  return frame;
 }
 
 } // namespace troupe

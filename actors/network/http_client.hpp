@@ -1,4 +1,4 @@
-// Asks a service by HTTP, without TLS.
+// An HTTP client without TLS.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -10,10 +10,10 @@ namespace troupe {
 
 struct address;
 
-/// Posts JSON and returns what is answered. Fails with unavailable, within the patience; also where
-/// the service answers with another status than 200: then the error says what it said. Blocks the
-/// thread.
-result<std::string> http_post(const address& to, std::string_view target, std::string body,
-                              std::chrono::milliseconds patience);
+/// Posts JSON and returns the body of the answer. Fails with unavailable, within the timeout; also
+/// if the service answers with another status than 200: then the error contains the begin of the
+/// body. Blocks the thread.
+result<std::string> http_post(const address& service, std::string_view target, std::string body,
+                              std::chrono::milliseconds timeout);
 
 } // namespace troupe

@@ -25,14 +25,15 @@ namespace http = beast::http;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
-// What a peer may still send that has been refused, so that it reads why.
-constexpr size_t most_after_refusal = 256 * 1024;
-constexpr std::chrono::seconds patience_after_refusal{1};
-// Until the next try where a connection cannot be taken, for want of descriptors mostly.
+// How many bytes of a refused peer are read after the refusal, so that the peer receives that.
+constexpr size_t max_bytes_after_refusal = 256 * 1024;
+constexpr std::chrono::seconds timeout_after_refusal{1};
+// The pause before the next attempt after a connection could not be accepted, mostly for lack of
+// descriptors.
 constexpr std::chrono::milliseconds accept_pause{100};
 
-http_response refused(unsigned status, std::string why) {
-  return {.status = status, .body = std::move(why) + '\n'};
+http_response refusal_of(unsigned status, std::string reason) {
+  return {.status = status, .body = std::move(reason) + '\n'};
 }
 
 // "localhost:8080", "[::1]", "127.0.0.1".
@@ -46,11 +47,12 @@ bool names_loopback(std::string_view host) {
 
 class connection;
 
-// What the connections of a server share. Lives as long as an answer may still come.
+// The state that the connections of a server share. Lives as long as an answer may come.
 struct shared_parts : std::enable_shared_from_this<shared_parts> {
-  shared_parts(http_server::handler what, const http_limits& bounds, bool loopback)
-      : answers(std::move(what)), limits(bounds), only_loopback(loopback) {}
-  http_server::handler answers;
+  shared_parts(http_server::handler handle_request, const http_limits& http_bounds,
+               bool is_on_loopback)
+      : on_request(std::move(handle_request)), limits(http_bounds), only_loopback(is_on_loopback) {}
+  http_server::handler on_request;
   http_limits limits;
   bool only_loopback;
   std::list<connection*> open; // in the order in which they became idle
@@ -59,30 +61,30 @@ struct shared_parts : std::enable_shared_from_this<shared_parts> {
 
 class connection final : public std::enable_shared_from_this<connection> {
 public:
-  connection(shared_parts& of, tcp::socket socket)
-      : parts_(of), stream_(std::move(socket)), late_(of.loop),
-        buffer_(of.limits.header_bytes + of.limits.body_bytes + 1024) {
-    place_ = parts_.open.insert(parts_.open.end(), this);
+  connection(shared_parts& shared, tcp::socket socket)
+      : parts_(shared), stream_(std::move(socket)), answer_timer_(shared.loop),
+        buffer_(shared.limits.header_bytes + shared.limits.body_bytes + 1024) {
+    position_ = parts_.open.insert(parts_.open.end(), this);
   }
-  ~connection() { parts_.open.erase(place_); }
+  ~connection() { parts_.open.erase(position_); }
 
   void begin() { await_request(parts_.limits.request); }
   bool idle() const noexcept { return idle_; }
   void close() { stream_.close(); }
 
   void refuse(http_response why) {
-    last_ = true;
+    closes_after_response_ = true;
     send(std::move(why));
   }
 
 private:
   // The time for a request begins with its first byte.
-  void await_request(std::chrono::milliseconds patience) {
+  void await_request(std::chrono::milliseconds timeout) {
     if (buffer_.size() > 0)
       return read();
     idle_ = true;
-    parts_.open.splice(parts_.open.end(), parts_.open, place_);
-    stream_.expires_after(patience);
+    parts_.open.splice(parts_.open.end(), parts_.open, position_);
+    stream_.expires_after(timeout);
     stream_.async_read_some(buffer_.prepare(1024),
                             [self = shared_from_this()](error_code problem, size_t bytes) {
                               self->idle_ = false;
@@ -109,71 +111,73 @@ private:
 
   void cannot_read(error_code problem) {
     if (problem == http::error::header_limit || problem == http::error::buffer_overflow)
-      return refuse(refused(
+      return refuse(refusal_of(
           431, concat("the headers are longer than ", parts_.limits.header_bytes, " bytes")));
     if (problem == http::error::body_limit)
       return refuse(
-          refused(413, concat("the body is longer than ", parts_.limits.body_bytes, " bytes")));
+          refusal_of(413, concat("the body is longer than ", parts_.limits.body_bytes, " bytes")));
     if (problem == beast::error::timeout)
       return close();
     if (problem == http::error::end_of_stream || problem == http::error::partial_message ||
         problem.category() != http::make_error_code(http::error::bad_method).category())
       return close();
-    refuse(refused(400, concat("this is no HTTP request: ", problem.message())));
+    refuse(refusal_of(400, concat("this is not an HTTP request: ", problem.message())));
   }
 
   void serve() {
     const auto& request = parser_->get();
-    last_ = !request.keep_alive();
+    closes_after_response_ = !request.keep_alive();
     without_body_ = request.method() == http::verb::head;
     if (request.method() != http::verb::get && !without_body_)
-      return send(refused(405, "only GET and HEAD are served here"));
+      return send(refusal_of(405, "only GET and HEAD are served here"));
     auto host = request[http::field::host];
     if (parts_.only_loopback && !host.empty() && !names_loopback({host.data(), host.size()}))
-      return send(refused(421, "this port serves its own machine: name it localhost"));
+      return send(
+          refusal_of(421, "this port serves this machine only: use the host name localhost"));
     answering_ = true;
-    auto number = ++asked_;
-    late_.expires_after(parts_.limits.answer);
-    late_.async_wait([self = shared_from_this(), number](error_code problem) {
+    auto number = ++request_number_;
+    answer_timer_.expires_after(parts_.limits.answer);
+    answer_timer_.async_wait([self = shared_from_this(), number](error_code problem) {
       if (!problem)
-        self->answer(number, refused(504, "there was no answer in time"));
+        self->answer(number, refusal_of(504, "the handler did not answer in time"));
     });
-    std::weak_ptr<connection> to = shared_from_this();
-    auto reply = [to = std::move(to), keep = parts_.weak_from_this(), number](http_response what) {
-      auto parts = keep.lock();
+    std::weak_ptr<connection> weak_self = shared_from_this();
+    auto reply = [weak_self = std::move(weak_self), weak_parts = parts_.weak_from_this(),
+                  number](http_response response) {
+      auto parts = weak_parts.lock();
       if (!parts)
         return;
-      asio::post(parts->loop, [to, number, what = std::move(what)]() mutable {
-        if (auto self = to.lock())
-          self->answer(number, std::move(what));
+      asio::post(parts->loop, [weak_self, number, response = std::move(response)]() mutable {
+        if (auto self = weak_self.lock())
+          self->answer(number, std::move(response));
       });
     };
-    http_request asked{std::string{request.target()}};
+    http_request handled{std::string{request.target()}};
     try {
-      parts_.answers(asked, std::move(reply));
+      parts_.on_request(handled, std::move(reply));
     } catch (const std::exception& thrown) {
-      answer(number, refused(500, thrown.what()));
+      answer(number, refusal_of(500, thrown.what()));
     }
   }
 
-  void answer(uint64_t number, http_response what) {
-    if (!answering_ || number != asked_)
+  void answer(uint64_t number, http_response response) {
+    if (!answering_ || number != request_number_)
       return;
     answering_ = false;
-    late_.cancel();
-    send(std::move(what));
+    answer_timer_.cancel();
+    send(std::move(response));
   }
 
-  void send(http_response what) {
-    auto fill = [&](auto& made) {
-      made.result(what.status);
-      made.version(11);
-      made.set(http::field::content_type, what.type);
-      made.set(http::field::cache_control, "no-store");
-      made.set("X-Content-Type-Options", "nosniff");
-      if (what.status == 405)
-        made.set(http::field::allow, "GET, HEAD");
-      made.keep_alive(!last_);
+  void send(http_response response) {
+    auto fill = [&](auto& reply) {
+      reply.result(response.status);
+      reply.version(11);
+      reply.set(http::field::content_type, response.type);
+      reply.set(http::field::cache_control, "no-store");
+      reply.set("X-Content-Type-Options", "nosniff");
+      if (response.status == 405)
+        reply.set(http::field::allow, "GET, HEAD");
+      reply.keep_alive(!closes_after_response_);
     };
     auto write = [&](auto message) {
       stream_.expires_after(parts_.limits.response);
@@ -183,56 +187,56 @@ private:
                         });
     };
     if (without_body_) {
-      auto made = std::make_shared<http::response<http::empty_body>>();
-      fill(*made);
-      made->content_length(what.body.size());
-      write(std::move(made));
+      auto reply = std::make_shared<http::response<http::empty_body>>();
+      fill(*reply);
+      reply->content_length(response.body.size());
+      write(std::move(reply));
     } else {
-      auto made = std::make_shared<http::response<http::string_body>>();
-      fill(*made);
-      made->body() = std::move(what.body);
-      made->prepare_payload();
-      write(std::move(made));
+      auto reply = std::make_shared<http::response<http::string_body>>();
+      fill(*reply);
+      reply->body() = std::move(response.body);
+      reply->prepare_payload();
+      write(std::move(reply));
     }
   }
 
   void sent(error_code problem) {
     if (problem)
       return close();
-    if (!last_)
+    if (!closes_after_response_)
       return await_request(parts_.limits.idle);
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(patience_after_refusal);
-    drop_rest(0);
+    stream_.expires_after(timeout_after_refusal);
+    discard_input(0);
   }
 
-  // A socket that is closed while there is something to read takes back what was sent.
-  void drop_rest(size_t so_far) {
+  // A socket that is closed with unread input resets the connection, and the peer loses the answer.
+  void discard_input(size_t so_far) {
     buffer_.clear();
     stream_.async_read_some(buffer_.prepare(4096),
                             [self = shared_from_this(), so_far](error_code problem, size_t more) {
-                              if (problem || so_far + more > most_after_refusal)
+                              if (problem || so_far + more > max_bytes_after_refusal)
                                 self->close();
                               else
-                                self->drop_rest(so_far + more);
+                                self->discard_input(so_far + more);
                             });
   }
 
   shared_parts& parts_;
-  std::list<connection*>::iterator place_;
+  std::list<connection*>::iterator position_;
   beast::tcp_stream stream_;
-  asio::steady_timer late_;
+  asio::steady_timer answer_timer_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
-  bool idle_ = false, last_ = false, without_body_ = false, answering_ = false;
-  uint64_t asked_ = 0;
+  bool idle_ = false, closes_after_response_ = false, without_body_ = false, answering_ = false;
+  uint64_t request_number_ = 0;
 };
 
 class running_server final : public http_server {
 public:
-  running_server(handler answers, const http_limits& limits, bool only_loopback)
-      : parts_(std::make_shared<shared_parts>(std::move(answers), limits, only_loopback)),
+  running_server(handler on_request, const http_limits& limits, bool only_loopback)
+      : parts_(std::make_shared<shared_parts>(std::move(on_request), limits, only_loopback)),
         acceptor_(parts_->loop), pause_(parts_->loop) {}
 
   ~running_server() override {
@@ -241,14 +245,14 @@ public:
       thread_.join();
   }
 
-  status start(const address& at) {
-    TROUPE_ASSIGN(auto listening, listen_at(at));
+  status start(const address& endpoint) {
+    TROUPE_ASSIGN(auto listening, listen_at(endpoint));
     port_ = listening.second;
     error_code problem;
-    acceptor_.assign(at.host.find(':') == std::string::npos ? tcp::v4() : tcp::v6(),
+    acceptor_.assign(endpoint.host.find(':') == std::string::npos ? tcp::v4() : tcp::v6(),
                      listening.first.get(), problem);
     if (problem)
-      return failure(error_kind::unavailable, "cannot listen at ", to_string(at), ": ",
+      return failure(error_kind::unavailable, "cannot listen at ", to_string(endpoint), ": ",
                      problem.message());
     listening.first.release();
     accept();
@@ -259,7 +263,7 @@ public:
   uint16_t port() const noexcept override { return port_; }
 
 private:
-  // What a handler throws (memory is short) costs its connection.
+  // An exception of a handler (out of memory) costs its connection.
   void run() noexcept {
     for (;;) {
       try {
@@ -278,7 +282,7 @@ private:
       accepting_ = false;
       if (problem)
         return accept_later();
-      take(std::move(socket));
+      admit(std::move(socket));
       accept();
     });
   }
@@ -291,24 +295,24 @@ private:
     });
   }
 
-  void take(tcp::socket socket) {
+  void admit(tcp::socket socket) {
     auto& open = parts_->open;
-    if (open.size() >= 2 * parts_->limits.connections) // not even to be told why
+    if (open.size() >= 2 * parts_->limits.connections) // closed without an answer
       return;
     bool full = open.size() >= parts_->limits.connections;
     if (full)
-      for (auto* one : open)
-        if (one->idle()) {
-          one->close();
+      for (auto* candidate : open)
+        if (candidate->idle()) {
+          candidate->close();
           full = false;
           break;
         }
-    auto made = std::make_shared<connection>(*parts_, std::move(socket));
+    auto added = std::make_shared<connection>(*parts_, std::move(socket));
     if (full)
-      made->refuse(refused(503, concat("there are ", parts_->limits.connections,
-                                       " connections already, as many as may be")));
+      added->refuse(refusal_of(503, concat("there are ", parts_->limits.connections,
+                                           " connections already, which is the limit")));
     else
-      made->begin();
+      added->begin();
   }
 
   const std::shared_ptr<shared_parts> parts_;
@@ -321,11 +325,12 @@ private:
 
 } // namespace
 
-result<std::unique_ptr<http_server>> http_server::start(const address& at, handler answers,
+result<std::unique_ptr<http_server>> http_server::start(const address& endpoint, handler on_request,
                                                         const http_limits& limits) {
-  auto made = std::make_unique<running_server>(std::move(answers), limits, is_loopback(at.host));
-  TROUPE_TRY(made->start(at));
-  return std::unique_ptr<http_server>{std::move(made)};
+  auto server =
+      std::make_unique<running_server>(std::move(on_request), limits, is_loopback(endpoint.host));
+  TROUPE_TRY(server->start(endpoint));
+  return std::unique_ptr<http_server>{std::move(server)};
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// What the log of a task says of its connections.
+// Writes the events of a task's connections to its log.
 #pragma once
 #include "troupe/actors/base/fwd.hpp"
 #include "troupe/actors/base/peer_connection.hpp"
@@ -6,11 +6,11 @@
 
 namespace troupe {
 
-/// `called`: by this task.
-void log_link_opened(step_server& of, const std::string& peer, bool called);
-/// Who leaves before a word is said, as a port scan does, is no news. `orderly`: one of the two has
-/// said goodbye.
-void log_link_lost(step_server& of, const peer_connection& which, const std::string& peer,
+/// `called`: this task opened the connection.
+void log_link_opened(step_server& server, const std::string& peer, bool called);
+/// A peer that leaves before its first message, as a port scanner does, is logged at debug level.
+/// `orderly`: one of the two sent goodbye.
+void log_link_lost(step_server& server, const peer_connection& connection, const std::string& peer,
                    bool called, const status& why, bool orderly);
 
 } // namespace troupe

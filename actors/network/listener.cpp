@@ -1,4 +1,4 @@
-// Accepts connections, as many as there may be.
+// Accepts connections, up to a limit.
 #include "troupe/actors/base/inline_actor.hpp"
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/base/rare_warnings.hpp"
@@ -23,11 +23,11 @@
 namespace troupe {
 namespace {
 
-constexpr size_t spare_descriptors = 64; // for all else that a process opens
-constexpr int most_at_once = 64;
-constexpr std::chrono::milliseconds longest_pending_handshake{10'000};
+constexpr size_t spare_descriptors = 64; // for other files of the process
+constexpr int max_accepted_at_once = 64;
+constexpr std::chrono::milliseconds max_handshake_time{10'000};
 
-// Descriptors that connections may have.
+// Returns the number of descriptors that connections may use.
 size_t allowed_connections() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= 2 * spare_descriptors)
@@ -35,13 +35,13 @@ size_t allowed_connections() {
   return static_cast<size_t>(limit.rlim_cur) - spare_descriptors;
 }
 
-// Of them those whose makers have not said who they are.
+// Returns how many of these may be of peers that have not proven their identity.
 size_t max_half_open() { return std::min<size_t>(256, allowed_connections() / 4); }
 
-// An event for whoever has a log, else a warning.
-void tell_refused(const std::shared_ptr<step_server>& server,
-                  const std::function<void(const std::string&)>& warn, const std::string& peer,
-                  const status& why) {
+// Logs a refusal; warns if there is no log.
+void report_refused(const std::shared_ptr<step_server>& server,
+                    const std::function<void(const std::string&)>& warn, const std::string& peer,
+                    const status& why) {
   if (server && server->log())
     server->log().write(log_level::warning, "peer_refused",
                         {{"peer", peer}, {"called", false}, {"why", why.message()}});
@@ -61,17 +61,17 @@ public:
   status start() {
     register_at_system();
     options_.on_warning = at_most_one_in_a_second(std::move(options_.on_warning));
-    strangers_ = half_open_connections::make(
+    pending_ = half_open_connections::make(
         loop_,
         {.tls = options_.tls,
          .access = options_.access,
          .max = max_half_open(),
-         .patience = std::min(options_.peer_timeout, longest_pending_handshake),
-         .on_ready = [this, keep = handle()](
-                         std::unique_ptr<byte_stream> stream) { take_or_drop(std::move(stream)); },
+         .patience = std::min(options_.peer_timeout, max_handshake_time),
+         .on_ready = [this, kept = handle()](
+                         std::unique_ptr<byte_stream> stream) { admit_or_drop(std::move(stream)); },
          .on_refused = [server = options_.server, warn = options_.on_warning](
                            const std::string& peer,
-                           const status& why) { tell_refused(server, warn, peer, why); }});
+                           const status& why) { report_refused(server, warn, peer, why); }});
     auto watched =
         loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
     if (watched.ok())
@@ -83,14 +83,14 @@ public:
   // -- on the loop's thread
 
   size_t ready(bool, bool, std::span<std::byte>) override {
-    for (int i = 0; i < most_at_once; ++i) {
+    for (int i = 0; i < max_accepted_at_once; ++i) {
       auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (socket < 0 && (errno == EMFILE || errno == ENFILE))
-        turn_away();
+        drop_without_descriptor();
       else if (socket < 0 && (errno == EAGAIN || errno != EINTR))
         break;
       else if (socket >= 0)
-        meet_or_drop(socket);
+        add_or_drop(socket);
     }
     return 0;
   }
@@ -102,7 +102,7 @@ public:
     if (spare_ >= 0)
       ::close(spare_);
     options_.owner = nullptr;
-    strangers_ = nullptr;
+    pending_ = nullptr;
     cleanup(caf::exit_reason::user_shutdown, nullptr);
     unregister_from_system();
   }
@@ -123,8 +123,8 @@ protected:
 private:
   caf::actor handle() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
 
-  // Where memory is short, one that comes is dropped, and the task goes on.
-  void meet_or_drop(int socket) noexcept {
+  // If memory is short, a new connection is dropped, and the task goes on.
+  void add_or_drop(int socket) noexcept {
     auto stream = std::unique_ptr<byte_stream>{};
     try {
       stream = make_socket_stream(socket);
@@ -133,38 +133,38 @@ private:
       return;
     }
     try {
-      strangers_->add(std::move(stream));
+      pending_->add(std::move(stream));
     } catch (const std::exception&) {
     }
   }
 
-  void take_or_drop(std::unique_ptr<byte_stream> stream) noexcept {
+  void admit_or_drop(std::unique_ptr<byte_stream> stream) noexcept {
     try {
-      take(std::move(stream));
-    } catch (const std::exception&) { // what was made of it has closed it
+      admit(std::move(stream));
+    } catch (const std::exception&) { // the stream is closed by its owner
     }
   }
 
-  void take(std::unique_ptr<byte_stream> stream) {
+  void admit(std::unique_ptr<byte_stream> stream) {
     size_t open = 0;
     {
       std::lock_guard guard{mutex_};
       open = exchanges_.size();
-      if (left_)
+      if (has_left_)
         open = max_;
     }
     if (open >= max_)
       return refuse(*stream, open);
-    auto made = spawn_exchange(home_system(), std::move(stream), options_);
+    auto exchange = spawn_exchange(home_system(), std::move(stream), options_);
     {
       std::lock_guard guard{mutex_};
-      exchanges_.insert(made.address());
+      exchanges_.insert(exchange.address());
     }
-    caf::actor_cast<caf::abstract_actor*>(made)->attach(
-        caf::default_attachable::make_monitor(made.address(), address()));
+    caf::actor_cast<caf::abstract_actor*>(exchange)->attach(
+        caf::default_attachable::make_monitor(exchange.address(), address()));
   }
 
-  // In words, as far as they can be sent at once.
+  // Sends the reason, as far as the socket accepts it at once.
   void refuse(byte_stream& stream, size_t open) {
     if (options_.server)
       options_.server->log().write(
@@ -179,9 +179,9 @@ private:
     stream.drop_input();
   }
 
-  // Without a descriptor a connection cannot be taken, not even to close it, and would be reported
-  // again and again: one is kept for that.
-  void turn_away() {
+  // Without a free descriptor, a connection can neither be accepted nor closed, and would be
+  // reported again and again. A spare descriptor is kept for that.
+  void drop_without_descriptor() {
     if (spare_ >= 0)
       ::close(spare_);
     if (auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); socket >= 0)
@@ -190,17 +190,17 @@ private:
   }
 
   void leave() {
-    decltype(exchanges_) all;
+    decltype(exchanges_) exchanges;
     {
       std::lock_guard guard{mutex_};
-      if (std::exchange(left_, true))
+      if (std::exchange(has_left_, true))
         return;
-      all = exchanges_;
+      exchanges = exchanges_;
     }
-    for (const auto& one : all)
-      if (auto exchange = caf::actor_cast<caf::actor>(one))
-        caf::anon_send_exit(exchange, caf::exit_reason::user_shutdown);
-    strangers_->close();
+    for (const auto& address : exchanges)
+      if (auto actor = caf::actor_cast<caf::actor>(address))
+        caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+    pending_->close();
     loop_->remove(socket_);
   }
 
@@ -208,13 +208,14 @@ private:
 
   const int socket_;
   exchange_options options_;
-  const std::shared_ptr<io_loop> loop_ = io_loop::make(); // running steps do not wait for strangers
+  // A separate loop, so that running steps do not wait for strangers.
+  const std::shared_ptr<io_loop> loop_ = io_loop::make();
   const size_t max_;
   int spare_ = open_spare();
-  std::mutex mutex_; // of what follows
+  std::mutex mutex_; // guards the members below
   std::set<caf::actor_addr> exchanges_;
-  bool left_ = false;
-  std::shared_ptr<half_open_connections> strangers_; // those who have to prove who they are
+  bool has_left_ = false;
+  std::shared_ptr<half_open_connections> pending_; // of peers that must prove their identity
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The memory of another process of this machine, which lends us what lies there.
+// Reads the memory of another process of this machine, which lends its tensors.
 #pragma once
 #include "troupe/serialization/wire/messages.hpp"
 
@@ -11,16 +11,18 @@ namespace troupe {
 
 class near_memory {
 public:
-  /// Says whether both ends of a socket may be of this machine: others need not learn addresses.
+  /// Returns whether both ends of a socket may be on this machine. The hello to other machines
+  /// contains no addresses.
   static bool within_machine(int socket);
 
-  /// Nothing where the peer at the other end of that socket is no process of here that lends its
-  /// memory, or the system does not let us read it. It must own the other end: who says that it is
-  /// another process is not believed. Nor are other users, whose memory we could read as root.
+  /// Returns nothing if the peer at the other end of the socket is not a process of this machine
+  /// that lends its memory, or if the system does not allow reading it. The process must own the
+  /// other end of the socket, so that a peer cannot claim to be another process. It must belong to
+  /// the same user, because root could read any memory.
   static std::optional<near_memory> find(int socket, const hello& peer);
 
-  /// Fails with invalid_argument for an address that is not in its memory, with unavailable when
-  /// the connection has ended there: then what was read may be something else.
+  /// Fails with invalid_argument for an address that is not in the peer's memory, with unavailable
+  /// if the peer has ended the connection: then the bytes may not be the tensor's.
   status read(std::span<std::byte> to, uint64_t from) const;
 
 private:

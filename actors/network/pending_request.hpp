@@ -1,4 +1,4 @@
-// What an actor asks a peer by its exchange, and the answer that comes over the wire.
+// Requests of actors to a peer, and the answers that come over the wire.
 #pragma once
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/messages.hpp"
@@ -14,65 +14,67 @@
 
 namespace troupe {
 
-/// A request of another actor, which is answered once.
+/// A request of an actor, which is answered once.
 struct pending_request {
   caf::strong_actor_ptr from;
   caf::message_id id;
 
   template <class Answer>
-  void answer(Answer&& what, caf::execution_unit* unit = nullptr) const {
+  void answer(Answer&& value, caf::execution_unit* unit = nullptr) const {
     if (from)
-      from->enqueue(nullptr, id.response_id(), caf::make_message(std::forward<Answer>(what)), unit);
+      from->enqueue(nullptr, id.response_id(), caf::make_message(std::forward<Answer>(value)),
+                    unit);
   }
 };
 
-/// Says whether it is an answer: then `settle` is called with the number of the request, and what
-/// is to be done with it.
+/// If the message is an answer, calls `settle` with the number of the request, and a function that
+/// answers the request. Returns whether it is an answer.
 template <class Settle>
-bool give_answer(message& what, caf::execution_unit* unit, const Settle& settle) {
-  if (auto* done = std::get_if<register_reply>(&what)) {
-    settle(done->request, [&](const pending_request& from) {
-      if (done->outcome)
-        from.answer(registered{done->handle, nullptr});
+bool give_answer(message& received, caf::execution_unit* unit, const Settle& settle) {
+  if (auto* registration = std::get_if<register_reply>(&received)) {
+    settle(registration->request, [&](const pending_request& requester) {
+      if (registration->outcome)
+        requester.answer(registered{registration->handle, nullptr});
       else
-        from.answer(to_caf(done->outcome));
+        requester.answer(to_caf(registration->outcome));
     });
-  } else if (auto* step = std::get_if<step_done>(&what)) {
-    settle(step->request, [&](const pending_request& from) {
+  } else if (auto* step = std::get_if<step_done>(&received)) {
+    settle(step->request, [&](const pending_request& requester) {
       step_result result{
           std::move(step->outcome), std::move(step->fetches), {}, step->holds, step->fill};
       if (!step->statistics.empty())
         if (auto read = read_statistics(bytes_of(step->statistics)))
           result.statistics = *std::move(read);
-      from.answer(std::move(result), unit);
+      requester.answer(std::move(result), unit);
     });
-  } else if (auto* answer = std::get_if<reply>(&what)) {
-    settle(answer->request, [&](const pending_request& from) { from.answer(answer->outcome); });
-  } else if (auto* list = std::get_if<device_list_reply>(&what)) {
+  } else if (auto* answer = std::get_if<reply>(&received)) {
+    settle(answer->request,
+           [&](const pending_request& requester) { requester.answer(answer->outcome); });
+  } else if (auto* list = std::get_if<device_list_reply>(&received)) {
     settle(list->request,
-           [&](const pending_request& from) { from.answer(std::move(list->devices)); });
-  } else if (auto* state = std::get_if<state_list_reply>(&what)) {
-    settle(state->request, [&](const pending_request& from) {
+           [&](const pending_request& requester) { requester.answer(std::move(list->devices)); });
+  } else if (auto* state = std::get_if<state_list_reply>(&received)) {
+    settle(state->request, [&](const pending_request& requester) {
       if (state->outcome)
-        from.answer(std::move(state->list));
+        requester.answer(std::move(state->list));
       else
-        from.answer(to_caf(state->outcome));
+        requester.answer(to_caf(state->outcome));
     });
-  } else if (auto* seen = std::get_if<inspect_reply>(&what)) {
-    settle(seen->request, [&](const pending_request& from) {
-      auto tree =
-          seen->outcome.ok() ? parse_inspection(seen->tree) : result<inspection>{seen->outcome};
+  } else if (auto* inspected = std::get_if<inspect_reply>(&received)) {
+    settle(inspected->request, [&](const pending_request& requester) {
+      auto tree = inspected->outcome.ok() ? parse_inspection(inspected->tree)
+                                          : result<inspection>{inspected->outcome};
       if (tree)
-        from.answer(*std::move(tree));
+        requester.answer(*std::move(tree));
       else
-        from.answer(to_caf(tree.status()));
+        requester.answer(to_caf(tree.status()));
     });
-  } else if (auto* where = std::get_if<positions_reply>(&what)) {
-    settle(where->request, [&](const pending_request& from) {
-      if (where->outcome)
-        from.answer(task_positions{{}, where->incarnation, std::move(where->at)});
+  } else if (auto* positions = std::get_if<positions_reply>(&received)) {
+    settle(positions->request, [&](const pending_request& requester) {
+      if (positions->outcome)
+        requester.answer(task_positions{{}, positions->incarnation, std::move(positions->at)});
       else
-        from.answer(to_caf(where->outcome));
+        requester.answer(to_caf(positions->outcome));
     });
   } else {
     return false;

@@ -7,26 +7,27 @@
 
 namespace troupe {
 
-std::optional<message> question_to_wire(caf::mailbox_element& what) {
-  if (auto* well = content_if<settle_request>(what))
-    return settle_step{well->step};
-  if (auto* graphs = content_if<wire_registration>(what))
+std::optional<message> question_to_wire(caf::mailbox_element& question) {
+  if (auto* settlement = content_if<settle_request>(question))
+    return settle_step{settlement->step};
+  if (auto* graphs = content_if<wire_registration>(question))
     return register_graph{**graphs};
-  if (auto* reset = content_if<reset_request>(what))
+  if (auto* reset = content_if<reset_request>(question))
     return container_reset{.request = 0, .container = reset->container};
-  if (content_if<list_state>(what))
+  if (content_if<list_state>(question))
     return state_list_request{};
-  if (auto* where = content_if<ask_positions>(what))
-    return positions_request{0, where->session, where->go_on_from};
-  if (auto* part = content_if<inspect_task>(what))
-    return inspect_request{0, part->ref, static_cast<uint32_t>(std::max(part->scope.depth, 0)),
-                           part->scope.only};
-  if (content_if<drain_atom>(what))
+  if (auto* positions = content_if<ask_positions>(question))
+    return positions_request{0, positions->session, positions->go_on_from};
+  if (auto* inspection_of_part = content_if<inspect_task>(question))
+    return inspect_request{0, inspection_of_part->ref,
+                           static_cast<uint32_t>(std::max(inspection_of_part->scope.depth, 0)),
+                           inspection_of_part->scope.only};
+  if (content_if<drain_atom>(question))
     return drain_request{};
-  if (content_if<list_devices_atom>(what))
+  if (content_if<list_devices_atom>(question))
     return device_list_request{};
-  if (auto* filled = content_if<end_fill>(what))
-    return fill_end{0, filled->done};
+  if (auto* initialization = content_if<end_fill>(question))
+    return fill_end{0, initialization->done};
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// What actors ask of a worker, as another process is asked it.
+// Converts requests of actors to a worker into messages to another process.
 #pragma once
 #include "troupe/serialization/wire/messages.hpp"
 
@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// Without the number of the request. Nothing for what is no such question; run_request is one of
-/// its own (run_to_wire.hpp).
-std::optional<message> question_to_wire(caf::mailbox_element& what);
+/// Returns the message without the number of the request; nothing if the element is not such a
+/// request. A run_request is converted by run_to_wire.hpp.
+std::optional<message> question_to_wire(caf::mailbox_element& question);
 
 } // namespace troupe

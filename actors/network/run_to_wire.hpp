@@ -1,4 +1,4 @@
-// A run of a step as other processes are asked for it.
+// Converts a run_request into a message to another process.
 #pragma once
 #include "troupe/actors/base/messages.hpp"
 
@@ -6,18 +6,18 @@
 
 namespace troupe {
 
-/// Takes the feeds. A deadline that has passed is 0 ms.
-inline run_step to_wire(run_request& what, step_clock::time_point now) {
-  auto left = std::chrono::ceil<std::chrono::milliseconds>(what.deadline - now);
-  return {.handle = what.handle,
-          .step = what.step,
+/// Moves the feeds out of the request. A deadline that has passed becomes 0 ms.
+inline run_step to_wire(run_request& request, step_clock::time_point now) {
+  auto left = std::chrono::ceil<std::chrono::milliseconds>(request.deadline - now);
+  return {.handle = request.handle,
+          .step = request.step,
           .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 0)),
-          .feeds = std::move(what.feeds),
-          .times = what.watch.times,
-          .check_numerics = what.watch.check_numerics,
-          .incarnation = what.incarnation,
-          .fills = what.fills,
-          .retried = what.retried};
+          .feeds = std::move(request.feeds),
+          .times = request.watch.times,
+          .check_numerics = request.watch.check_numerics,
+          .incarnation = request.incarnation,
+          .fills = request.fills,
+          .retried = request.retried};
 }
 
 } // namespace troupe

@@ -1,4 +1,5 @@
-// The interface by which an exchange hands on what clients ask of the sessions that a task hosts.
+// The interface by which an exchange passes on requests of clients to the hosted sessions of a
+// task.
 #pragma once
 #include "troupe/actors/base/messages.hpp"
 
@@ -8,9 +9,9 @@ namespace troupe {
 class session_request_handler {
 public:
   virtual ~session_request_handler() = default;
-  /// Serves a session_request; `what.from` gets a session_reply for it. The sessions of a
+  /// Serves a session_request; `request.from` gets a session_reply for it. The sessions of a
   /// connection end with its exchange.
-  virtual void serve(incoming what) = 0;
+  virtual void serve(incoming request) = 0;
 };
 
 } // namespace troupe

@@ -17,12 +17,12 @@ namespace troupe {
 namespace {
 
 constexpr size_t record_bytes = 16 * 1024;
-// What is encrypted before it is written.
+// The number of bytes that are encrypted before they are written.
 constexpr size_t burst_bytes = 64 * 1024;
-// Of encrypted bytes that are read at once.
+// The number of encrypted bytes that are read at once.
 constexpr size_t read_bytes = 64 * 1024;
 
-// Buffers go from connection to connection: those that lie idle have none.
+// Buffers are shared by the connections of a thread: idle connections have none.
 thread_local std::vector<std::byte> spare_output;
 thread_local std::vector<std::byte> spare_input;
 
@@ -30,19 +30,19 @@ class stream_over_tls final : public tls_stream {
 public:
   using maker = std::function<std::unique_ptr<tls_session>(tls_session::source)>;
 
-  stream_over_tls(std::unique_ptr<byte_stream>& over, std::shared_ptr<tls_identity> as,
+  stream_over_tls(std::unique_ptr<byte_stream>& stream, std::shared_ptr<tls_identity> identity,
                   const maker& make)
-      : identity_(std::move(as)),
-        session_(make([this](std::span<std::byte> to) { return fetch(to); })),
-        under_(std::move(over)) {}
+      : identity_(std::move(identity)),
+        session_(make([this](std::span<std::byte> target) { return fetch(target); })),
+        stream_(std::move(stream)) {}
 
-  int id() const noexcept override { return under_->id(); }
-  int socket() const noexcept override { return under_->socket(); }
-  void end() override { under_->end(); }
-  void drop_input() override { under_->drop_input(); }
-  // The protocol above says goodbye: an end without it is none that was wanted, so that TLS need
-  // not say its own, which two threads could not do at once.
-  void end_writing() override { under_->end_writing(); }
+  int id() const noexcept override { return stream_->id(); }
+  int socket() const noexcept override { return stream_->socket(); }
+  void end() override { stream_->end(); }
+  void drop_input() override { stream_->drop_input(); }
+  // The protocol above sends goodbye, and an end without it is an error. So TLS need not send its
+  // own close alert, which two threads could not do at once.
+  void end_writing() override { stream_->end_writing(); }
 
   result<handshake_state> shake_hands() override {
     result<bool> done = false;
@@ -51,60 +51,60 @@ public:
       done = session_->shake_hands();
       take_output();
     }
-    auto sent = flush();
+    auto all_is_sent = flush();
     if (!done)
       return done.status();
-    if (!sent && errno != EAGAIN)
+    if (!all_is_sent && errno != EAGAIN)
       return failure(error_kind::unavailable, "TLS handshake: ", std::strerror(errno));
-    if (!sent)
+    if (!all_is_sent)
       return handshake_state::needs_output;
-    shaken_ = *done;
-    return shaken_ ? handshake_state::done : handshake_state::needs_input;
+    handshake_is_done_ = *done;
+    return handshake_is_done_ ? handshake_state::done : handshake_state::needs_input;
   }
 
   ssize_t read(std::span<const iovec> places) override {
     size_t total = 0;
-    ssize_t came = 0;
+    ssize_t received = 0;
     int error = 0;
     for (const auto& place : places) {
-      std::span to{static_cast<std::byte*>(place.iov_base), place.iov_len};
-      while (!to.empty()) {
-        std::lock_guard guard{mutex_}; // for a record
-        came = session_->read(to);
+      std::span target{static_cast<std::byte*>(place.iov_base), place.iov_len};
+      while (!target.empty()) {
+        std::lock_guard guard{mutex_}; // for each record
+        received = session_->read(target);
         error = errno;
-        if (came <= 0)
+        if (received <= 0)
           break;
-        to = to.subspan(static_cast<size_t>(came));
-        total += static_cast<size_t>(came);
+        target = target.subspan(static_cast<size_t>(received));
+        total += static_cast<size_t>(received);
       }
-      if (came <= 0 && !to.empty())
+      if (received <= 0 && !target.empty())
         break;
     }
     keep_input();
     if (total > 0)
       return static_cast<ssize_t>(total);
     errno = error;
-    return came;
+    return received;
   }
 
   bool holds_input() const noexcept override { return holds_input_; }
 
   ssize_t write(std::span<const iovec> pieces) override {
     size_t taken = 0;
-    for (bool more = true; more;) {
+    for (bool has_more = true; has_more;) {
       if (!flush())
         return taken > 0 && errno == EAGAIN ? static_cast<ssize_t>(taken) : -1;
       std::lock_guard guard{mutex_};
       if (session_->output().empty())
         session_->output().swap(spare_output);
-      auto begun = taken;
-      more = encrypt(pieces, taken);
+      auto taken_before = taken;
+      has_more = encrypt(pieces, taken);
       if (!session_->failed().ok()) {
         errno = EPROTO;
         return -1;
       }
       take_output();
-      more = more || taken > begun || !sending_.empty();
+      has_more = has_more || taken > taken_before || !sending_.empty();
     }
     return static_cast<ssize_t>(taken);
   }
@@ -121,44 +121,46 @@ public:
   }
 
   const std::vector<certificate_name>* names() const noexcept override {
-    return shaken_ ? &session_->peer() : nullptr;
+    return handshake_is_done_ ? &session_->peer() : nullptr;
   }
 
 private:
-  // Encrypts up to a burst of what lies behind the first `taken` bytes; says whether some is left.
+  // Encrypts up to a burst of the bytes behind the first `taken` ones; returns whether some are
+  // left.
   bool encrypt(std::span<const iovec> pieces, size_t& taken) {
     std::array<std::byte, record_bytes> record;
     size_t skip = taken, filled = 0, room = burst_bytes;
     auto close_record = [&] {
-      auto fine = session_->write(std::span{record}.first(filled));
+      auto outcome = session_->write(std::span{record}.first(filled));
       taken += filled;
       filled = 0;
-      return fine;
+      return outcome;
     };
     for (const auto& piece : pieces) {
-      std::span<const std::byte> from{static_cast<const std::byte*>(piece.iov_base), piece.iov_len};
-      auto before = std::min(skip, from.size());
-      from = from.subspan(before);
-      skip -= before;
-      while (!from.empty()) {
+      std::span<const std::byte> unencrypted{static_cast<const std::byte*>(piece.iov_base),
+                                             piece.iov_len};
+      auto skipped = std::min(skip, unencrypted.size());
+      unencrypted = unencrypted.subspan(skipped);
+      skip -= skipped;
+      while (!unencrypted.empty()) {
         if (room == 0) {
           close_record();
           return true;
         }
-        if (filled == 0 && from.size() >= record_bytes && room >= record_bytes) {
-          auto whole = std::min(from.size(), room) / record_bytes * record_bytes;
-          if (!session_->write(from.first(whole)))
+        if (filled == 0 && unencrypted.size() >= record_bytes && room >= record_bytes) {
+          auto record_multiple = std::min(unencrypted.size(), room) / record_bytes * record_bytes;
+          if (!session_->write(unencrypted.first(record_multiple)))
             return false;
-          taken += whole;
-          room -= whole;
-          from = from.subspan(whole);
+          taken += record_multiple;
+          room -= record_multiple;
+          unencrypted = unencrypted.subspan(record_multiple);
           continue;
         }
-        auto part = std::min({from.size(), record_bytes - filled, room});
-        std::memcpy(record.data() + filled, from.data(), part);
-        filled += part;
-        room -= part;
-        from = from.subspan(part);
+        auto copied = std::min({unencrypted.size(), record_bytes - filled, room});
+        std::memcpy(record.data() + filled, unencrypted.data(), copied);
+        filled += copied;
+        room -= copied;
+        unencrypted = unencrypted.subspan(copied);
         if (filled == record_bytes && !close_record())
           return false;
       }
@@ -167,19 +169,19 @@ private:
     return false;
   }
 
-  // What the session has made is written next. Under the lock, by the thread that writes.
+  // Moves the session's output to sending_. Called with the lock held, by the writing thread.
   void take_output() {
     if (sending_.empty())
       sending_.swap(session_->output());
     is_sending_ = !sending_.empty();
   }
 
-  // Writes what is encrypted. False: errno says why not all.
+  // Writes the encrypted bytes. False: not all were written, and errno says why.
   bool flush() {
     for (;;) {
       while (sent_ < sending_.size()) {
-        iovec rest{sending_.data() + sent_, sending_.size() - sent_};
-        auto written = under_->write({&rest, 1});
+        iovec unsent{sending_.data() + sent_, sending_.size() - sent_};
+        auto written = stream_->write({&unsent, 1});
         if (written < 0 && errno == EINTR)
           continue;
         if (written < 0)
@@ -197,65 +199,66 @@ private:
     }
   }
 
-  // Encrypted bytes for the session, which asks for them on the thread that reads. During the
-  // handshake only what it asks for: what follows stays in the socket, where a loop sees it.
-  ssize_t fetch(std::span<std::byte> to) {
+  // Reads encrypted bytes for the session, which calls it on the reading thread. During the
+  // handshake, reads only the requested bytes: later ones stay in the socket, where the loop sees
+  // them.
+  ssize_t fetch(std::span<std::byte> target) {
     if (input_.empty()) {
-      if (!shaken_) {
-        iovec place{to.data(), to.size()};
-        return under_->read({&place, 1});
+      if (!handshake_is_done_) {
+        iovec place{target.data(), target.size()};
+        return stream_->read({&place, 1});
       }
       spare_input.resize(read_bytes);
       iovec place{spare_input.data(), spare_input.size()};
-      auto came = under_->read({&place, 1});
-      if (came <= 0)
-        return came;
-      input_ = std::span{spare_input}.first(static_cast<size_t>(came));
+      auto received = stream_->read({&place, 1});
+      if (received <= 0)
+        return received;
+      input_ = std::span{spare_input}.first(static_cast<size_t>(received));
     }
-    auto part = std::min(to.size(), input_.size());
-    std::memcpy(to.data(), input_.data(), part);
-    input_ = input_.subspan(part);
-    return static_cast<ssize_t>(part);
+    auto copied = std::min(target.size(), input_.size());
+    std::memcpy(target.data(), input_.data(), copied);
+    input_ = input_.subspan(copied);
+    return static_cast<ssize_t>(copied);
   }
 
-  // What is left in the thread's buffer belongs to this connection.
+  // Copies unread bytes from the thread's buffer to this connection.
   void keep_input() {
-    if (!input_.empty() && (kept_.empty() || input_.data() < kept_.data() ||
-                            input_.data() >= kept_.data() + kept_.size())) {
-      kept_.assign(input_.begin(), input_.end());
-      input_ = kept_;
-    } else if (input_.empty() && !kept_.empty()) {
-      kept_ = {};
+    if (!input_.empty() && (unread_.empty() || input_.data() < unread_.data() ||
+                            input_.data() >= unread_.data() + unread_.size())) {
+      unread_.assign(input_.begin(), input_.end());
+      input_ = unread_;
+    } else if (input_.empty() && !unread_.empty()) {
+      unread_ = {};
     }
     std::lock_guard guard{mutex_};
     holds_input_ = !input_.empty() || session_->pending() > 0 || !session_->failed().ok();
   }
 
   const std::shared_ptr<tls_identity> identity_;
-  mutable std::mutex mutex_; // of the session
+  mutable std::mutex mutex_; // guards session_ and is_sending_
   const std::unique_ptr<tls_session> session_;
-  const std::unique_ptr<byte_stream> under_; // last of what can fail
-  bool is_sending_ = false;                  // so, too: something of sending_ has not left
-  bool shaken_ = false;
-  // The reading thread's own:
+  const std::unique_ptr<byte_stream> stream_; // last: moved only if nothing has thrown
+  bool is_sending_ = false;                   // whether sending_ has unsent bytes
+  bool handshake_is_done_ = false;
+  // Of the reading thread:
   std::span<const std::byte> input_; // encrypted
-  std::vector<std::byte> kept_;
+  std::vector<std::byte> unread_;
   bool holds_input_ = false;
-  // The writing thread's own:
+  // Of the writing thread:
   std::vector<std::byte> sending_; // encrypted
-  size_t sent_ = 0;                // of it
+  size_t sent_ = 0;                // bytes of sending_
 };
 
-// Nobody may have to wait longer for us to notice that we should stop.
-constexpr std::chrono::milliseconds longest_slice{200};
-// Something may accept a call and never answer it, as a proxy whose other side is dead: then the
-// next call may come through.
-constexpr std::chrono::seconds longest_handshake{5};
+// The longest time until a change of `stop` is noticed.
+constexpr std::chrono::milliseconds max_tls_poll_wait{200};
+// A peer may accept a connection and never answer, as a proxy with a dead backend does. The next
+// connection may succeed then.
+constexpr std::chrono::seconds max_tls_handshake_time{5};
 
-status finish_handshake(tls_stream& with, step_clock::time_point deadline,
+status finish_handshake(tls_stream& stream, step_clock::time_point deadline,
                         const std::atomic<bool>& stop) {
   for (;;) {
-    TROUPE_ASSIGN(auto state, with.shake_hands());
+    TROUPE_ASSIGN(auto state, stream.shake_hands());
     if (state == handshake_state::done)
       return {};
     for (;;) {
@@ -263,9 +266,9 @@ status finish_handshake(tls_stream& with, step_clock::time_point deadline,
       if (stop || left.count() <= 0)
         return failure(error_kind::unavailable, "the TLS handshake was not done in time; it may "
                                                 "serve without TLS");
-      pollfd wait{with.socket(),
+      pollfd wait{stream.socket(),
                   static_cast<short>(state == handshake_state::needs_output ? POLLOUT : POLLIN), 0};
-      if (::poll(&wait, 1, static_cast<int>(std::min(left, longest_slice).count())) > 0)
+      if (::poll(&wait, 1, static_cast<int>(std::min(left, max_tls_poll_wait).count())) > 0)
         break;
     }
   }
@@ -273,42 +276,44 @@ status finish_handshake(tls_stream& with, step_clock::time_point deadline,
 
 } // namespace
 
-std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream>&& over,
-                                            std::shared_ptr<tls_identity> as, bool anonymous) {
-  auto& identity = *as;
-  return std::make_unique<stream_over_tls>(over, std::move(as), [&](tls_session::source from) {
-    return identity.answer(std::move(from), anonymous);
-  });
+std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream>&& stream,
+                                            std::shared_ptr<tls_identity> identity,
+                                            bool anonymous) {
+  auto& identity_used = *identity;
+  return std::make_unique<stream_over_tls>(
+      stream, std::move(identity),
+      [&](tls_session::source from) { return identity_used.answer(std::move(from), anonymous); });
 }
 
-std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& over,
-                                          std::shared_ptr<tls_identity> as,
+std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& stream,
+                                          std::shared_ptr<tls_identity> identity,
                                           const std::optional<task_name>& expected) {
-  auto& identity = *as;
-  return std::make_unique<stream_over_tls>(over, std::move(as), [&](tls_session::source from) {
-    return identity.call(expected, std::move(from));
-  });
+  auto& identity_used = *identity;
+  return std::make_unique<stream_over_tls>(
+      stream, std::move(identity),
+      [&](tls_session::source from) { return identity_used.call(expected, std::move(from)); });
 }
 
-result<std::unique_ptr<byte_stream>> dial_over_tls(const address& to,
-                                                   const std::shared_ptr<tls_identity>& as,
+result<std::unique_ptr<byte_stream>> dial_over_tls(const address& endpoint,
+                                                   const std::shared_ptr<tls_identity>& identity,
                                                    const std::optional<task_name>& expected,
                                                    step_clock::time_point deadline,
                                                    const std::atomic<bool>& stop, bool once) {
   for (auto pause = std::chrono::milliseconds{20};;) {
-    TROUPE_ASSIGN(auto socket, dial(to, deadline, stop, once));
-    auto stream = call_over_tls(make_socket_stream(socket.release()), as, expected);
-    auto outcome =
-        finish_handshake(*stream, std::min(deadline, step_clock::now() + longest_handshake), stop);
+    TROUPE_ASSIGN(auto socket, dial(endpoint, deadline, stop, once));
+    auto stream = call_over_tls(make_socket_stream(socket.release()), identity, expected);
+    auto outcome = finish_handshake(
+        *stream, std::min(deadline, step_clock::now() + max_tls_handshake_time), stop);
     if (outcome)
       return std::unique_ptr<byte_stream>{std::move(stream)};
     stream->end_writing();
-    stream->drop_input(); // what was not read would make the other end lose what it was told
+    // Closing with unread input would reset the connection, and the peer would lose the alert.
+    stream->drop_input();
     if (outcome.kind() != error_kind::unavailable || stop || once ||
         step_clock::now() + pause >= deadline)
-      return std::move(outcome).within(to_string(to));
+      return std::move(outcome).within(to_string(endpoint));
     std::this_thread::sleep_for(pause); // on a detached actor's thread, for a bounded time
-    pause = std::min(pause * 2, longest_slice);
+    pause = std::min(pause * 2, max_tls_poll_wait);
   }
 }
 

@@ -13,45 +13,45 @@ connection_list::traffic& connection_list::total_of(const std::string& peer) {
   return totals_[name];
 }
 
-void connection_list::add(const connection_ptr& one) {
+void connection_list::add(const connection_ptr& connection) {
   std::lock_guard guard{mutex_};
-  if (!open_.emplace(one.get(), one).second)
+  if (!open_.emplace(connection.get(), connection).second)
     return;
-  auto& to = total_of(one->peer);
-  ++to.connections;
-  ++to.opened;
+  auto& total = total_of(connection->peer);
+  ++total.connections;
+  ++total.opened;
 }
 
-void connection_list::remove(const peer_connection& one) {
+void connection_list::remove(const peer_connection& connection) {
   std::lock_guard guard{mutex_};
-  auto it = open_.find(&one);
-  if (it == open_.end())
+  auto position = open_.find(&connection);
+  if (position == open_.end())
     return;
-  auto& to = total_of(one.peer);
-  --to.connections;
-  to.received += one.received.load(std::memory_order_relaxed);
-  to.sent += one.sent.load(std::memory_order_relaxed);
-  open_.erase(it);
+  auto& total = total_of(connection.peer);
+  --total.connections;
+  total.received += connection.received.load(std::memory_order_relaxed);
+  total.sent += connection.sent.load(std::memory_order_relaxed);
+  open_.erase(position);
 }
 
 std::vector<connection_ptr> connection_list::open() const {
   std::lock_guard guard{mutex_};
-  std::vector<connection_ptr> all;
-  for (const auto& [key, one] : open_)
-    all.push_back(one);
-  return all;
+  std::vector<connection_ptr> connections;
+  for (const auto& [key, connection] : open_)
+    connections.push_back(connection);
+  return connections;
 }
 
 std::map<std::string, connection_list::traffic> connection_list::by_peer() const {
   std::lock_guard guard{mutex_};
-  auto found = totals_;
-  for (const auto& [key, one] : open_) {
-    auto it = found.find(class_of(one->peer));
-    auto& to = it == found.end() ? found["others"] : it->second;
-    to.received += one->received.load(std::memory_order_relaxed);
-    to.sent += one->sent.load(std::memory_order_relaxed);
+  auto totals = totals_;
+  for (const auto& [key, connection] : open_) {
+    auto position = totals.find(class_of(connection->peer));
+    auto& total = position == totals.end() ? totals["others"] : position->second;
+    total.received += connection->received.load(std::memory_order_relaxed);
+    total.sent += connection->sent.load(std::memory_order_relaxed);
   }
-  return found;
+  return totals;
 }
 
 } // namespace troupe

@@ -1,4 +1,5 @@
-// The connections of a task whose peers have introduced themselves, and what has gone through them.
+// The connections of a task whose peers have sent their hello, and the bytes that went through
+// them.
 #pragma once
 #include "troupe/actors/base/peer_connection.hpp"
 
@@ -12,21 +13,21 @@ namespace troupe {
 class connection_list {
 public:
   struct traffic {
-    size_t connections = 0;          ///< now
-    uint64_t opened = 0;             ///< ever
-    uint64_t received = 0, sent = 0; ///< bytes, of connections that have ended, too
+    size_t connections = 0;          ///< open now
+    uint64_t opened = 0;             ///< in total
+    uint64_t received = 0, sent = 0; ///< bytes, closed connections included
   };
-  /// What by_peer() calls a peer.
+  /// Returns the name of a peer in by_peer().
   static std::string class_of(const std::string& peer);
-  /// More than so many peers count as one, "others": names come from strangers.
+  /// Further peers are summed as "others", because strangers choose their names.
   static constexpr size_t max_peers = 4096;
 
-  void add(const connection_ptr& one);
-  /// It has ended; one that was never added is passed over.
-  void remove(const peer_connection& one);
+  void add(const connection_ptr& connection);
+  /// Removes a connection that has ended; does nothing if it was never added.
+  void remove(const peer_connection& connection);
 
   std::vector<connection_ptr> open() const;
-  /// By name of the task; those of all clients together are "clients".
+  /// Returns the traffic by the name of the task; all clients together are "clients".
   std::map<std::string, traffic> by_peer() const;
 
 private:
@@ -34,7 +35,7 @@ private:
 
   mutable std::mutex mutex_;
   std::map<const peer_connection*, connection_ptr> open_;
-  std::map<std::string, traffic> totals_; // received and sent: by what has ended
+  std::map<std::string, traffic> totals_; // received and sent: of closed connections
 };
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// The sessions that a task hosts for clients, as operators see them.
+// The sessions that a task hosts for clients, for inspection and metrics.
 #pragma once
 #include "troupe/runtime/insight/step_counts.hpp"
 
@@ -13,46 +13,48 @@
 
 namespace troupe {
 
-/// One of them. The actor that hosts it writes, any thread may read.
+/// A hosted session. The actor that hosts it writes, any thread may read.
 class listed_session {
 public:
-  listed_session(std::string of, uint64_t number) : client(std::move(of)), session(number) {}
+  listed_session(std::string client_name, uint64_t number)
+      : client(std::move(client_name)), session(number) {}
 
-  const std::string client; ///< as its connection is named: "client 5"
-  const uint64_t session;   ///< in the ids of its steps
+  const std::string client; ///< the name of its connection: "client 5"
+  const uint64_t session;   ///< the session number of its steps' ids
   const std::chrono::steady_clock::time_point opened = std::chrono::steady_clock::now();
   std::atomic<uint64_t> ended{0}, failed{0}; ///< steps
-  std::atomic<size_t> running{0};            ///< steps that have been let in
-  std::atomic<size_t> requests{0};           ///< that are not answered yet; steps are some of them
-  std::atomic<size_t> programs{0};           ///< kinds of steps that are prepared
+  std::atomic<size_t> running{0};            ///< steps that were admitted
+  std::atomic<size_t> requests{0};           ///< that are not answered yet, steps included
+  std::atomic<size_t> programs{0};           ///< prepared steps
   std::atomic<uint64_t> bytes{0}; ///< of graphs, and of the feeds of steps that run or wait
 
-  /// A step waits for its turn from then on, by steady_ns().
+  /// Notes that a step is queued since then, by steady_ns().
   void wait_in_line(uint64_t step, int64_t since_ns) {
     std::lock_guard guard{mutex_};
-    in_line_.emplace(step, since_ns);
+    queued_.emplace(step, since_ns);
   }
-  /// It does not any more.
+  /// Notes that a step is no longer queued.
   void leave_line(uint64_t step) {
     std::lock_guard guard{mutex_};
-    in_line_.erase(step);
+    queued_.erase(step);
   }
   size_t in_line() const {
     std::lock_guard guard{mutex_};
-    return in_line_.size();
+    return queued_.size();
   }
-  /// Since when steps wait for their turn: so many of them, in the order in which they came.
+  /// Returns since when steps are queued: the first `most` of them, in their order.
   std::vector<int64_t> waiting_since(size_t most) const {
     std::lock_guard guard{mutex_};
-    std::vector<int64_t> made;
-    for (auto it = in_line_.begin(); it != in_line_.end() && made.size() < most; ++it)
-      made.push_back(it->second);
-    return made;
+    std::vector<int64_t> times;
+    for (auto position = queued_.begin(); position != queued_.end() && times.size() < most;
+         ++position)
+      times.push_back(position->second);
+    return times;
   }
 
 private:
   mutable std::mutex mutex_;
-  std::map<uint64_t, int64_t> in_line_; // numbers rise
+  std::map<uint64_t, int64_t> queued_; // keys rise with time
 };
 
 using listed_session_ptr = std::shared_ptr<listed_session>;
@@ -60,32 +62,32 @@ using listed_session_ptr = std::shared_ptr<listed_session>;
 /// Any thread may call.
 class hosted_session_list {
 public:
-  void add(const listed_session_ptr& one) {
+  void add(const listed_session_ptr& session) {
     std::lock_guard guard{mutex_};
-    open_.emplace(one.get(), one);
+    open_.emplace(session.get(), session);
     ++opened_;
   }
-  void remove(const listed_session& one) {
+  void remove(const listed_session& session) {
     std::lock_guard guard{mutex_};
-    open_.erase(&one);
+    open_.erase(&session);
   }
   std::vector<listed_session_ptr> open() const {
     std::lock_guard guard{mutex_};
-    std::vector<listed_session_ptr> made;
-    for (const auto& [key, one] : open_)
-      made.push_back(one);
-    return made;
+    std::vector<listed_session_ptr> sessions;
+    for (const auto& [key, session] : open_)
+      sessions.push_back(session);
+    return sessions;
   }
   size_t size() const {
     std::lock_guard guard{mutex_};
     return open_.size();
   }
-  uint64_t opened() const noexcept { return opened_; } ///< ever
+  uint64_t opened() const noexcept { return opened_; } ///< in total
 
-  /// Of the steps of all sessions, those that have ended among them.
+  /// The steps of all sessions, ended sessions included.
   step_counts steps;
   std::atomic<uint64_t> refused{0}; ///< sessions
-  std::atomic<size_t> most{0};      ///< sessions that there may be
+  std::atomic<size_t> most{0};      ///< limit of sessions
 
 private:
   mutable std::mutex mutex_;

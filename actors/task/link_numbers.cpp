@@ -4,11 +4,11 @@
 
 namespace troupe {
 
-link_look::numbers numbers_of(const peer_connection& which) {
-  link_look::numbers found{.drained = true};
-  if (auto exchange = caf::actor_cast<caf::actor>(which.exchange))
-    caf::anon_send(exchange, link_look{&found}); // an inline actor
-  return found;
+link_look::numbers numbers_of(const peer_connection& connection) {
+  link_look::numbers numbers{.drained = true};
+  if (auto exchange = caf::actor_cast<caf::actor>(connection.exchange))
+    caf::anon_send(exchange, link_look{&numbers}); // an inline actor
+  return numbers;
 }
 
 } // namespace troupe

@@ -1,10 +1,10 @@
-// How much waits in a connection.
+// The amounts of pending data in a connection.
 #pragma once
 #include "troupe/actors/base/messages.hpp"
 
 namespace troupe {
 
-/// Asks its exchange, on this thread; of one that is gone, nothing waits. Any thread may call.
-link_look::numbers numbers_of(const peer_connection& which);
+/// Queries the connection's exchange, on this thread; zeros if that has ended. Any thread may call.
+link_look::numbers numbers_of(const peer_connection& connection);
 
 } // namespace troupe

@@ -10,34 +10,34 @@
 namespace troupe {
 
 process_numbers process_numbers::now() {
-  process_numbers found;
-  uint64_t all = 0, resident = 0;
-  if (std::ifstream pages{"/proc/self/statm"}; pages >> all >> resident) {
+  process_numbers numbers;
+  uint64_t total = 0, resident = 0;
+  if (std::ifstream pages{"/proc/self/statm"}; pages >> total >> resident) {
     auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-    found.virtual_bytes = all * page;
-    found.resident_bytes = resident * page;
+    numbers.virtual_bytes = total * page;
+    numbers.resident_bytes = resident * page;
   }
   rusage used{};
   if (::getrusage(RUSAGE_SELF, &used) == 0) {
-    auto seconds = [](const timeval& of) {
-      return static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) * 1e-6;
+    auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
     };
-    found.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
+    numbers.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
   }
   std::ifstream status{"/proc/self/status"};
   for (std::string word; status >> word;)
     if (word == "Threads:")
-      status >> found.threads;
-  std::error_code problem;
-  for (std::filesystem::directory_iterator one{"/proc/self/fd", problem}, end;
-       !problem && one != end; one.increment(problem))
-    ++found.descriptors;
-  if (found.descriptors > 0)
-    --found.descriptors; // that of the folder itself
+      status >> numbers.threads;
+  std::error_code failure_code;
+  for (std::filesystem::directory_iterator entry{"/proc/self/fd", failure_code}, end;
+       !failure_code && entry != end; entry.increment(failure_code))
+    ++numbers.descriptors;
+  if (numbers.descriptors > 0)
+    --numbers.descriptors; // not counting the descriptor of the directory
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0)
-    found.max_descriptors = static_cast<int64_t>(limit.rlim_cur);
-  return found;
+    numbers.max_descriptors = static_cast<int64_t>(limit.rlim_cur);
+  return numbers;
 }
 
 } // namespace troupe

@@ -1,10 +1,10 @@
-// What the kernel says of this process.
+// Resource use of this process, as the kernel reports it.
 #pragma once
 #include <cstdint>
 
 namespace troupe {
 
-/// Zero for what cannot be read.
+/// A number that cannot be read is 0.
 struct process_numbers {
   uint64_t resident_bytes = 0, virtual_bytes = 0;
   double cpu_seconds = 0;

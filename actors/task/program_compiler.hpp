@@ -1,4 +1,4 @@
-// Makes the programs of a task from the graphs that are registered with it.
+// Compiles the graphs that are registered with a task into its programs.
 #pragma once
 #include "troupe/actors/execution/region_threads.hpp"
 #include "troupe/actors/task/program_store.hpp"
@@ -11,10 +11,10 @@ namespace troupe {
 struct owned_device {
   device_name name;
   std::shared_ptr<device> runs;
-  std::shared_ptr<region_threads> launches; ///< the thread of its own, where it has one
+  std::shared_ptr<region_threads> launches; ///< its own launch thread, or null
 };
 
-/// Immutable; one thread at a time may call, any thread. Nothing throws.
+/// Immutable. One thread at a time may call, any thread. Throws nothing.
 class program_compiler {
 public:
   struct parts {
@@ -22,29 +22,30 @@ public:
     task_name self;
     const registry* ops = nullptr;
     std::vector<owned_device> devices;
-    /// Of steps of low priority; null: they run as others do.
+    /// For steps of low priority; null: these run like others.
     std::shared_ptr<region_threads> low_priority = {};
     std::shared_ptr<kernel_threads> kernels = {}; ///< null: the scheduler's threads run regions
     region_options regions = {};
     bool deterministic = false;
     std::shared_ptr<resources> state;
-    std::shared_ptr<step_server> server; ///< whose programs they become
+    std::shared_ptr<step_server> server; ///< keeps the programs
     std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>();
   };
-  explicit program_compiler(parts of) : of_(std::move(of)) {}
+  explicit program_compiler(parts components) : parts_(std::move(components)) {}
 
-  /// Reads what another process wrote. Fails for whatever is damaged, or that this task lacks.
-  result<register_request> read(const register_graph& what) const;
+  /// Parses a registration of another process. Fails if it is damaged, or names an op, attribute or
+  /// device that this task lacks.
+  result<register_request> read(const register_graph& encoded) const;
 
-  /// Compiles the partitions, whose graphs it takes, and links them with each other.
-  result<std::shared_ptr<task_program>> compile(register_partitions& what,
+  /// Compiles the partitions, takes their graphs, and links the programs with each other.
+  result<std::shared_ptr<task_program>> compile(register_partitions& registration,
                                                 const connection_ptr& owner) const;
 
-  const std::vector<owned_device>& devices() const noexcept { return of_.devices; }
+  const std::vector<owned_device>& devices() const noexcept { return parts_.devices; }
 
 private:
   class compilation;
-  parts of_;
+  parts parts_;
 };
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// The programs that a task keeps, each for the connection that it came by.
+// The programs that a task keeps, each for the connection that registered it.
 #pragma once
 #include "troupe/actors/base/peer_connection.hpp"
 #include "troupe/actors/execution/task_program.hpp"
@@ -17,47 +17,47 @@ public:
 
   explicit program_store(std::string self) : self_(std::move(self)) {}
 
-  /// Keeps a program and returns its handle. It may run once it is linked: when all tasks that it
-  /// sends to are reached. Fails when its owner is gone, or has too many, or may not do everything
-  /// and names a session that another has programs of.
-  result<uint64_t> add(program_ptr what, const connection_ptr& owner, bool linked);
-  /// The tasks that it sends to are reached. Returns false when the program has been dropped
-  /// meanwhile.
+  /// Keeps a program and returns its handle. The program may run once it is linked, which is when
+  /// all tasks that it sends to are connected. Fails if its owner is gone or has reached its limit,
+  /// or if the owner is a client with limited rights and names a session of another client.
+  result<uint64_t> add(program_ptr program, const connection_ptr& owner, bool linked);
+  /// Links a program, because the tasks that it sends to are connected. Returns false if the
+  /// program has been dropped meanwhile.
   bool link(uint64_t handle, const std::vector<peer_link>& peers);
 
-  /// Says whether that owner has registered programs of a session; until its connection ends, no
-  /// client on an access list may do so but it.
+  /// Returns whether that owner has registered programs of a session. Until its connection ends, no
+  /// other client on an access list may register programs of that session.
   bool has_session(uint64_t session, const peer_connection& owner) const;
 
-  /// Finds a program of that owner that may run.
+  /// Returns a program of that owner, if it may run.
   result<program_ptr> find(uint64_t handle, const peer_connection& owner) const;
 
-  /// Drops a program; steps of it that run go on.
+  /// Drops a program; its running steps go on.
   void erase(uint64_t handle, const peer_connection& owner);
-  /// The owner is gone: drops its programs, and all that it would add. Returns them, and those
-  /// dropped before whose steps may still run.
+  /// Drops the programs of an owner that is gone, and all that it would add later. Returns them,
+  /// and dropped ones whose steps may still run.
   std::vector<program_ptr> close(peer_connection& owner);
 
-  /// Tensors that programs send through that exchange are lost: they run no more. Returns those
-  /// that could until now, to be told to their owners.
+  /// Marks programs that send through that exchange as lost: they cannot run any more. Returns
+  /// those that could until now, for notifications to their owners.
   std::vector<std::pair<connection_ptr, uint64_t>> lose(const caf::actor_addr& exchange,
                                                         const status& why);
   bool is_lost(uint64_t handle) const;
   void clear();
 
-  /// What stateful kernels of a session keep on a device, for one owner.
+  /// Returns the states of stateful kernels of a session on a device, for one owner.
   std::shared_ptr<kernel_states> states_of(const connection_ptr& owner, uint64_t session,
                                            const std::string& device);
-  /// Has what they keep go on from these positions, if there are any, and says where it stands.
-  /// Fails with resource_exhausted where they would be kept for too many sessions.
+  /// Sets the positions of these kernels to `go_on_from`, if that is not empty, and returns the
+  /// current ones. Fails with resource_exhausted if positions of too many sessions are kept.
   result<kernel_positions> positions(const connection_ptr& owner, uint64_t session,
                                      const kernel_positions& go_on_from);
 
-  /// Lets instances go that have been idle since before the last call.
+  /// Destroys instances that have been idle since before the last call.
   void shrink();
   size_t size() const;
 
-  /// One of them, for people.
+  /// A program, for inspection.
   struct listed {
     uint64_t handle = 0;
     program_ptr program;
@@ -72,21 +72,23 @@ private:
     program_ptr program;
     connection_ptr owner;
     bool linked = false;
-    status lost = {}; // a task that it sends to
+    status lost = {}; // the loss of a task that it sends to
   };
   struct owned {
     size_t programs = 0;
-    std::vector<std::weak_ptr<task_program>> dropped = {}; // that something still held then
+    // Programs that were in use when they were dropped.
+    std::vector<std::weak_ptr<task_program>> dropped = {};
     std::map<std::pair<uint64_t, std::string>, std::shared_ptr<kernel_states>> states;
-    std::map<uint64_t, kernel_positions> awaited; // by session: of nodes that have not been seen
-    std::map<uint64_t, size_t> sessions;          // and how many programs of each there are
+    std::map<uint64_t, kernel_positions>
+        awaited;                         // by session: positions of nodes that have no kernel yet
+    std::map<uint64_t, size_t> sessions; // with their numbers of programs
   };
   struct holder {                          // of a session
-    std::shared_ptr<peer_account> account; // none: one who may do everything
+    std::shared_ptr<peer_account> account; // null: a peer with all rights
     size_t connections = 0;
   };
   status hold_session(uint64_t session, const peer_connection& owner);
-  void let_go(uint64_t session);
+  void release_session(uint64_t session);
 
   const std::string self_;
   mutable std::mutex mutex_;

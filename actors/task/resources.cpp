@@ -11,40 +11,42 @@
 namespace troupe {
 namespace {
 
-// The name that a variable, queue or table has among all sessions.
+// Returns the container and the name of a variable, queue or table.
 std::pair<std::string, std::string> full_name(const node& maker, const std::string& fallback) {
   auto text = [&](std::string_view attr) {
-    auto it = maker.attrs().find(attr);
-    return it == maker.attrs().end() ? std::string{} : *it->second.get_if<std::string>();
+    auto position = maker.attrs().find(attr);
+    return position == maker.attrs().end() ? std::string{}
+                                           : *position->second.get_if<std::string>();
   };
-  auto held_by = text("container"), shared = text("shared_name");
-  return {held_by.empty() ? fallback : held_by, shared.empty() ? maker.name() : shared};
+  auto container_name = text("container"), shared = text("shared_name");
+  return {container_name.empty() ? fallback : container_name,
+          shared.empty() ? maker.name() : shared};
 }
 
 } // namespace
 
-// Disks take two or three requests at once; more threads would only wait for each other.
+// Disks serve two or three requests at once; more threads would only wait for each other.
 resources::resources(caf::actor_system& system)
     : system_(system), input_(std::make_shared<input_threads>(has_threads(system) ? 3 : 0)) {}
 
 resources::~resources() { input_->close(); }
 
-// A container of which nothing is left goes: clients may name as many as they like.
-result<std::shared_ptr<named_state>> resources::find_or_add(const std::string& held_by,
+// Removes empty containers first, because clients may name any number of them.
+result<std::shared_ptr<named_state>> resources::find_or_add(const std::string& container_name,
                                                             std::shared_ptr<named_state> declared) {
   std::lock_guard guard{mutex_};
-  if (!containers_.contains(held_by))
-    std::erase_if(containers_, [](const auto& one) { return one.second->unused(); });
-  auto& in = containers_[held_by];
-  if (!in)
-    in = std::make_shared<container>();
-  return in->find_or_add(std::move(declared));
+  if (!containers_.contains(container_name))
+    std::erase_if(containers_, [](const auto& entry) { return entry.second->unused(); });
+  auto& named_container = containers_[container_name];
+  if (!named_container)
+    named_container = std::make_shared<container>();
+  return named_container->find_or_add(std::move(declared));
 }
 
 result<std::shared_ptr<named_state>> resources::find(const node& maker,
                                                      const std::string& fallback) {
-  auto [held_by, name] = full_name(maker, fallback);
-  return find_or_add(held_by, maker.op().make(maker, name));
+  auto [container_name, name] = full_name(maker, fallback);
+  return find_or_add(container_name, maker.op().make(maker, name));
 }
 
 result<caf::actor> resources::find_long_worker() {
@@ -60,72 +62,74 @@ result<caf::actor> resources::find_responder(const node& maker, const std::strin
                                              task_program& program) {
   if (!maker.op().make_responder)
     return find_long_worker();
-  auto [held_by, name] = full_name(maker, fallback);
+  auto [container_name, name] = full_name(maker, fallback);
   TROUPE_ASSIGN(auto declared, responder_state::declare(maker, name));
-  auto found = find_or_add(held_by, std::move(declared));
-  if (!found)
-    return within(maker, found.status());
-  auto actor = static_cast<responder_state&>(**found).actor(system_, input_);
-  program.keep(*std::move(found));
+  auto state = find_or_add(container_name, std::move(declared));
+  if (!state)
+    return within(maker, state.status());
+  auto actor = static_cast<responder_state&>(**state).actor(system_, input_);
+  program.keep(*std::move(state));
   std::lock_guard guard{mutex_};
-  std::erase_if(responders_, [](const auto& one) { return !caf::actor_cast<caf::actor>(one); });
+  std::erase_if(responders_,
+                [](const auto& address) { return !caf::actor_cast<caf::actor>(address); });
   if (std::ranges::find(responders_, actor.address()) == responders_.end())
     responders_.push_back(actor.address());
   return actor;
 }
 
 void resources::reset(const std::string& name) {
-  std::shared_ptr<container> found;
+  std::shared_ptr<container> named_container;
   {
     std::lock_guard guard{mutex_};
-    if (auto it = containers_.find(name); it != containers_.end())
-      found = it->second;
+    if (auto position = containers_.find(name); position != containers_.end())
+      named_container = position->second;
   }
-  if (!found)
+  if (!named_container)
     return;
-  found->clear(); // who waits is told so here
+  named_container->clear(); // notifies the waiting steps
   std::lock_guard guard{mutex_};
-  if (auto it = containers_.find(name); it != containers_.end() && it->second->unused())
-    containers_.erase(it);
+  if (auto position = containers_.find(name);
+      position != containers_.end() && position->second->unused())
+    containers_.erase(position);
 }
 
-// Described without the lock: nobody waits until a long queue has been looked through.
+// Describes the state without the lock: long queues take time, and other threads must not wait.
 state_list resources::list(const std::string& task) const {
-  std::vector<std::pair<std::string, std::shared_ptr<container>>> all;
+  std::vector<std::pair<std::string, std::shared_ptr<container>>> containers;
   {
     std::lock_guard guard{mutex_};
-    all.assign(containers_.begin(), containers_.end());
+    containers.assign(containers_.begin(), containers_.end());
   }
-  state_list made;
+  state_list listed;
   size_t text = 0;
-  for (const auto& [name, held] : all)
-    for (const auto& one : held->all()) {
-      if (made.left_out > 0 || made.entries.size() >= state_list::max_entries) {
-        ++made.left_out;
+  for (const auto& [name, named_container] : containers)
+    for (const auto& state : named_container->all()) {
+      if (listed.left_out > 0 || listed.entries.size() >= state_list::max_entries) {
+        ++listed.left_out;
         continue;
       }
-      auto about = one->describe();
-      about.task = task;
-      about.container = name;
-      text += name.size() + about.name.size() + about.holds.size() + about.content.size();
+      auto info = state->describe();
+      info.task = task;
+      info.container = name;
+      text += name.size() + info.name.size() + info.holds.size() + info.content.size();
       if (text > state_list::max_text)
-        ++made.left_out;
+        ++listed.left_out;
       else
-        made.entries.push_back(std::move(about));
+        listed.entries.push_back(std::move(info));
     }
-  return made;
+  return listed;
 }
 
 std::vector<std::pair<std::string, resources::states>> resources::all() const {
-  std::vector<std::pair<std::string, std::shared_ptr<container>>> held;
+  std::vector<std::pair<std::string, std::shared_ptr<container>>> containers;
   {
     std::lock_guard guard{mutex_};
-    held.assign(containers_.begin(), containers_.end());
+    containers.assign(containers_.begin(), containers_.end());
   }
-  std::vector<std::pair<std::string, states>> found;
-  for (const auto& [name, one] : held)
-    found.emplace_back(name, one->all());
-  return found;
+  std::vector<std::pair<std::string, states>> states_by_name;
+  for (const auto& [name, named_container] : containers)
+    states_by_name.emplace_back(name, named_container->all());
+  return states_by_name;
 }
 
 void resources::close() {
@@ -133,8 +137,8 @@ void resources::close() {
   closed_ = true;
   if (long_worker_)
     caf::anon_send_exit(std::exchange(long_worker_, {}), caf::exit_reason::user_shutdown);
-  for (const auto& one : responders_)
-    if (auto actor = caf::actor_cast<caf::actor>(one))
+  for (const auto& address : responders_)
+    if (auto actor = caf::actor_cast<caf::actor>(address))
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
 }
 

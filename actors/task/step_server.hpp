@@ -1,6 +1,6 @@
-// What a task does for others while steps run: begins steps, brings them tensors, cancels them. Any
-// thread may call, so that exchanges do it themselves: nothing of it waits behind kernels, or for
-// an actor that compiles.
+// The requests of other tasks that belong to running steps: begin a step, deliver a tensor, cancel
+// a step. Any thread may call, so exchanges call it directly: no request waits behind kernels or
+// for an actor that compiles.
 #pragma once
 #include "troupe/actors/execution/background_step.hpp"
 #include "troupe/actors/execution/step_table.hpp"
@@ -19,7 +19,7 @@ namespace troupe {
 
 class step_server {
 public:
-  /// Bytes of feeds that steps of one connection hold at once; one step alone may have more.
+  /// The limit for feeds of the running steps of one connection; a single step may exceed it.
   static constexpr uint64_t max_fed = uint64_t{8} << 30;
 
   explicit step_server(task_name self, uint64_t incarnation = 0,
@@ -33,68 +33,69 @@ public:
   step_table& steps() noexcept { return *steps_; }
   program_store& programs() noexcept { return programs_; }
   connection_list& connections() noexcept { return connections_; }
-  /// Sessions of clients, whose masters are in this task.
+  /// The sessions of clients whose masters are in this task.
   hosted_session_list& hosted() noexcept { return hosted_; }
-  /// Of those that were asked for by begin() or run_step.
+  /// Counts the steps that begin() or run_step requested.
   const step_counts& counts() const noexcept { return *counts_; }
   step_clock::time_point now() const { return now_(); }
-  /// A step that its caller has run in this process, beside begin() and run_step, has ended.
-  void note_ended(error_kind how, std::chrono::nanoseconds took) noexcept {
-    counts_->ended(how, took);
+  /// Counts a step that its caller ran in this process, without begin() and run_step.
+  void note_ended(error_kind kind, std::chrono::nanoseconds took) noexcept {
+    counts_->ended(kind, took);
   }
-  /// Of the task.
+  /// The log of the task.
   event_log& log() noexcept { return *log_; }
 
-  /// Closed while the task waits to be filled.
+  /// Closed while the task waits to be initialized.
   fill_gate& filling() noexcept { return filling_; }
-  /// Of a peer whose steps have filled it, or were to.
-  void end_fill(const peer_connection& by, bool done);
+  /// Ends the initialization by a peer, whose steps initialized the task if `done`.
+  void end_fill(const peer_connection& peer, bool done);
 
-  /// Steps whose parts here have ended, and that are not settled yet.
+  /// Returns the number of steps that have ended here and are not settled.
   size_t unsettled() const { return unsettled_->size(); }
 
-  /// What a step took is spent. Fails where it has gone back.
+  /// Consumes the elements that a step took. Fails if they have been put back.
   status settle(step_id step);
 
-  /// Serves what belongs to a step: run_step, cancel_step, settle_step, tensor_push; `from` gets
-  /// the answers as `outgoing`. Says whether it was one of them; else the message is left as it is.
-  bool serve(message& what, const connection_ptr& owner, const caf::actor& from,
+  /// Handles the messages of steps: run_step, cancel_step, settle_step, tensor_push. `from` gets
+  /// the answers as `outgoing`. Returns false for other messages, and leaves them unchanged.
+  bool serve(message& request, const connection_ptr& owner, const caf::actor& from,
              caf::execution_unit* unit = nullptr);
-  /// Begins a step of a program of that owner, who may have so many at once, and so much memory of
-  /// feeds that have come for them, of which this step has `fed` bytes.
-  void begin(run_request&& what, const connection_ptr& owner, step_end on_end,
+  /// Begins a step of a program of that owner. Fails if the owner has too many running steps, or if
+  /// their feeds, of which this step has `fed` bytes, take too much memory.
+  void begin(run_request&& request, const connection_ptr& owner, step_end on_end,
              caf::execution_unit* unit = nullptr, uint64_t fed = 0);
-  /// Whether tensors that are announced to an exchange for a step are to be fetched; it is told
-  /// when that may have changed.
+  /// Returns whether tensors that a peer announces to an exchange are to be fetched. The exchange
+  /// gets step_news when that may have changed.
   demand expect(step_id step, const caf::actor_addr& exchange);
-  /// The connection has ended: its programs go, and the steps that need it fail.
-  void lose(peer_connection& which, const status& why);
-  /// A tensor could not be sent, as the peer is gone: those that the program sends later could not
-  /// either.
+  /// Drops the programs of a connection that has ended, and fails the steps that need it.
+  void lose(peer_connection& connection, const status& why);
+  /// Fails a step whose tensor could not be sent. If the peer is gone, the programs that send to it
+  /// are lost, too.
   void cannot_send(step_id step, const caf::actor_addr& exchange, const status& why);
-  /// From now on no step begins, and no program is taken; steps that have begun go on.
+  /// Refuses all steps and programs from now on; running steps go on.
   void drain() noexcept { draining_.store(true); }
   bool draining() const noexcept { return draining_.load(); }
-  /// Why the task takes nothing new: `unavailable` where it is draining.
+  /// Returns the error for new requests: `unavailable` if the task is draining.
   status refusal() const;
-  /// Steps that have begun and are not settled, or have not been answered.
+  /// Returns the number of steps that are running, not settled, or not answered.
   size_t in_flight() const;
 
-  /// Nothing runs or comes any more.
+  /// Ends all steps, and refuses later ones.
   void close(const status& why);
 
   /// Called on any thread when there is something that may expire, once until expire() says that
-  /// there is nothing more.
+  /// Sets a function that is called, on any thread, when steps may expire: once until expire()
+  /// returns false.
   void when_busy(std::function<void()> call) { on_busy_ = std::move(call); }
-  /// Ends steps that are long overdue, whoever should have ended them. Says whether to call again.
+  /// Ends steps that are long overdue. Returns whether to call again.
   bool expire();
 
 private:
   void become_busy();
   void lose_programs(const caf::actor_addr& exchange, const status& why);
-  void serve_cancel(cancel_step&& what, peer_connection& owner, caf::execution_unit* unit);
-  status serve_settle(const settle_step& what, const peer_connection& owner);
-  void serve_run(run_step&& what, const connection_ptr& owner, const caf::actor& from,
+  void serve_cancel(cancel_step&& request, peer_connection& owner, caf::execution_unit* unit);
+  status serve_settle(const settle_step& request, const peer_connection& owner);
+  void serve_run(run_step&& request, const connection_ptr& owner, const caf::actor& from,
                  caf::execution_unit* unit);
 
   const task_name self_;

@@ -16,10 +16,10 @@
 namespace troupe {
 namespace {
 
-// Of one step; a step that waits for more is a program of thousands of devices.
-constexpr size_t most_waits = 256;
+// The limit for the waits of one step. Only programs of thousands of devices wait for more.
+constexpr size_t max_step_waits = 256;
 
-int64_t whole(auto number) { return static_cast<int64_t>(number); }
+int64_t to_int64(auto number) { return static_cast<int64_t>(number); }
 
 std::string hex(uint64_t number) {
   char text[20];
@@ -28,9 +28,9 @@ std::string hex(uint64_t number) {
 }
 
 std::string as_kind(std::string_view text) {
-  std::string made{text};
-  std::ranges::replace(made, ' ', '_');
-  return made;
+  std::string kind{text};
+  std::ranges::replace(kind, ' ', '_');
+  return kind;
 }
 
 // "/job:ps/task:0" as "ps:0", "client 5" as "client:5".
@@ -50,57 +50,58 @@ double seconds_between(std::chrono::steady_clock::time_point from,
 
 } // namespace
 
-// One look. Each function makes a part, with its children as deep as it is told; below zero, it is
-// a name alone.
+// Builds one inspection. Each function makes a part, with children down to `depth`. Below zero, the
+// part has only its name.
 class tree {
 public:
-  tree(const task_inspector& of, const inspection_scope& scope)
-      : task_(of), of_(of.of_), server_(*of.of_.server), scope_(scope) {}
+  tree(const task_inspector& inspector, const inspection_scope& scope)
+      : task_(inspector), parts_(inspector.parts_), server_(*inspector.parts_.server),
+        scope_(scope) {}
 
   result<inspection> find(const inspection_ref& ref) {
     auto depth = std::clamp(scope_.depth, 0, inspection_limits::depth);
     if (ref.task() != server_.self())
       return not_found(ref);
-    auto within = ref.within_task();
-    if (within.empty())
+    auto path = ref.within_task();
+    if (path.empty())
       return this_task(depth);
-    const auto& first = within[0];
-    if (first.kind == "step" && within.size() <= 2)
-      return step(ref, within, depth);
-    if (first.kind == "hosted_session" && within.size() <= 2)
-      return hosted(ref, within, depth);
-    if (first.kind == "client" && within.size() <= 2)
-      return client(ref, within, depth);
-    if (first.kind == "container" && within.size() <= 2)
-      return container(ref, within, depth);
-    if (within.size() > 1)
+    const auto& first = path[0];
+    if (first.kind == "step" && path.size() <= 2)
+      return step(ref, path, depth);
+    if (first.kind == "hosted_session" && path.size() <= 2)
+      return hosted(ref, path, depth);
+    if (first.kind == "client" && path.size() <= 2)
+      return client(ref, path, depth);
+    if (first.kind == "container" && path.size() <= 2)
+      return container(ref, path, depth);
+    if (path.size() > 1)
       return not_found(ref);
     if (first.kind == "device")
-      for (const auto& one : of_.devices)
-        if (device_id(*one) == first.id)
-          return device_part(*one, depth);
+      for (const auto& device_of_task : parts_.devices)
+        if (device_id(*device_of_task) == first.id)
+          return device_part(*device_of_task, depth);
     if (first.kind == "link")
-      for (const auto& one : server_.connections().open())
-        if (link_id(one->peer) == first.id)
-          return link(*one, depth);
+      for (const auto& connection : server_.connections().open())
+        if (link_id(connection->peer) == first.id)
+          return link(*connection, depth);
     if (first.kind == "program")
-      for (const auto& one : server_.programs().all())
-        if (std::to_string(one.handle) == first.id)
-          return program_part(one, depth);
+      for (const auto& program : server_.programs().all())
+        if (std::to_string(program.handle) == first.id)
+          return program_part(program, depth);
     return not_found(ref);
   }
 
 private:
   static status not_found(const inspection_ref& ref) {
-    return failure(error_kind::not_found, to_string(ref), " is not there (any more)");
+    return failure(error_kind::not_found, to_string(ref), " does not exist (any more)");
   }
 
-  static inspection bare(const inspection_ref& ref) {
+  static inspection empty_part(const inspection_ref& ref) {
     return {to_string(ref), ref.parts.back().kind};
   }
 
-  // Whether one more child is wanted, and there is room for it.
-  bool takes(inspection& parent, std::string_view kind) {
+  // Returns whether a child of that kind is in the scope, and reserves room for it.
+  bool reserve_child(inspection& parent, std::string_view kind) {
     if (!scope_.includes(kind))
       return false;
     if (parent.children.size() < inspection_limits::children && count_ < inspection_limits::parts) {
@@ -112,9 +113,9 @@ private:
   }
 
   inspection this_task(int depth) {
-    auto made = bare(task_.self_);
+    auto part = empty_part(task_.self_);
     if (depth < 0)
-      return made;
+      return part;
     auto now = std::chrono::steady_clock::now();
     auto process = process_numbers::now();
     const auto& counts = server_.counts();
@@ -126,298 +127,297 @@ private:
       refused += counts.refused_with(kind);
     }
     auto table = server_.steps().sizes();
-    made.add("address", of_.address);
-    made.add("incarnation", std::to_string(server_.incarnation()));
-    made.add("version", std::string{library_version});
-    made.add("pid", whole(::getpid()));
-    made.add("uptime_seconds", seconds_between(task_.began_, now));
-    made.add("draining", server_.draining());
-    made.add("filled", !server_.filling().closed());
-    if (auto by = server_.filling().filler(); !by.empty())
-      made.add("filled_by", by);
-    made.add("steps_running", whole(table.running));
-    made.add("steps_ended", whole(ended));
-    made.add("steps_failed", whole(failed));
-    made.add("steps_refused", whole(refused));
-    made.add("steps_seconds", counts.seconds());
-    made.add("steps_unsettled", whole(server_.unsettled()));
-    made.add("early_steps", whole(table.early_steps));
-    made.add("early_bytes", whole(table.early_bytes));
-    made.add("programs", whole(server_.programs().size()));
-    made.add("connections", whole(server_.connections().open().size()));
-    made.add("hosted_sessions", whole(server_.hosted().size()));
-    made.add("hosted_sessions_most", whole(server_.hosted().most.load()));
-    made.add("resident_bytes", whole(process.resident_bytes));
-    made.add("cpu_seconds", process.cpu_seconds);
-    made.add("threads", process.threads);
-    made.add("descriptors", process.descriptors);
-    for (const auto& one : of_.devices)
-      if (takes(made, "device"))
-        made.children.push_back(device_part(*one, depth - 1));
-    for (const auto& one : server_.connections().open())
-      if (takes(made, "link"))
-        made.children.push_back(link(*one, depth - 1));
-    for (const auto& one : server_.programs().all())
-      if (takes(made, "program"))
-        made.children.push_back(program_part(one, depth - 1));
-    for (const auto& one : server_.hosted().open())
-      if (takes(made, "hosted_session"))
-        made.children.push_back(hosted_part(*one, depth - 1));
-    for (const auto& one : server_.connections().open())
-      if (auto waits = one->waits.now(); !waits.empty() && takes(made, "client"))
-        made.children.push_back(client_part(*one, waits, depth - 1));
-    for (const auto& one : server_.steps().running())
-      if (takes(made, "step"))
-        made.children.push_back(step_part(one, depth - 1));
-    for (const auto& [name, held] : of_.state->all())
-      if (takes(made, "container"))
-        made.children.push_back(container_part(name, held, depth - 1));
-    return made;
+    part.add("address", parts_.address);
+    part.add("incarnation", std::to_string(server_.incarnation()));
+    part.add("version", std::string{library_version});
+    part.add("pid", to_int64(::getpid()));
+    part.add("uptime_seconds", seconds_between(task_.began_, now));
+    part.add("draining", server_.draining());
+    part.add("filled", !server_.filling().closed());
+    if (auto peer = server_.filling().filler(); !peer.empty())
+      part.add("filled_by", peer);
+    part.add("steps_running", to_int64(table.running));
+    part.add("steps_ended", to_int64(ended));
+    part.add("steps_failed", to_int64(failed));
+    part.add("steps_refused", to_int64(refused));
+    part.add("steps_seconds", counts.seconds());
+    part.add("steps_unsettled", to_int64(server_.unsettled()));
+    part.add("early_steps", to_int64(table.early_steps));
+    part.add("early_bytes", to_int64(table.early_bytes));
+    part.add("programs", to_int64(server_.programs().size()));
+    part.add("connections", to_int64(server_.connections().open().size()));
+    part.add("hosted_sessions", to_int64(server_.hosted().size()));
+    part.add("hosted_sessions_most", to_int64(server_.hosted().most.load()));
+    part.add("resident_bytes", to_int64(process.resident_bytes));
+    part.add("cpu_seconds", process.cpu_seconds);
+    part.add("threads", process.threads);
+    part.add("descriptors", process.descriptors);
+    for (const auto& device_of_task : parts_.devices)
+      if (reserve_child(part, "device"))
+        part.children.push_back(device_part(*device_of_task, depth - 1));
+    for (const auto& connection : server_.connections().open())
+      if (reserve_child(part, "link"))
+        part.children.push_back(link(*connection, depth - 1));
+    for (const auto& program : server_.programs().all())
+      if (reserve_child(part, "program"))
+        part.children.push_back(program_part(program, depth - 1));
+    for (const auto& session : server_.hosted().open())
+      if (reserve_child(part, "hosted_session"))
+        part.children.push_back(hosted_part(*session, depth - 1));
+    for (const auto& connection : server_.connections().open())
+      if (auto waits = connection->waits.now(); !waits.empty() && reserve_child(part, "client"))
+        part.children.push_back(client_part(*connection, waits, depth - 1));
+    for (const auto& running : server_.steps().running())
+      if (reserve_child(part, "step"))
+        part.children.push_back(step_part(running, depth - 1));
+    for (const auto& [name, states] : parts_.state->all())
+      if (reserve_child(part, "container"))
+        part.children.push_back(container_part(name, states, depth - 1));
+    return part;
   }
 
-  static std::string device_id(const device& of) {
-    return concat(to_string(of.kind()), ':', of.ordinal());
+  static std::string device_id(const device& subject) {
+    return concat(to_string(subject.kind()), ':', subject.ordinal());
   }
 
-  inspection device_part(const device& of, int depth) {
-    auto made = bare(task_.self_ / ref_part{"device", device_id(of)});
+  inspection device_part(const device& subject, int depth) {
+    auto part = empty_part(task_.self_ / ref_part{"device", device_id(subject)});
     if (depth < 0)
-      return made;
-    auto memory = of.statistics();
-    made.add("description", of.description());
-    made.add("threads", whole(of.threads()));
-    made.add("bytes_in_use", whole(memory.in_use));
-    made.add("bytes_peak", whole(memory.peak));
-    made.add("bytes_cached", whole(memory.cached));
-    made.add("bytes_swapped", whole(memory.swapped));
-    made.add("bytes_limit", whole(of.memory_limit()));
-    made.add("allocations", whole(memory.allocations));
-    return made;
+      return part;
+    auto memory = subject.statistics();
+    part.add("description", subject.description());
+    part.add("threads", to_int64(subject.threads()));
+    part.add("bytes_in_use", to_int64(memory.in_use));
+    part.add("bytes_peak", to_int64(memory.peak));
+    part.add("bytes_cached", to_int64(memory.cached));
+    part.add("bytes_swapped", to_int64(memory.swapped));
+    part.add("bytes_limit", to_int64(subject.memory_limit()));
+    part.add("allocations", to_int64(memory.allocations));
+    return part;
   }
 
-  inspection link(const peer_connection& of, int depth) {
-    auto made = bare(task_.self_ / ref_part{"link", link_id(of.peer)});
+  inspection link(const peer_connection& subject, int depth) {
+    auto part = empty_part(task_.self_ / ref_part{"link", link_id(subject.peer)});
     if (depth < 0)
-      return made;
-    made.add("peer", of.peer);
-    made.add("incarnation", std::to_string(of.incarnation));
-    made.add("last_heard_seconds", of.seconds_since_heard());
-    made.add("bytes_received", whole(of.received.load(std::memory_order_relaxed)));
-    made.add("bytes_sent", whole(of.sent.load(std::memory_order_relaxed)));
-    made.add("steps", whole(of.running.load(std::memory_order_relaxed)));
-    made.add("registering", whole(of.registering.load(std::memory_order_relaxed)));
-    made.add("near_memory", of.near.load(std::memory_order_relaxed));
-    auto waits = numbers_of(of);
-    made.add("bytes_queued", whole(waits.messages));
-    made.add("bytes_announced", whole(waits.payloads));
-    made.add("bytes_pending", whole(waits.pending));
-    made.add("requests_unanswered", whole(waits.asked));
-    return made;
+      return part;
+    part.add("peer", subject.peer);
+    part.add("incarnation", std::to_string(subject.incarnation));
+    part.add("last_heard_seconds", subject.seconds_since_heard());
+    part.add("bytes_received", to_int64(subject.received.load(std::memory_order_relaxed)));
+    part.add("bytes_sent", to_int64(subject.sent.load(std::memory_order_relaxed)));
+    part.add("steps", to_int64(subject.running.load(std::memory_order_relaxed)));
+    part.add("registering", to_int64(subject.registering.load(std::memory_order_relaxed)));
+    part.add("near_memory", subject.near.load(std::memory_order_relaxed));
+    auto pending = numbers_of(subject);
+    part.add("bytes_queued", to_int64(pending.messages));
+    part.add("bytes_announced", to_int64(pending.payloads));
+    part.add("bytes_pending", to_int64(pending.pending));
+    part.add("requests_unanswered", to_int64(pending.asked));
+    return part;
   }
 
-  inspection program_part(const program_store::listed& of, int depth) {
-    auto made = bare(task_.self_ / ref_part{"program", std::to_string(of.handle)});
+  inspection program_part(const program_store::listed& subject, int depth) {
+    auto part = empty_part(task_.self_ / ref_part{"program", std::to_string(subject.handle)});
     if (depth < 0)
-      return made;
-    made.add("owner", of.owner->peer);
-    made.add("session", hex(of.program->session()));
-    made.add("linked", of.linked);
-    made.add("devices", whole(of.program->programs().size()));
-    made.add("regions", whole(of.program->regions()));
-    made.add("idle_instances", whole(of.program->idle()));
-    if (!of.lost.ok())
-      made.add("lost", of.lost.message());
-    return made;
+      return part;
+    part.add("owner", subject.owner->peer);
+    part.add("session", hex(subject.program->session()));
+    part.add("linked", subject.linked);
+    part.add("devices", to_int64(subject.program->programs().size()));
+    part.add("regions", to_int64(subject.program->regions()));
+    part.add("idle_instances", to_int64(subject.program->idle()));
+    if (!subject.lost.ok())
+      part.add("lost", subject.lost.message());
+    return part;
   }
 
-  // With the same id as its connection, which has no other session.
-  result<inspection> hosted(const inspection_ref& ref, std::span<const ref_part> within,
-                            int depth) {
-    for (const auto& one : server_.hosted().open())
-      if (link_id(one->client) == within[0].id) {
-        if (within.size() == 1)
-          return hosted_part(*one, depth);
-        for (auto& wait : hosted_part(*one, 1).children)
+  // A hosted session has the id of its connection, which has no other session.
+  result<inspection> hosted(const inspection_ref& ref, std::span<const ref_part> path, int depth) {
+    for (const auto& session : server_.hosted().open())
+      if (link_id(session->client) == path[0].id) {
+        if (path.size() == 1)
+          return hosted_part(*session, depth);
+        for (auto& wait : hosted_part(*session, 1).children)
           if (wait.ref == to_string(ref))
             return std::move(wait);
       }
     return not_found(ref);
   }
 
-  inspection hosted_part(const listed_session& of, int depth) {
-    auto ref = task_.self_ / ref_part{"hosted_session", link_id(of.client)};
-    auto made = bare(ref);
+  inspection hosted_part(const listed_session& subject, int depth) {
+    auto ref = task_.self_ / ref_part{"hosted_session", link_id(subject.client)};
+    auto part = empty_part(ref);
     if (depth < 0)
-      return made;
-    made.add("client", of.client);
-    made.add("session", hex(of.session));
-    made.add("age_seconds", seconds_between(of.opened, std::chrono::steady_clock::now()));
-    made.add("steps_ended", whole(of.ended.load()));
-    made.add("steps_failed", whole(of.failed.load()));
-    made.add("steps_running", whole(of.running.load()));
-    made.add("steps_in_line", whole(of.in_line()));
-    made.add("requests_unanswered", whole(of.requests.load()));
-    made.add("programs", whole(of.programs.load()));
-    made.add("bytes", whole(of.bytes.load()));
+      return part;
+    part.add("client", subject.client);
+    part.add("session", hex(subject.session));
+    part.add("age_seconds", seconds_between(subject.opened, std::chrono::steady_clock::now()));
+    part.add("steps_ended", to_int64(subject.ended.load()));
+    part.add("steps_failed", to_int64(subject.failed.load()));
+    part.add("steps_running", to_int64(subject.running.load()));
+    part.add("steps_in_line", to_int64(subject.in_line()));
+    part.add("requests_unanswered", to_int64(subject.requests.load()));
+    part.add("programs", to_int64(subject.programs.load()));
+    part.add("bytes", to_int64(subject.bytes.load()));
     auto now = steady_ns();
-    auto since = of.waiting_since(most_waits);
+    auto since = subject.waiting_since(max_step_waits);
     for (size_t i = 0; i < since.size(); ++i) {
-      if (!takes(made, "wait"))
+      if (!reserve_child(part, "wait"))
         continue;
-      auto wait = bare(ref / ref_part{"wait", std::to_string(i)});
+      auto wait = empty_part(ref / ref_part{"wait", std::to_string(i)});
       if (depth > 0) {
         wait.add("for", std::string{"turn"});
-        wait.add("node", concat("a step of ", of.client));
+        wait.add("node", concat("a step of ", subject.client));
         wait.add("target", std::string{"its turn among hosted steps"});
         wait.add("seconds", static_cast<double>(now - since[i]) * 1e-9);
       }
-      made.children.push_back(std::move(wait));
+      part.children.push_back(std::move(wait));
     }
-    return made;
+    return part;
   }
 
-  // A client that has told this task what its steps wait for before they reach their tasks. With
-  // the same id as its connection.
-  result<inspection> client(const inspection_ref& ref, std::span<const ref_part> within,
-                            int depth) {
-    for (const auto& one : server_.connections().open())
-      if (auto waits = one->waits.now(); !waits.empty() && link_id(one->peer) == within[0].id) {
-        if (within.size() == 1)
-          return client_part(*one, waits, depth);
-        for (auto& wait : client_part(*one, waits, 1).children)
+  // A client that has reported what its steps wait for before they reach their tasks. It has the id
+  // of its connection.
+  result<inspection> client(const inspection_ref& ref, std::span<const ref_part> path, int depth) {
+    for (const auto& connection : server_.connections().open())
+      if (auto waits = connection->waits.now();
+          !waits.empty() && link_id(connection->peer) == path[0].id) {
+        if (path.size() == 1)
+          return client_part(*connection, waits, depth);
+        for (auto& wait : client_part(*connection, waits, 1).children)
           if (wait.ref == to_string(ref))
             return std::move(wait);
       }
     return not_found(ref);
   }
 
-  inspection client_part(const peer_connection& of, const client_wait_list& waits, int depth) {
-    auto ref = task_.self_ / ref_part{"client", link_id(of.peer)};
-    auto made = bare(ref);
+  inspection client_part(const peer_connection& subject, const client_wait_list& waits, int depth) {
+    auto ref = task_.self_ / ref_part{"client", link_id(subject.peer)};
+    auto part = empty_part(ref);
     if (depth < 0)
-      return made;
-    made.add("client", of.peer);
+      return part;
+    part.add("client", subject.peer);
     for (size_t i = 0; i < waits.size(); ++i) {
-      if (!takes(made, "wait"))
+      if (!reserve_child(part, "wait"))
         continue;
-      auto wait = bare(ref / ref_part{"wait", std::to_string(i)});
+      auto wait = empty_part(ref / ref_part{"wait", std::to_string(i)});
       if (depth > 0) {
         wait.add("for", std::string{"task"});
         wait.add("target", waits[i].target);
         wait.add("node", waits[i].reason);
-        wait.add("steps", whole(waits[i].steps));
+        wait.add("steps", to_int64(waits[i].steps));
         wait.add("seconds", waits[i].seconds);
       }
-      made.children.push_back(std::move(wait));
+      part.children.push_back(std::move(wait));
     }
-    return made;
+    return part;
   }
 
-  result<inspection> step(const inspection_ref& ref, std::span<const ref_part> within, int depth) {
-    for (const auto& one : server_.steps().running())
-      if (step_text(one.id) == within[0].id) {
-        if (within.size() == 1)
-          return step_part(one, depth);
-        for (auto& wait : step_part(one, 1).children)
+  result<inspection> step(const inspection_ref& ref, std::span<const ref_part> path, int depth) {
+    for (const auto& running : server_.steps().running())
+      if (step_text(running.id) == path[0].id) {
+        if (path.size() == 1)
+          return step_part(running, depth);
+        for (auto& wait : step_part(running, 1).children)
           if (wait.ref == to_string(ref))
             return std::move(wait);
       }
     return not_found(ref);
   }
 
-  inspection step_part(const step_table::running_step& of, int depth) {
-    auto ref = task_.self_ / ref_part{"step", step_text(of.id)};
-    auto made = bare(ref);
+  inspection step_part(const step_table::running_step& subject, int depth) {
+    auto ref = task_.self_ / ref_part{"step", step_text(subject.id)};
+    auto part = empty_part(ref);
     if (depth < 0)
-      return made;
-    made.add("session", hex(of.id.session));
-    made.add("sequence", whole(of.id.sequence));
+      return part;
+    part.add("session", hex(subject.id.session));
+    part.add("sequence", to_int64(subject.id.sequence));
     auto now = server_.now();
-    if (of.deadline != step_clock::time_point::max())
-      made.add("seconds_left", seconds_between(now, of.deadline));
-    auto waits = waits_of_step(*of.in, of.id.sequence, most_waits);
+    if (subject.deadline != step_clock::time_point::max())
+      part.add("seconds_left", seconds_between(now, subject.deadline));
+    auto waits = waits_of_step(*subject.instance, subject.id.sequence, max_step_waits);
     for (size_t i = 0; i < waits.size(); ++i)
-      if (takes(made, "wait"))
-        made.children.push_back(
+      if (reserve_child(part, "wait"))
+        part.children.push_back(
             wait_part(ref / ref_part{"wait", std::to_string(i)}, waits[i], depth - 1));
-    return made;
+    return part;
   }
 
-  static inspection wait_part(const inspection_ref& ref, const step_wait& of, int depth) {
-    auto made = bare(ref);
+  static inspection wait_part(const inspection_ref& ref, const step_wait& subject, int depth) {
+    auto part = empty_part(ref);
     if (depth < 0)
-      return made;
-    made.add("for", std::string{to_string(of.what)});
-    made.add("node", of.node);
-    if (!of.target.empty())
-      made.add("target", of.target);
-    if (!of.state.empty())
-      made.add("name", of.state);
-    if (!of.detail.empty())
-      made.add("detail", of.detail);
-    made.add("seconds", static_cast<double>(steady_ns() - of.since_ns) * 1e-9);
-    return made;
+      return part;
+    part.add("for", std::string{to_string(subject.kind)});
+    part.add("node", subject.node);
+    if (!subject.target.empty())
+      part.add("target", subject.target);
+    if (!subject.state.empty())
+      part.add("name", subject.state);
+    if (!subject.detail.empty())
+      part.add("detail", subject.detail);
+    part.add("seconds", static_cast<double>(steady_ns() - subject.since_ns) * 1e-9);
+    return part;
   }
 
-  result<inspection> container(const inspection_ref& ref, std::span<const ref_part> within,
+  result<inspection> container(const inspection_ref& ref, std::span<const ref_part> path,
                                int depth) {
-    for (const auto& [name, held] : of_.state->all()) {
-      if (name != within[0].id)
+    for (const auto& [name, states] : parts_.state->all()) {
+      if (name != path[0].id)
         continue;
-      if (within.size() == 1)
-        return container_part(name, held, depth);
-      for (const auto& one : held)
-        if (as_kind(one->kind()) == within[1].kind && one->name() == within[1].id)
-          return state_part(name, *one, depth);
+      if (path.size() == 1)
+        return container_part(name, states, depth);
+      for (const auto& state : states)
+        if (as_kind(state->kind()) == path[1].kind && state->name() == path[1].id)
+          return state_part(name, *state, depth);
     }
     return not_found(ref);
   }
 
-  inspection container_part(const std::string& name, const resources::states& held, int depth) {
-    auto made = bare(task_.self_ / ref_part{"container", name});
+  inspection container_part(const std::string& name, const resources::states& states, int depth) {
+    auto part = empty_part(task_.self_ / ref_part{"container", name});
     if (depth < 0)
-      return made;
-    made.add("entries", whole(held.size()));
-    for (const auto& one : held)
-      if (takes(made, as_kind(one->kind())))
-        made.children.push_back(state_part(name, *one, depth - 1));
-    return made;
+      return part;
+    part.add("entries", to_int64(states.size()));
+    for (const auto& state : states)
+      if (reserve_child(part, as_kind(state->kind())))
+        part.children.push_back(state_part(name, *state, depth - 1));
+    return part;
   }
 
-  inspection state_part(const std::string& held_by, const named_state& of, int depth) {
-    auto made = bare(task_.self_ / ref_part{"container", held_by} /
-                     ref_part{as_kind(of.kind()), of.name()});
+  inspection state_part(const std::string& container_name, const named_state& subject, int depth) {
+    auto part = empty_part(task_.self_ / ref_part{"container", container_name} /
+                           ref_part{as_kind(subject.kind()), subject.name()});
     if (depth < 0)
-      return made;
-    auto about = of.describe();
-    made.add("holds", about.holds);
-    made.add("content", about.content);
-    made.add("bytes", whole(about.bytes));
-    if (auto* asked = dynamic_cast<const responder_state*>(&of)) {
-      auto numbers = asked->numbers();
+      return part;
+    auto info = subject.describe();
+    part.add("holds", info.holds);
+    part.add("content", info.content);
+    part.add("bytes", to_int64(info.bytes));
+    if (auto* responder = dynamic_cast<const responder_state*>(&subject)) {
+      auto numbers = responder->numbers();
       if (numbers.size >= 0)
-        made.add("size", numbers.size);
-      made.add("mean_size", numbers.usage.mean_size);
-      auto line = [&](const char* name, const waiting_times& times, int64_t waiting) {
-        made.add(concat(name, "_waiting"), waiting);
-        made.add(concat(name, "_requests"), times.requests);
-        made.add(concat(name, "_wait_seconds"), times.total_seconds);
+        part.add("size", numbers.size);
+      part.add("mean_size", numbers.usage.mean_size);
+      auto add_side = [&](const char* name, const waiting_times& times, int64_t waiting) {
+        part.add(concat(name, "_waiting"), waiting);
+        part.add(concat(name, "_requests"), times.requests);
+        part.add(concat(name, "_wait_seconds"), times.total_seconds);
       };
-      line("puts", numbers.usage.puts, numbers.puts_waiting);
-      line("takes", numbers.usage.takes, numbers.takes_waiting);
+      add_side("puts", numbers.usage.puts, numbers.puts_waiting);
+      add_side("takes", numbers.usage.takes, numbers.takes_waiting);
     }
-    return made;
+    return part;
   }
 
   const task_inspector& task_;
-  const task_inspector::parts& of_;
+  const task_inspector::parts& parts_;
   step_server& server_;
   const inspection_scope& scope_;
   size_t count_ = 1;
 };
 
-task_inspector::task_inspector(parts of)
-    : of_(std::move(of)), self_(inspection_ref::of(of_.server->self())) {}
+task_inspector::task_inspector(parts components)
+    : parts_(std::move(components)), self_(inspection_ref::of(parts_.server->self())) {}
 
 result<inspection> task_inspector::inspect(const inspection_ref& ref,
                                            const inspection_scope& scope) const {

@@ -1,4 +1,4 @@
-// What there is to see of a task, as a tree and as metrics.
+// Shows a task to operators, as a tree and as metrics.
 #pragma once
 #include "troupe/actors/base/fwd.hpp"
 #include "troupe/runtime/device/device.hpp"
@@ -15,8 +15,8 @@ namespace troupe {
 class cluster_view; // serialization/discovery/cluster_view.hpp
 class resources;
 
-/// Looks into the tables of a task, each of which any thread may read: it needs no actor, and so
-/// tells of a task whose actors are busy or stuck. Any thread may call.
+/// Reads the tables of a task, each of which any thread may read. It needs no actor, so it can show
+/// a task whose actors are busy or blocked. Any thread may call.
 class task_inspector {
 public:
   struct parts {
@@ -24,18 +24,18 @@ public:
     std::shared_ptr<step_server> server;
     std::shared_ptr<resources> state;
     std::vector<std::shared_ptr<device>> devices;
-    std::shared_ptr<const cluster_view> cluster; ///< what the task knows of it
+    std::shared_ptr<const cluster_view> cluster; ///< the task's view of its cluster
   };
-  explicit task_inspector(parts of);
+  explicit task_inspector(parts components);
 
-  /// The part of this task that a ref names, with its children. Fails with not_found.
+  /// Returns the part of this task that a ref names, with its children. Fails with not_found.
   result<inspection> inspect(const inspection_ref& ref, const inspection_scope& scope) const;
 
-  /// In Prometheus' text format.
+  /// Returns the metrics in Prometheus' text format.
   std::string metrics() const;
 
 private:
-  const parts of_;
+  const parts parts_;
   const inspection_ref self_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const std::chrono::system_clock::time_point began_at_ = std::chrono::system_clock::now();

@@ -7,49 +7,49 @@
 namespace troupe {
 
 void unsettled_steps::add(step_id step, program_ptr program, connection_ptr owner) {
-  one what{std::move(program), std::move(owner)};
+  unsettled_step entry{std::move(program), std::move(owner)};
   {
     std::lock_guard guard{mutex_};
-    if (!closed_ && !what.owner->gone && steps_.try_emplace(step, std::move(what)).second)
+    if (!closed_ && !entry.owner->gone && steps_.try_emplace(step, std::move(entry)).second)
       return;
   }
-  tell(step, what, true); // whoever asked for the step is gone
+  settle_responders(step, entry, true); // the requester of the step is gone
 }
 
 bool unsettled_steps::settle(step_id step, bool failed) {
-  auto found = [&] {
+  auto node = [&] {
     std::lock_guard guard{mutex_};
     return steps_.extract(step);
   }();
-  if (found.empty())
+  if (node.empty())
     return false;
   if (failed)
     TROUPE_REACHED("a step fails elsewhere when its part has ended well");
-  tell(step, found.mapped(), failed);
+  settle_responders(step, node.mapped(), failed);
   return true;
 }
 
 void unsettled_steps::lose(const peer_connection& owner) {
-  std::vector<std::pair<step_id, one>> lost;
+  std::vector<std::pair<step_id, unsettled_step>> lost;
   {
     std::lock_guard guard{mutex_};
-    for (auto it = steps_.begin(); it != steps_.end();)
-      if (auto entry = it++; entry->second.owner.get() == &owner) {
-        lost.emplace_back(entry->first, std::move(entry->second));
-        steps_.erase(entry);
+    for (auto next = steps_.begin(); next != steps_.end();)
+      if (auto current = next++; current->second.owner.get() == &owner) {
+        lost.emplace_back(current->first, std::move(current->second));
+        steps_.erase(current);
       }
   }
-  for (const auto& [step, what] : lost) {
+  for (const auto& [step, failed_step] : lost) {
     TROUPE_REACHED("a step is never settled: who asked for it is gone");
-    tell(step, what, true);
+    settle_responders(step, failed_step, true);
   }
 }
 
 void unsettled_steps::close() {
-  std::unordered_map<step_id, one> last; // goes when the lock is free
+  std::unordered_map<step_id, unsettled_step> dropped; // released after the lock
   std::lock_guard guard{mutex_};
   closed_ = true;
-  last.swap(steps_);
+  dropped.swap(steps_);
 }
 
 size_t unsettled_steps::size() const {
@@ -57,11 +57,11 @@ size_t unsettled_steps::size() const {
   return steps_.size();
 }
 
-void unsettled_steps::tell(step_id step, const one& of, bool failed) {
-  of.owner->end_step();
+void unsettled_steps::settle_responders(step_id step, const unsettled_step& kept, bool failed) {
+  kept.owner->end_step();
   using how = step_ended::how;
-  for (auto* each : of.program->responders())
-    deliver(*each, step_ended{step, failed ? how::failed : how::well}, nullptr);
+  for (auto* responder : kept.program->responders())
+    deliver(*responder, step_ended{step, failed ? how::failed : how::well}, nullptr);
 }
 
 } // namespace troupe

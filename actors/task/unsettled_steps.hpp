@@ -1,5 +1,5 @@
-// Steps whose part on this task has ended well, and was given something that goes back if another
-// part fails: whoever asked for the step says how it has ended, or is gone.
+// Steps whose part on this task has ended well, and that took elements which are put back if
+// another part fails. The requester of the step tells how it has ended, or its connection ends.
 #pragma once
 #include "troupe/actors/base/peer_connection.hpp"
 #include "troupe/actors/execution/task_program.hpp"
@@ -9,32 +9,32 @@
 
 namespace troupe {
 
-/// Any thread may call. Each counts among its connection's `running`, which bounds them.
+/// Any thread may call. Each step counts in its connection's `running`, which limits them.
 class unsettled_steps {
 public:
   using program_ptr = std::shared_ptr<task_program>;
 
   ~unsettled_steps() { close(); }
 
-  /// Keeps a step until it is settled. Where its owner is gone, it has failed.
+  /// Keeps a step until it is settled. If its owner is gone, the step has failed.
   void add(step_id step, program_ptr program, connection_ptr owner);
-  /// What it took is spent, or goes back. Says whether there was such a step.
+  /// Consumes or puts back the elements that a step took. Returns whether the step was kept here.
   bool settle(step_id step, bool failed);
-  /// The owner, who is `gone`, will not say how its steps have ended: they have failed.
+  /// Fails all steps of an owner that is `gone`, because it cannot settle them.
   void lose(const peer_connection& owner);
-  /// Nothing is kept any more.
+  /// Drops all steps, and keeps none from now on.
   void close();
   size_t size() const;
 
 private:
-  struct one {
+  struct unsettled_step {
     program_ptr program;
     connection_ptr owner;
   };
-  static void tell(step_id step, const one& of, bool failed);
+  static void settle_responders(step_id step, const unsettled_step& kept, bool failed);
 
   mutable std::mutex mutex_;
-  std::unordered_map<step_id, one> steps_;
+  std::unordered_map<step_id, unsettled_step> steps_;
   bool closed_ = false;
 };
 

@@ -27,18 +27,17 @@
 namespace troupe {
 namespace {
 
-constexpr std::chrono::seconds connect_patience{10};
-// Graphs of one connection that wait to be compiled.
+constexpr std::chrono::seconds connect_timeout{10};
+// The limit of one connection on graphs that wait for compilation.
 constexpr size_t max_registering = 1024;
-// Instances that no step has used for that long go, or for twice that long at most.
-constexpr std::chrono::seconds idle_patience{10};
-// How often a worker looks for steps that are overdue.
+// Instances that no step has used for this time, or twice this time at most, are destroyed.
+constexpr std::chrono::seconds idle_timeout{10};
+// The period of checks for overdue steps.
 constexpr std::chrono::milliseconds expiry_period{250};
 
-// Worker -> itself: time to look for idle instances. No answer.
+// Worker -> itself: destroy idle instances. No answer.
 using tidy_atom = caf::atom_constant<caf::atom("tidy")>;
-// Worker -> itself, step server -> worker: time to look for steps whose deadlines have passed. No
-// answer.
+// Worker -> itself, step server -> worker: end steps whose deadlines have passed. No answer.
 using expire_atom = caf::atom_constant<caf::atom("expire")>;
 
 struct worker_state {
@@ -50,9 +49,10 @@ struct worker_state {
   std::shared_ptr<const task_inspector> inspector;
   std::function<void()> on_drain;
   caf::actor clerk, membership;
-  connection_ptr here = std::make_shared<peer_connection>(); // a master in this process
-  bool tidies = false; // a tidy_atom is under way, as long as there are programs
-  std::map<step_id, caf::typed_response_promise<step_result>> asked;
+  // The owner of programs that a master in this process registers.
+  connection_ptr local_owner = std::make_shared<peer_connection>();
+  bool tidy_scheduled = false; // whether a tidy_atom is under way; so while there are programs
+  std::map<step_id, caf::typed_response_promise<step_result>> local_steps;
 };
 
 using worker_self = caf::stateful_actor<worker_state>*;
@@ -61,64 +61,68 @@ using worker_self = caf::stateful_actor<worker_state>*;
 
 void tidy_later(worker_self self) {
   auto& state = self->state;
-  if (!std::exchange(state.tidies, state.server->programs().size() > 0) && state.tidies)
-    self->delayed_send(self, idle_patience, tidy_atom::value);
+  if (!std::exchange(state.tidy_scheduled, state.server->programs().size() > 0) &&
+      state.tidy_scheduled)
+    self->delayed_send(self, idle_timeout, tidy_atom::value);
 }
 
 void tidy(worker_self self) {
   self->state.server->programs().shrink();
-  self->state.tidies = false;
+  self->state.tidy_scheduled = false;
   tidy_later(self);
 }
 
 using on_registered = std::function<void(result<registered>)>;
 using program_ptr = std::shared_ptr<task_program>;
 
-// Reaches the tasks that a program sends to, so that it may run.
+// Connects to the tasks that a program sends to, and then links the program.
 void connect_peers(worker_self self, const program_ptr& program, uint64_t handle,
                    const connection_ptr& owner, on_registered then) {
   struct progress {
-    progress(size_t n, on_registered f) : links(n), missing(n), reply(std::move(f)) {}
+    progress(size_t link_count, on_registered on_end)
+        : links(link_count), missing(link_count), reply(std::move(on_end)) {}
     std::vector<peer_link> links;
     size_t missing;
     bool failed = false;
     on_registered reply;
   };
-  auto state = std::make_shared<progress>(program->peers().size(), std::move(then));
+  auto progress_state = std::make_shared<progress>(program->peers().size(), std::move(then));
   auto fail = [=](const task_name& peer, status why) {
-    if (std::exchange(state->failed, true))
+    if (std::exchange(progress_state->failed, true))
       return;
-    const auto& here = self->state.server->self();
+    const auto& self_name = self->state.server->self();
     self->state.server->programs().erase(handle, *owner);
-    state->reply(
-        std::move(why).on_task(to_string(here)).within(concat(here, " cannot reach ", peer)));
+    progress_state->reply(std::move(why)
+                              .on_task(to_string(self_name))
+                              .within(concat(self_name, " cannot reach ", peer)));
   };
   for (size_t i = 0; i < program->peers().size(); ++i) {
     auto peer = program->peers()[i];
-    self->request(self->state.membership, connect_patience + std::chrono::seconds{1},
-                  connect_request{peer, self->clock().now() + connect_patience,
-                                  program->hears_from(peer)})
+    self->request(
+            self->state.membership, connect_timeout + std::chrono::seconds{1},
+            connect_request{peer, self->clock().now() + connect_timeout, program->hears_from(peer)})
         .then(
             [=](const peer_link& link) {
               auto expected = program->expected(peer);
               if (expected != 0 && link.incarnation != expected)
                 return fail(peer, failure(error_kind::unavailable,
                                           "it has been restarted: prepare the step again"));
-              state->links[i] = link;
-              if (--state->missing > 0 || state->failed)
+              progress_state->links[i] = link;
+              if (--progress_state->missing > 0 || progress_state->failed)
                 return;
-              if (!self->state.server->programs().link(
-                      handle, state->links)) { // its owner has left meanwhile
+              // Fails if the owner has left meanwhile.
+              if (!self->state.server->programs().link(handle, progress_state->links)) {
                 TROUPE_REACHED("a program's owner leaves before the program is linked");
-                return state->reply(failure(error_kind::aborted, "the program was dropped"));
+                return progress_state->reply(
+                    failure(error_kind::aborted, "the program was dropped"));
               }
-              state->reply(registered{handle, program});
+              progress_state->reply(registered{handle, program});
             },
             [=](const caf::error& why) {
-              // The step's own time may not be over: it is the peer that is missing.
+              // Not deadline_exceeded: the deadline of the step may be later.
               fail(peer, why == caf::sec::request_timeout
                              ? failure(error_kind::unavailable, "no connection within ",
-                                       connect_patience.count(), " s")
+                                       connect_timeout.count(), " s")
                              : from_caf(why));
             });
   }
@@ -139,7 +143,7 @@ void keep_program(worker_self self, result<program_ptr> compiled, const connecti
   connect_peers(self, program, *handle, owner, std::move(then));
 }
 
-// `parts` gives what is to be registered, on the clerk's thread.
+// `parts` runs on the clerk's thread, and returns the partitions to register.
 template <class Parts>
 void register_programs(worker_self self, Parts parts, const connection_ptr& owner,
                        on_registered then) {
@@ -148,33 +152,34 @@ void register_programs(worker_self self, Parts parts, const connection_ptr& owne
       [=, compiler = self->state.compiler]() -> result<program_ptr> {
         if (owner->gone)
           return failure(error_kind::aborted, owner->peer, " is gone");
-        TROUPE_ASSIGN(auto what, parts());
-        return compiler->compile(*what, owner);
+        TROUPE_ASSIGN(auto registration, parts());
+        return compiler->compile(*registration, owner);
       },
-      [=](result<program_ptr> made) { keep_program(self, std::move(made), owner, then); });
+      [=](result<program_ptr> compiled) { keep_program(self, std::move(compiled), owner, then); });
 }
 
-caf::result<registered> register_here(worker_self self, const register_request& what) {
+caf::result<registered> register_here(worker_self self, const register_request& request) {
   auto promise = self->make_response_promise<registered>();
   register_programs(
-      self, [=]() -> result<register_request> { return what; }, self->state.here,
-      [=](result<registered> done) mutable {
-        if (done)
-          promise.deliver(*std::move(done));
+      self, [=]() -> result<register_request> { return request; }, self->state.local_owner,
+      [=](result<registered> outcome) mutable {
+        if (outcome)
+          promise.deliver(*std::move(outcome));
         else
-          promise.deliver(to_caf(done.status()));
+          promise.deliver(to_caf(outcome.status()));
       });
   return promise;
 }
 
-caf::result<step_result> run_here(worker_self self, run_request& what) {
+caf::result<step_result> run_here(worker_self self, run_request& request) {
   auto promise = self->make_response_promise<step_result>();
-  auto step = what.step;
-  self->state.asked.emplace(step, promise);
+  auto step = request.step;
+  self->state.local_steps.emplace(step, promise);
   self->state.server->begin(
-      std::move(what), self->state.here,
-      [to = caf::actor_cast<caf::actor>(self), &system = self->system(), step](step_result result) {
-        caf::actor_cast<caf::abstract_actor*>(to)->eq_impl(
+      std::move(request), self->state.local_owner,
+      [worker = caf::actor_cast<caf::actor>(self), &system = self->system(),
+       step](step_result result) {
+        caf::actor_cast<caf::abstract_actor*>(worker)->eq_impl(
             caf::make_message_id(), nullptr, inline_unit::here(system),
             background_ended{step, std::move(result)});
       },
@@ -183,16 +188,16 @@ caf::result<step_result> run_here(worker_self self, run_request& what) {
   return promise;
 }
 
-// -- what other tasks ask for --------------------------------------------------------------------
+// -- requests of other tasks ---------------------------------------------------------------------
 
 std::vector<device_info> list_devices(worker_self self) {
-  std::vector<device_info> all;
-  for (const auto& one : self->state.compiler->devices())
-    all.push_back({.name = to_string(one.name),
-                   .kind = std::string{to_string(one.runs->kind())},
-                   .memory_bytes = one.runs->memory_limit(),
-                   .description = one.runs->description()});
-  return all;
+  std::vector<device_info> devices;
+  for (const auto& owned : self->state.compiler->devices())
+    devices.push_back({.name = to_string(owned.name),
+                       .kind = std::string{to_string(owned.runs->kind())},
+                       .memory_bytes = owned.runs->memory_limit(),
+                       .description = owned.runs->description()});
+  return devices;
 }
 
 state_list list_state_here(worker_self self) {
@@ -202,124 +207,131 @@ state_list list_state_here(worker_self self) {
 result<task_positions> positions_here(worker_self self, const connection_ptr& owner,
                                       uint64_t session, const kernel_positions& go_on_from) {
   const auto& server = *self->state.server;
-  TROUPE_ASSIGN(auto found, self->state.server->programs().positions(owner, session, go_on_from));
-  return task_positions{to_string(server.self()), server.incarnation(), std::move(found)};
+  TROUPE_ASSIGN(auto positions,
+                self->state.server->programs().positions(owner, session, go_on_from));
+  return task_positions{to_string(server.self()), server.incarnation(), std::move(positions)};
 }
 
 void log_registration(step_server& server, const peer_connection& owner,
-                      const result<registered>& done) {
+                      const result<registered>& outcome) {
   if (!server.log())
     return;
-  if (done)
+  if (outcome)
     server.log().write(log_level::info, "program_registered",
                        {{"owner", owner.peer},
-                        {"program", static_cast<int64_t>(done->handle)},
-                        {"devices", static_cast<int64_t>(done->program->programs().size())},
-                        {"regions", static_cast<int64_t>(done->program->regions())}});
+                        {"program", static_cast<int64_t>(outcome->handle)},
+                        {"devices", static_cast<int64_t>(outcome->program->programs().size())},
+                        {"regions", static_cast<int64_t>(outcome->program->regions())}});
   else
     server.log().write(log_level::warning, "program_refused",
-                       {{"owner", owner.peer}, {"why", done.status().message()}});
+                       {{"owner", owner.peer}, {"why", outcome.status().message()}});
 }
 
-inspect_reply inspect_here(worker_self self, const inspect_request& what) {
+inspect_reply inspect_here(worker_self self, const inspect_request& request) {
   const auto* inspector = self->state.inspector.get();
-  auto look = [&]() -> result<tensor> {
+  auto build_tree = [&]() -> result<tensor> {
     if (!inspector)
       return failure(error_kind::unimplemented, self->state.server->self(), " cannot be inspected");
-    TROUPE_ASSIGN(auto ref, inspection_ref::parse(what.ref));
-    auto depth = static_cast<int>(std::min<uint32_t>(what.depth, inspection_limits::depth));
-    TROUPE_ASSIGN(auto found, inspector->inspect(ref, {depth, what.only}));
-    return to_bytes(found);
+    TROUPE_ASSIGN(auto ref, inspection_ref::parse(request.ref));
+    auto depth = static_cast<int>(std::min<uint32_t>(request.depth, inspection_limits::depth));
+    TROUPE_ASSIGN(auto tree, inspector->inspect(ref, {depth, request.only}));
+    return to_bytes(tree);
   };
-  auto tree = look();
-  if (!tree)
-    return {what.request, tree.status()};
-  return {what.request, {}, *std::move(tree)};
+  auto bytes = build_tree();
+  if (!bytes)
+    return {request.request, bytes.status()};
+  return {request.request, {}, *std::move(bytes)};
 }
 
-void serve_register(worker_self self, register_graph&& what, const incoming& from) {
+void serve_register(worker_self self, register_graph&& request, const incoming& from) {
   const auto& server = *self->state.server;
   auto name = to_string(server.self());
-  auto reply = [=, to = from.from, request = what.request](uint64_t handle, status outcome) {
+  auto reply = [=, to = from.from, request = request.request](uint64_t handle, status outcome) {
     self->send(to, outgoing{register_reply{request, handle,
                                            std::move(outcome).on_task(name).within(name)}});
   };
-  if (what.how.incarnation != 0 && what.how.incarnation != server.incarnation())
+  if (request.how.incarnation != 0 && request.how.incarnation != server.incarnation())
     return reply(0, failure(error_kind::unavailable, "it has been restarted"));
-  if (auto open = server.refusal(); !open)
-    return reply(0, std::move(open));
+  if (auto outcome_of_check = server.refusal(); !outcome_of_check)
+    return reply(0, std::move(outcome_of_check));
   if (from.owner->registering.fetch_add(1, std::memory_order_relaxed) >= max_registering) {
     from.owner->registering.fetch_sub(1, std::memory_order_relaxed);
     return reply(0, failure(error_kind::resource_exhausted, max_registering, " graphs of ",
                             from.owner->peer, " wait to be compiled already"));
   }
-  // Those that wait have all their constants, and count when they are compiled.
+  // Waiting graphs hold all their constants; they count as programs only when they are compiled.
   if (auto* account = from.owner->account.get();
       account && !take_one(account->registering, account->rights.programs)) {
     from.owner->registering.fetch_sub(1, std::memory_order_relaxed);
     return reply(0, failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
                             account->rights.programs,
-                            " graphs that wait to be compiled, as many as it may register"));
+                            " graphs that wait to be compiled, which is its limit"));
   }
-  auto graphs = std::make_shared<register_graph>(std::move(what));
+  auto graphs = std::make_shared<register_graph>(std::move(request));
   register_programs(
       self, [=, compiler = self->state.compiler] { return compiler->read(*graphs); }, from.owner,
-      [=, owner = from.owner, to = from.from](const result<registered>& done) {
+      [=, owner = from.owner, to = from.from](const result<registered>& outcome) {
         owner->registering.fetch_sub(1, std::memory_order_relaxed);
         if (owner->account)
           owner->account->registering.fetch_sub(1, std::memory_order_relaxed);
-        log_registration(*self->state.server, *owner, done);
-        if (!done)
-          return reply(0, done.status());
-        reply(done->handle, {});
-        if (self->state.server->programs().is_lost(done->handle)) // its owner knew no handle yet
-          self->send(to, outgoing{program_lost{done->handle}});
+        log_registration(*self->state.server, *owner, outcome);
+        if (!outcome)
+          return reply(0, outcome.status());
+        reply(outcome->handle, {});
+        // A loss before this reply could not name the handle.
+        if (self->state.server->programs().is_lost(outcome->handle))
+          self->send(to, outgoing{program_lost{outcome->handle}});
       });
 }
 
-void serve(worker_self self, incoming& what) {
+void serve(worker_self self, incoming& request) {
   auto& state = self->state;
-  auto answer = [&](message with) { self->send(what.from, outgoing{std::move(with)}); };
-  if (auto* one = std::get_if<register_graph>(&what.content)) {
-    serve_register(self, std::move(*one), what);
-  } else if (auto* drop = std::get_if<deregister_graph>(&what.content)) {
-    state.server->programs().erase(drop->handle, *what.owner);
-  } else if (auto* reset = std::get_if<container_reset>(&what.content)) {
+  auto answer = [&](message content) { self->send(request.from, outgoing{std::move(content)}); };
+  if (auto* graph_request = std::get_if<register_graph>(&request.content)) {
+    serve_register(self, std::move(*graph_request), request);
+  } else if (auto* drop = std::get_if<deregister_graph>(&request.content)) {
+    state.server->programs().erase(drop->handle, *request.owner);
+  } else if (auto* reset = std::get_if<container_reset>(&request.content)) {
     state.state->reset(reset->container);
     state.server->log().write(log_level::info, "container_reset",
-                              {{"container", reset->container}, {"by", what.owner->peer}});
+                              {{"container", reset->container}, {"by", request.owner->peer}});
     answer(reply{reset->request, {}});
-  } else if (auto* waiting = std::get_if<client_waits>(&what.content)) {
-    what.owner->waits.set(std::move(waiting->waits));
-  } else if (auto* filled = std::get_if<fill_end>(&what.content)) {
-    state.server->end_fill(*what.owner, filled->done);
-    answer(reply{filled->request, {}});
-  } else if (auto* list = std::get_if<device_list_request>(&what.content)) {
+  } else if (auto* client_report = std::get_if<client_waits>(&request.content)) {
+    request.owner->waits.set(std::move(client_report->waits));
+  } else if (auto* end_request = std::get_if<fill_end>(&request.content)) {
+    state.server->end_fill(*request.owner, end_request->done);
+    answer(reply{end_request->request, {}});
+  } else if (auto* list = std::get_if<device_list_request>(&request.content)) {
     answer(device_list_reply{list->request, list_devices(self)});
-  } else if (auto* look = std::get_if<state_list_request>(&what.content)) {
-    answer(state_list_reply{look->request, list_state_here(self)});
-  } else if (auto* seen = std::get_if<inspect_request>(&what.content)) {
-    answer(inspect_here(self, *seen));
-  } else if (auto* order = std::get_if<drain_request>(&what.content)) {
-    state.server->log().write(log_level::info, "drain_requested", {{"by", what.owner->peer}});
-    auto again = state.server->draining();
+  } else if (auto* list_request = std::get_if<state_list_request>(&request.content)) {
+    answer(state_list_reply{list_request->request, list_state_here(self)});
+  } else if (auto* inspection_request = std::get_if<inspect_request>(&request.content)) {
+    answer(inspect_here(self, *inspection_request));
+  } else if (auto* drain_order = std::get_if<drain_request>(&request.content)) {
+    state.server->log().write(log_level::info, "drain_requested", {{"by", request.owner->peer}});
+    auto was_draining = state.server->draining();
     state.server->drain();
-    answer(reply{order->request, {}});
-    if (state.on_drain && !again)
+    answer(reply{drain_order->request, {}});
+    if (state.on_drain && !was_draining)
       state.on_drain();
-  } else if (auto* where = std::get_if<positions_request>(&what.content)) {
-    auto found = positions_here(self, what.owner, where->session, where->go_on_from);
-    answer(found ? positions_reply{where->request, found->incarnation, {}, std::move(found->at)}
-                 : positions_reply{where->request, state.server->incarnation(), found.status()});
+  } else if (auto* position_request = std::get_if<positions_request>(&request.content)) {
+    auto positions = positions_here(self, request.owner, position_request->session,
+                                    position_request->go_on_from);
+    answer(positions ? positions_reply{position_request->request,
+                                       positions->incarnation,
+                                       {},
+                                       std::move(positions->at)}
+                     : positions_reply{position_request->request, state.server->incarnation(),
+                                       positions.status()});
   }
 }
 
-// Nothing may wait any more: a step that does keeps its actors, and its queues keep the step.
+// Ends all waits: a waiting step keeps its actors alive, and a queue keeps its waiting step alive.
 void leave(worker_self self) {
   auto& state = self->state;
   auto why = failure(error_kind::unavailable, state.server->self(), " shuts down");
   state.server->close(why);
-  for (auto& [step, promise] : std::exchange(state.asked, {}))
+  for (auto& [step, promise] : std::exchange(state.local_steps, {}))
     promise.deliver(step_result{why, {}});
   state.state->close();
   self->send_exit(state.clerk, caf::exit_reason::user_shutdown);
@@ -335,13 +347,13 @@ std::shared_ptr<const program_compiler> make_compiler(worker_self self,
                                 .deterministic = options.deterministic,
                                 .state = self->state.state,
                                 .server = options.server};
-  for (const auto& one : options.devices) {
-    device_name name{parts.self.job, parts.self.task, std::string{to_string(one->kind())},
-                     one->ordinal()};
-    auto launches = options.launch_threads && one->as_accelerator()
+  for (const auto& device : options.devices) {
+    device_name name{parts.self.job, parts.self.task, std::string{to_string(device->kind())},
+                     device->ordinal()};
+    auto launches = options.launch_threads && device->as_accelerator()
                         ? std::make_shared<launch_thread>(self->system())
                         : nullptr;
-    parts.devices.push_back({std::move(name), one, std::move(launches)});
+    parts.devices.push_back({std::move(name), device, std::move(launches)});
   }
   if (has_threads(self->system())) {
     if (options.kernel_threads > 0)
@@ -366,47 +378,49 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   state.state = options.state ? options.state : std::make_shared<resources>(self->system());
   state.compiler = make_compiler(self, options);
   state.clerk = spawn_clerk(self->system());
-  state.here->peer = "this process";
+  state.local_owner->peer = "this process";
   self->set_default_handler(caf::drop);
   end_with_exceptions(self);
-  self->set_exit_handler([=](const caf::exit_msg& what) {
+  self->set_exit_handler([=](const caf::exit_msg& exit_message) {
     leave(self);
-    self->quit(what.reason);
+    self->quit(exit_message.reason);
   });
   return {
-      [=](run_request& what) { return run_here(self, what); },
-      [=](const settle_request& what) { return self->state.server->settle(what.step); },
-      [=](background_ended& what) {
-        if (auto it = self->state.asked.find(what.step); it != self->state.asked.end()) {
-          it->second.deliver(std::move(what.result));
-          self->state.asked.erase(it);
+      [=](run_request& request) { return run_here(self, request); },
+      [=](const settle_request& request) { return self->state.server->settle(request.step); },
+      [=](background_ended& end) {
+        if (auto position = self->state.local_steps.find(end.step);
+            position != self->state.local_steps.end()) {
+          position->second.deliver(std::move(end.result));
+          self->state.local_steps.erase(position);
         }
       },
-      [=](incoming& what) { serve(self, what); },
-      [=](outgoing& what) { // the master is in this process
-        self->state.server->serve(what.content, self->state.here, caf::actor_cast<caf::actor>(self),
-                                  nullptr);
+      [=](incoming& message_of_peer) { serve(self, message_of_peer); },
+      [=](outgoing& request) { // the master is in this process
+        self->state.server->serve(request.content, self->state.local_owner,
+                                  caf::actor_cast<caf::actor>(self), nullptr);
       },
-      [=](const register_request& what) { return register_here(self, what); },
-      [=](expire_atom what) {
+      [=](const register_request& request) { return register_here(self, request); },
+      [=](expire_atom atom) {
         if (self->state.server->expire())
-          self->delayed_send(self, expiry_period, what);
+          self->delayed_send(self, expiry_period, atom);
       },
       [=](tidy_atom) { tidy(self); },
-      [](const knock& what) { what.answer(); },
-      [=](const forget_program& what) {
-        self->state.server->programs().erase(what.handle, *self->state.here);
+      [](const knock& check) { check.answer(); },
+      [=](const forget_program& request) {
+        self->state.server->programs().erase(request.handle, *self->state.local_owner);
       },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const list_state&) { return list_state_here(self); },
-      [=](const ask_positions& what) -> caf::result<task_positions> {
-        auto found = positions_here(self, self->state.here, what.session, what.go_on_from);
-        if (!found)
-          return to_caf(found.status());
-        return *std::move(found);
+      [=](const ask_positions& request) -> caf::result<task_positions> {
+        auto positions =
+            positions_here(self, self->state.local_owner, request.session, request.go_on_from);
+        if (!positions)
+          return to_caf(positions.status());
+        return *std::move(positions);
       },
-      [=](const reset_request& what) {
-        self->state.state->reset(what.container);
+      [=](const reset_request& request) {
+        self->state.state->reset(request.container);
         return status{};
       },
   };
@@ -418,10 +432,10 @@ caf::actor spawn_worker(caf::actor_system& system, worker_options options) {
   auto server = options.server;
   auto worker = options.own_thread ? spawn_control(system, worker_behavior, std::move(options))
                                    : system.spawn(worker_behavior, std::move(options));
-  // Before anything may come, which may be before the worker has begun.
+  // Set now, because a connection may bring a step before the worker has begun.
   server->when_busy([address = worker.address()] {
-    if (auto to = caf::actor_cast<caf::actor>(address))
-      caf::anon_send(to, expire_atom::value);
+    if (auto receiver = caf::actor_cast<caf::actor>(address))
+      caf::anon_send(receiver, expire_atom::value);
   });
   return worker;
 }

@@ -83,7 +83,8 @@ TEST_CASE_METHOD(nest, "an out-of-memory error in nested loops names the loops a
     INFO(outcome);
     CHECK(in_order(outcome, {"[While 'train' (", " iteration 1]: [While '", "rnn' (",
                              " iteration 0]: Tile '", "out of memory: 8388608 bytes"}));
-    CHECK(in_order(outcome, {"; the turn's largest tensors: 4194304 bytes, f32[1048576] of "}));
+    CHECK(
+        in_order(outcome, {"; the iteration's largest tensors: 4194304 bytes, f32[1048576] of "}));
   }
 }
 

@@ -31,7 +31,7 @@ status stopped(Run run) {
 
 void check_stopped(const status& outcome) {
   CHECK(outcome.kind() == error_kind::cancelled);
-  CHECK_THAT(outcome.message(), Contains("stopped, as its caller wanted"));
+  CHECK_THAT(outcome.message(), Contains("the caller stopped the run"));
 }
 
 struct queue_graph {

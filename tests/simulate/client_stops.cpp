@@ -50,7 +50,7 @@ std::stop_token client_host::token_of(const stopping_ptr& which, uint64_t wait) 
 
 bool client_host::was_stopped(const stopping_ptr& which, const status& why) {
   return which && which->source.stop_requested() && why.kind() == error_kind::cancelled &&
-         why.message().find("stopped, as its caller wanted") != std::string::npos;
+         why.message().find("the caller stopped the run") != std::string::npos;
 }
 
 } // namespace troupe::simulate

@@ -171,7 +171,7 @@ TEST_CASE("a changed access list applies to the next connection") {
   CHECK(run_all(*bob, small).empty()); // bob was admitted
   cluster.authority.write("access.json", "nonsense");
   CHECK(cluster.lives()); // as alice, under the previous list
-  CHECK(cluster.log.come_to_have("that of before serves on"));
+  CHECK(cluster.log.come_to_have("the previous one stays in force"));
 }
 
 TEST_CASE("a client has no more connections, programs and steps at a task than its limits") {
@@ -193,7 +193,8 @@ TEST_CASE("a client has no more connections, programs and steps at a task than i
   auto third =
       first_client->prepare(*other.nodes, signature_of(other.text.runs[0]), in_five_seconds());
   CHECK(third.status().kind() == error_kind::resource_exhausted);
-  CHECK_THAT(third.status().message(), Contains("client 'bob' has registered 2 graphs, as many"));
+  CHECK_THAT(third.status().message(),
+             Contains("client 'bob' has registered 2 graphs, which is its limit"));
   CHECK_THAT(refused(*cluster.connect(files)).message(),
              Contains("client 'bob' has 2 connections already"));
   CHECK(cluster.lives()); // as alice

@@ -239,7 +239,7 @@ TEST_CASE("a connection that the system cannot poll ends at once, with a reason"
       [&](const peer_gone& lost_peer) {
         is_reported = true;
         CHECK_THAT(lost_peer.why.message(),
-                   Contains("does not watch its socket: Operation not perm"));
+                   Contains("cannot watch the socket: Operation not perm"));
       },
       caf::after(500ms) >> [] {});
   CHECK(is_reported);
@@ -255,7 +255,7 @@ TEST_CASE("a listening socket that the system cannot poll is an error of its cre
   auto listener = spawn_listener(system, file, std::move(options));
   REQUIRE_FALSE(listener);
   CHECK_THAT(listener.status().message(),
-             Contains("h:10") && Contains("does not watch its socket: Operation not perm"));
+             Contains("h:10") && Contains("cannot watch the socket: Operation not perm"));
   CHECK(soon([&] { return ::fcntl(file, F_GETFD) < 0; }));
 }
 

@@ -135,7 +135,7 @@ fetch got
   auto outcome = session.run(host_case, 0);
   REQUIRE(!outcome);
   CHECK(outcome.status().kind() == error_kind::failed_precondition);
-  CHECK(outcome.status().message().find("take it out on that device") != std::string::npos);
+  CHECK(outcome.status().message().find("dequeue it on that device") != std::string::npos);
   CHECK(session.difference(gpu_text, 3) == ""); // the element was returned
 }
 

@@ -420,7 +420,7 @@ TEST_CASE("a step that is stopped ends when its tasks have stopped, or two secon
     world.pass(200ms);
   }
   CHECK(outcome_of(answer).kind() == error_kind::cancelled);
-  CHECK_THAT(outcome_of(answer).message(), Contains("stopped, as its caller wanted"));
+  CHECK_THAT(outcome_of(answer).message(), Contains("the caller stopped the run"));
 }
 
 TEST_CASE(
