@@ -108,7 +108,7 @@ std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> vari
       std::rotate(known, known + 1, known_.end());
       return known_.back();
     }
-  if (failures_ == most_failures || written_ == most_written)
+  if (failures_ == max_failures || written_ == max_written)
     return nullptr;
   // Later runs may have other types than the failed ones: tries again, ever more rarely.
   if (failures_ > 0 && skipped_++ < (uint64_t{1} << failures_))
@@ -122,7 +122,7 @@ std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> vari
   }
   ++written_;
   failures_ = 0;
-  if (known_.size() == most_kept)
+  if (known_.size() == max_kept)
     known_.erase(known_.begin());
   return known_.emplace_back(std::move(written));
 }
