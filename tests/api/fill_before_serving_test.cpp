@@ -84,7 +84,8 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
     auto why = why_not([&] { size_of(of, m); });
     INFO(why);
     CHECK(why.kind() == error_kind::unavailable);
-    CHECK_THAT(why.message(), Contains(ps + " has begun anew, and serves what it holds when"));
+    CHECK_THAT(why.message(),
+               Contains(ps + " was restarted; its variables must be initialised or"));
     return why.message();
   };
   CHECK_THAT(refused(looks), Contains("no session does so yet") && Contains("session::fill()"));
@@ -92,7 +93,8 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
   CHECK(all.metrics_have("troupe_unfilled 1"));
   trains.fill([&](session& in) {
     in.run(m.fill);
-    CHECK_THAT(refused(looks), Contains("client") && Contains(" does so, for 0 s; try again"));
+    CHECK_THAT(refused(looks),
+               Contains("client") && Contains(" has been doing so for 0 s; try again"));
     in.run(m.put);
   });
   CHECK(all.metrics_have("troupe_unfilled 0"));

@@ -438,7 +438,7 @@ TEST_CASE("a hosted session fills tasks, and those that its host has left are to
   s.fill([&](session& in) {
     in.run(m.five);
     CHECK(in.is_filling());
-    CHECK_THAT(may_look().message(), Contains("does so, for"));
+    CHECK_THAT(may_look().message(), Contains("has been doing so for"));
     CHECK_THROWS_AS(looks.fill([&](session& other) { other.run(m.put); }), filled_elsewhere);
     in.run(m.put);
   });
