@@ -34,7 +34,7 @@ struct rendezvous_limits {
   std::chrono::seconds patience{60}; ///< time to wait for a step to begin
 };
 
-/// What the caller must do with an arrival.
+/// The action for an arrival.
 enum class arrival_fate : uint8_t {
   deliver, ///< to the running step
   keep,    ///< it was kept until its step begins

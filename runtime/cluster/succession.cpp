@@ -31,10 +31,10 @@ std::optional<vote_request> succession::tick(const member_list& list, bool hears
   if (list.coordinator().job.empty() || !is_current(list.find(self_), incarnation_))
     return {};
   auto rank = 0;
-  for (const auto& [task, one] : list.members()) {
+  for (const auto& [task, member] : list.members()) {
     if (task == self_ || rank == max_rank)
       break;
-    rank += one.holds_number() && task != list.coordinator();
+    rank += member.holds_number() && task != list.coordinator();
   }
   if (now < next_ || now < silent_since_ + options_.asks_after + rank * options_.turn)
     return {};

@@ -1,5 +1,5 @@
-// Decides which tensors are requested late: shortly before their readers would run (white
-// paper 5.2, OSDI 5).
+// Decides which tensors are requested late: shortly before their readers would run (white paper
+// 5.2, OSDI 5).
 #pragma once
 #include "troupe/runtime/placement/place.hpp"
 

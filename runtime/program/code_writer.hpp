@@ -29,8 +29,7 @@ struct program_writer {
   /// Returns the code of a function with these states as arguments; writes it at the first call.
   result<const block*> block_of(const std::shared_ptr<const function>& called,
                                 const state_list& states);
-  /// Returns the function. A function that is only named is one whose
-  /// code is being written.
+  /// Returns the function. A function that is only named is one whose code is being written.
   result<std::shared_ptr<const function>> resolve(const function_value& called) const;
   /// Points the instructions of all blocks to their operands.
   void finish();
@@ -45,8 +44,7 @@ struct program_writer {
   };
   std::map<std::pair<const function*, state_list>, block*> blocks;
   std::deque<written_block> written;
-  std::vector<open_function> open; // functions whose code is being
-                                   // written, the outermost first
+  std::vector<open_function> open; // functions that are being written, the outermost first
 };
 
 class code_writer {

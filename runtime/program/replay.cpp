@@ -246,7 +246,7 @@ region_replay::signature* region_replay::find(const tensor* slots) {
     const auto& current = slots[from.slot];
     return current.type() == before.type && current.dims() == before.dims &&
            current.on_host() == before.on_host &&
-           (!from.by_value || std::memcmp(now.raw(), before.value.raw(), now.bytes()) == 0);
+           (!from.by_value || std::memcmp(current.raw(), before.value.raw(), current.bytes()) == 0);
   };
   auto known = std::ranges::find_if(signatures_, [&](const signature& candidate) {
     return std::ranges::equal(sources_, candidate.sources, fits);

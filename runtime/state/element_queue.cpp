@@ -356,7 +356,6 @@ status element_queue::declare_again(const responder& other) const {
     return text;
   };
   // Declarations may know more or less of a shape: a dequeue checks the elements that it gets.
-  // Shapes may say more or less: whoever takes an element looks at what it gets.
   auto shapes_fit = [](const std::vector<partial_shape>& a, const std::vector<partial_shape>& b) {
     return a.empty() || b.empty() ||
            std::ranges::equal(a, b, [](auto& x, auto& y) { return x.compatible(y); });

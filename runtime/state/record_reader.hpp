@@ -12,10 +12,10 @@ class record_reader {
 public:
   virtual ~record_reader() = default;
 
-  /// Reads the next record into `record`, whose memory it reuses. Returns false at the end of
-  /// the file. Errors name the file, the record and the byte at which it begins: data_loss for
-  /// damage; out_of_range for a file that ends within a record, because it was cut off or is still
-  /// being written; resource_exhausted for a record that is longer than allowed. After an error the
+  /// Reads the next record into `record`, whose memory it reuses. Returns false at the end of the
+  /// file. Errors name the file, the record and the byte at which it begins: data_loss for damage;
+  /// out_of_range for a file that ends within a record, because it was cut off or is still being
+  /// written; resource_exhausted for a record that is longer than allowed. After an error the
   /// reader still is before that record, unless the format says otherwise.
   virtual result<bool> next(std::string& record) = 0;
 
