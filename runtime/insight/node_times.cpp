@@ -18,7 +18,7 @@ void node_times::add(const step_statistics& step, uint64_t graph) {
     for (const auto& span : task.spans) {
       const auto& subject = task.subject_of(span);
       if (subject.kind != span_kind::node || span.thread >= device_tracks)
-        continue; // placement needs the time that a node occupies a host thread
+        continue; // the times are to say how long a node occupies a host thread
       add({.node = subject.name,
            .device = subject.device,
            .runs = 1,

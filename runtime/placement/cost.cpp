@@ -107,9 +107,9 @@ double expected_on_gpu(const workload& work) { return estimate(work, gpu_speed);
 
 double expected_on_bus(double bytes) { return bytes * nanoseconds_per_bus_byte; }
 
-double expected_over_bus(bool out, bool in, double bytes) {
-  return (out ? download_latency + expected_on_bus(bytes) : 0) +
-         (in ? upload_latency + expected_on_bus(bytes) : 0);
+double expected_over_bus(bool from_gpu, bool to_gpu, double bytes) {
+  return (from_gpu ? download_latency + expected_on_bus(bytes) : 0) +
+         (to_gpu ? upload_latency + expected_on_bus(bytes) : 0);
 }
 
 double expected_bytes(dtype type, const partial_shape& dims) {

@@ -31,6 +31,6 @@ struct placement_report {
 };
 
 /// Formats a line for each node, and the totals.
-TROUPE_API std::string to_string(const placement_report& what);
+TROUPE_API std::string to_string(const placement_report& report);
 
 } // namespace troupe

@@ -24,8 +24,7 @@ bool all_finite(const tensor& value) noexcept;
 value_summary summarize(const tensor& value) noexcept;
 
 /// Formats a summary: "f32[2,3]: 2 of 6 values are not finite (1 NaN, 1 infinite), the first at
-/// [0,2]; the others from
-/// -1 to 3", or "f32[2,3]: finite, from -1 to 3".
+/// [0,2]; the others from -1 to 3", or "f32[2,3]: finite, from -1 to 3".
 std::string describe(const value_summary& summary);
 
 } // namespace troupe

@@ -58,7 +58,7 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
     return outcome::stopped;
   const auto* position = code_.data();
   for (int64_t since_look = 0;;) {
-    switch (position->what) {
+    switch (position->operation) {
       case opcode::compute: {
         const void* operands[] = {cells + position->from[0], cells + position->from[1],
                                   cells + position->from[2]};

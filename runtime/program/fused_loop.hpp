@@ -51,7 +51,7 @@ private:
   };
 
   struct instruction {
-    opcode what = opcode::end;
+    opcode operation = opcode::end;
     bool outermost = false; // an iteration of the loop itself, not of a nested loop
     uint32_t from[3] = {};  // offsets of cells
     uint32_t to = 0;

@@ -54,7 +54,7 @@ std::vector<bool> fused_loop_writer::read_arguments(const function& called) {
 }
 
 auto fused_loop_writer::add(opcode kind) -> instruction& {
-  return loop_->code_.emplace_back(instruction{.what = kind});
+  return loop_->code_.emplace_back(instruction{.operation = kind});
 }
 
 auto fused_loop_writer::make_cell(dtype type, const shape& dims) -> std::optional<cell> {
@@ -181,7 +181,7 @@ auto fused_loop_writer::compute(const op_def& op, const typed_kernel* entry, inn
   auto output = make_cell(type, dims);
   if (!output)
     return {};
-  instruction code{.what = opcode::compute, .run = run};
+  instruction code{.operation = opcode::compute, .run = run};
   code.to = output->offset;
   code.count = static_cast<uint32_t>(output->elements());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -401,11 +401,11 @@ bool fused_loop_writer::compute_in_place(const cell& result, const cell& variabl
   auto producer = code.size();
   while (producer-- > body_begin) {
     const auto& candidate = code[producer];
-    auto straight = candidate.what == opcode::compute || candidate.what == opcode::check ||
-                    candidate.what == opcode::copy;
-    if (!straight || (candidate.what == opcode::copy && candidate.to == result.offset))
+    auto straight = candidate.operation == opcode::compute ||
+                    candidate.operation == opcode::check || candidate.operation == opcode::copy;
+    if (!straight || (candidate.operation == opcode::copy && candidate.to == result.offset))
       return false;
-    if (candidate.what == opcode::compute && candidate.to == result.offset)
+    if (candidate.operation == opcode::compute && candidate.to == result.offset)
       break;
     if (std::ranges::count(candidate.from, variable.offset) > 0)
       return false;
