@@ -59,10 +59,11 @@ void note_moved(step_plan& plan, const std::vector<const node*>& moved) {
     if (std::ranges::find(plan.moved, node->op().name, [](const auto& entry) -> std::string_view {
           return entry.first;
         }) == plan.moved.end())
-      plan.moved.emplace_back(node->op().name,
-                              concat(node->description(),
-                                     " should run on a GPU, which cannot run it or what shares its "
-                                     "variable; it runs on the processor"));
+      plan.moved.emplace_back(
+          node->op().name,
+          concat(node->description(),
+                 " should run on a GPU, but the GPU cannot run it or a node that shares its "
+                 "variable; it runs on the processor"));
 }
 
 void note_softened(step_plan& plan, const placement& placed, const device_list& devices) {

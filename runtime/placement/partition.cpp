@@ -207,7 +207,7 @@ private:
     const auto& ref = reader.inputs()[static_cast<size_t>(input)];
     const auto* state = resource_behind(ref);
     if (!state)
-      return invalid(reader.description(), ": input ", input, " refers to nothing");
+      return invalid(reader.description(), ": input ", input, " refers to no state");
     auto device = device_of(&reader), read_device = device_of(ref.node);
     auto stays = is_at_hand(ref, device, wants_on_host(reader, input));
     auto seen = updates_.seen_by(reader, *state);

@@ -63,7 +63,7 @@ result<code_writer::gathered> code_writer::gather(node& node) {
     }
     auto* resource_node = resource_behind(from);
     if (!resource_node)
-      return invalid(node.description(), ": input ", i, " refers to nothing");
+      return invalid(node.description(), ": input ", i, " refers to no state");
     if (!node.input_is_ref(i) && resource_node->op().makes != resource::variable)
       return invalid(node.description(), ": input ", i, " must be a value, and '",
                      resource_node->name(), "' is a ", to_string(resource_node->op().makes));
@@ -293,7 +293,8 @@ private:
   result<named_state*> state_behind(const node& maker) override {
     auto index = static_cast<size_t>(maker.attr<int64_t>("index"));
     if (index >= states_.size() || !states_[index])
-      return failure(error_kind::internal, maker.description(), ": nothing was given for it");
+      return failure(error_kind::internal, maker.description(),
+                     ": no state was given for this argument");
     return states_[index];
   }
 

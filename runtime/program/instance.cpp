@@ -33,7 +33,7 @@ status check_handles(const tensor& fetched, const instruction& fetch) {
   return object ? within(*fetch.origin->inputs()[0].node,
                          failure(error_kind::failed_precondition, object->description(),
                                  " lives for one step, and its handle cannot be fetched: fetch "
-                                 "what is read from it"))
+                                 "a value that is read from it"))
                 : status{};
 }
 

@@ -375,7 +375,8 @@ public:
       case action::read: {
         TROUPE_ASSIGN(auto value, (*code.states)->read());
         if (value.space() != device_.memory().space())
-          return failure(error_kind::failed_precondition, "the variable lies elsewhere");
+          return failure(error_kind::failed_precondition,
+                         "the variable is in another memory space");
         slots_[code.first_output] = std::move(value);
         break;
       }
@@ -416,7 +417,8 @@ status find_origin(Capture& capture, const tensor& value, output_binding& bindin
     binding.index = static_cast<uint32_t>(output - outputs.begin());
     return output->type == value.type()
                ? status{}
-               : failure(error_kind::unimplemented, "two types leave in the same memory");
+               : failure(error_kind::unimplemented,
+                         "two outputs of different types share their memory");
   }
   auto place =
       std::ranges::find(capture.variables, value.raw(), &variable_address_guard::place::memory);
@@ -425,7 +427,7 @@ status find_origin(Capture& capture, const tensor& value, output_binding& bindin
     binding.index = static_cast<uint32_t>(place - capture.variables.begin());
     return place->which->type() == value.type()
                ? status{}
-               : failure(error_kind::unimplemented, "a variable leaves as another type");
+               : failure(error_kind::unimplemented, "a variable leaves the region as another type");
   }
   if (std::ranges::find(capture.uploads, value.raw(), &tensor::raw) == capture.uploads.end())
     return failure(error_kind::unimplemented, "a region output has no producer");
@@ -521,7 +523,7 @@ struct launch_on_variables {
     auto check_address = [&](const tensor& value) -> status {
       if (value.raw() != place.memory || !(value.dims() == place.dims)) {
         moved = true;
-        return failure(error_kind::aborted, "a variable lies elsewhere");
+        return failure(error_kind::aborted, "a variable has moved to another address");
       }
       if (leave[next])
         values[next] = value;

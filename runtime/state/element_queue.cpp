@@ -225,7 +225,7 @@ void element_queue::settle(step_id step, bool failed, answers& done) {
   auto taken = taken_.extract(step);
   if (taken.empty() || !failed)
     return;
-  TROUPE_REACHED("what a dequeue gave goes back");
+  TROUPE_REACHED("elements of a failed step go back to their queue");
   for (auto& returned : taken.mapped())
     store_->put(std::move(returned));
   serve_waiting(done);

@@ -35,7 +35,7 @@ status staging_area::check(const std::vector<int64_t>& indices, size_t component
       return wrong("index ", indices[i], " is not in 0 to ", components, " - 1");
     if (std::find(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(i), indices[i]) !=
         indices.begin() + static_cast<std::ptrdiff_t>(i))
-      return wrong("index ", indices[i], " stands twice");
+      return wrong("index ", indices[i], " occurs twice");
   }
   return {};
 }
