@@ -12,7 +12,7 @@ std::string_view to_string(flight_event kind) noexcept {
     case flight_event::wait_ended: return "got";
     case flight_event::sent: return "sent";
     case flight_event::failed: return "the step failed";
-    case flight_event::queues_asked: return "asked its queues to forget it";
+    case flight_event::queues_asked: return "cancelled its waits";
   }
   return "did something unknown";
 }
