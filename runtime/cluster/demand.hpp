@@ -1,4 +1,4 @@
-// Whether a step's tensors are to be fetched from the task that announces them.
+// Whether a task fetches a step's tensors from the task that announces them.
 #pragma once
 #include <cstdint>
 
@@ -6,8 +6,8 @@ namespace troupe {
 
 enum class demand : uint8_t {
   now,   ///< the step has begun
-  later, ///< it has not come yet
-  never  ///< it has ended, or will not run on
+  later, ///< the step has not arrived yet
+  never  ///< the step has ended, or will be stopped
 };
 
 } // namespace troupe

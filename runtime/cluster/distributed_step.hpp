@@ -1,5 +1,5 @@
-// What a master knows of one step that runs on several tasks. Knows no actors, no clocks and no
-// threads: every call says what is to be done.
+// The state of one step that runs on several tasks, as its master sees it. A pure state machine
+// without actors, clocks or threads: every call returns the next action.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -10,79 +10,80 @@
 
 namespace troupe {
 
-/// A step begins on all tasks at once, and is over when each has answered; where it was given what
-/// goes back if it fails, when the tasks that keep this have said that it is spent. The first error
-/// is its outcome; the tasks that have not answered then are to be cancelled, and have some time
-/// left.
+/// A step begins on all tasks at the same time, and ends when each task has answered. If tasks hold
+/// elements that go back on failure, a successful step ends only when these tasks have confirmed
+/// that the elements are consumed. The first error is the outcome; the tasks that have not answered
+/// by then are cancelled, and get some time to stop.
 class distributed_step {
 public:
   explicit distributed_step(size_t tasks) : silent_(tasks, true), missing_(tasks) {}
 
-  /// What follows from an event.
+  /// The action that must follow an event.
   enum class next : uint8_t {
     wait,
-    cancel_others, ///< those that are silent(), and give them some time
-    settle,        ///< tell those that are silent() that all has ended well; they answer
-    end            ///< tell whoever waits: outcome()
+    cancel_others, ///< cancel the tasks that are silent(), and give them some time
+    settle,        ///< tell the tasks that are silent() that the step has succeeded; they answer
+    end            ///< report outcome() to the caller
   };
 
-  /// A task has answered; a second answer of it counts for nothing.
-  next answer(size_t task, status how) {
+  /// A task has answered. Its later answers are ignored.
+  next answer(size_t task, status task_outcome) {
     if (over_ || !silent_[task])
       return next::wait;
     silent_[task] = false;
     --missing_;
-    if (!how && error_.ok()) {
-      error_ = std::move(how);
+    if (!task_outcome && error_.ok()) {
+      error_ = std::move(task_outcome);
       return missing_ == 0 ? end() : next::cancel_others;
     }
     if (missing_ != 0)
       return next::wait;
     if (holders_.empty() || !error_.ok())
       return end();
-    // From here on each of them may have spent what it keeps.
-    for (auto one : holders_)
-      silent_[one] = true;
+    // From here on, each of these tasks may have consumed the elements.
+    for (auto holder : holders_)
+      silent_[holder] = true;
     missing_ = holders_.size();
     holders_.clear();
     settles_ = true;
     return next::settle;
   }
 
-  /// A task whose part has ended well keeps what it took until it is told how the step has ended.
+  /// A task whose part has succeeded holds elements until it learns how the step has ended.
   void hold(size_t task) { holders_.push_back(task); }
   bool holds(size_t task) const { return std::ranges::find(holders_, task) != holders_.end(); }
-  /// Whom to tell now that it has failed, each once. Also after the end: an answer may come late.
+  /// Returns the holders to notify of a failure, each once. Also after the end, for late answers.
   std::vector<size_t> take_holders() {
     return over_ || !error_.ok() ? std::exchange(holders_, {}) : std::vector<size_t>{};
   }
 
-  /// The step shall not run on: its time is over, or its client has gone. Counts for nothing where
-  /// it has run to its end, and tasks are asked to spend what it took: they answer, or are lost.
-  next fail(status why) {
+  /// Fails a step whose deadline has passed or whose client has disconnected. Does nothing once all
+  /// parts have succeeded and the holders are settling: they answer, or are lost.
+  next fail(status reason) {
     if (over_ || settles_ || !error_.ok())
       return next::wait;
-    error_ = std::move(why);
+    error_ = std::move(reason);
     return missing_ == 0 ? end() : next::cancel_others;
   }
 
-  /// Tasks that were cancelled have had their time; or all ends at once, for a reason.
+  /// Ends the step: the time of cancelled tasks is over, or the step is abandoned at once.
   next give_up() { return over_ ? next::wait : end(); }
-  /// Whether tasks are asked to spend what it took. Those that are silent() may have done so.
+  /// Whether holders are settling. Those that are silent() may have consumed their elements.
   bool settles() const noexcept { return settles_ && !over_; }
-  /// They have had their time: nobody knows whether it is spent.
-  next doubt(status why) {
+  /// Ends the step with an error if the holders did not answer in time: the elements may or may not
+  /// be consumed.
+  next doubt(status reason) {
     if (over_)
       return next::wait;
     if (error_.ok())
-      error_ = std::move(why);
+      error_ = std::move(reason);
     return end();
   }
 
   bool over() const noexcept { return over_; }
   bool silent(size_t task) const { return silent_[task]; }
   size_t tasks() const noexcept { return silent_.size(); }
-  /// The first cause; what others say after it may be added to its text.
+  /// The first error; the caller may add later errors to its text.
   const status& outcome() const noexcept { return error_; }
   status& outcome() noexcept { return error_; }
 

@@ -1,4 +1,4 @@
-// What a session has on tasks that may be restarted: variables, queues, tables.
+// The incarnations of tasks on which a session has state: variables, queues, tables.
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 
@@ -8,52 +8,52 @@
 
 namespace troupe {
 
-/// Notices that a task has been restarted and what it held for a session is gone, so that no step
-/// takes an empty queue for one that was emptied. Knows no actors.
+/// Detects that a task has restarted and lost its state for a session, so that no step mistakes a
+/// new empty queue for one that was emptied. Knows no actors.
 class held_state {
 public:
   enum class found : uint8_t {
-    there,      ///< as far as the session knows
-    lost,       ///< the task is another incarnation; a step that failed has told of it
-    lost_unsaid ///< the same, and no error has told of it
+    there,      ///< the state exists, as far as the session knows
+    lost,       ///< the task is another incarnation; an error of a step has reported it
+    lost_unsaid ///< the task is another incarnation, and no error has reported it
   };
 
-  /// A step of the session is about to use state on the task. Each loss is found once; an error
-  /// from before a task was found as it had been says nothing of a later loss.
+  /// Called before a step of the session uses state on the task. Reports each loss once. An error
+  /// from before the task was last found unchanged does not count as a report of a later loss.
   found use(const task_name& task, uint64_t incarnation) {
-    auto [it, first] = tasks_.try_emplace(task, known{incarnation, false});
-    auto before = std::exchange(it->second, known{incarnation, false});
-    told_ -= before.told;
-    if (first || before.incarnation == incarnation)
+    auto [entry, is_first] = tasks_.try_emplace(task, known{incarnation, false});
+    auto before = std::exchange(entry->second, known{incarnation, false});
+    reported_count_ -= before.reported;
+    if (is_first || before.incarnation == incarnation)
       return found::there;
-    return before.told ? found::lost : found::lost_unsaid;
+    return before.reported ? found::lost : found::lost_unsaid;
   }
 
-  /// A step that uses state there has failed, because the task did not answer or refused it: the
-  /// error says so.
+  /// A step that uses state on the task has failed because the task did not answer or refused it:
+  /// its error reports the loss.
   void tell(const task_name& task) {
-    auto it = tasks_.find(task);
-    if (it == tasks_.end())
+    auto entry = tasks_.find(task);
+    if (entry == tasks_.end())
       return;
-    told_ += !it->second.told;
-    it->second.told = true;
+    reported_count_ += !entry->second.reported;
+    entry->second.reported = true;
   }
 
-  /// A step has used state there, and ended well: what errors have told of is over.
+  /// A step that uses state on the task has succeeded: earlier reports do not count any more.
   void reach(const task_name& task) {
-    if (told_ == 0)
+    if (reported_count_ == 0)
       return;
-    if (auto it = tasks_.find(task); it != tasks_.end())
-      told_ -= std::exchange(it->second.told, false);
+    if (auto entry = tasks_.find(task); entry != tasks_.end())
+      reported_count_ -= std::exchange(entry->second.reported, false);
   }
 
 private:
   struct known {
     uint64_t incarnation = 0;
-    bool told = false;
+    bool reported = false;
   };
   std::map<task_name, known> tasks_;
-  size_t told_ = 0; // of them
+  size_t reported_count_ = 0; // entries of tasks_ that are reported
 };
 
 } // namespace troupe

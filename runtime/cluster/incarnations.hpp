@@ -1,4 +1,4 @@
-// Which incarnation of each task is the one that counts.
+// Records the valid incarnation of each task.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -11,23 +11,23 @@
 
 namespace troupe {
 
-/// Processes come and go under one name. One that another has taken the place of is refused from
-/// then on: a process that was frozen, or cut off, must not go on as if nothing had happened. It
-/// may be the first to be met, or call when its successor is long known: what counts is who answers
-/// at the task's address; of those that call, the one that began last (greater numbers are later).
-/// Any thread may call.
+/// Processes start and end under the same task name. Once a process has been replaced, it is
+/// refused, because a process that was suspended or cut off must not continue as if nothing had
+/// happened. A replaced process may be the first that connects, or may call after its successor.
+/// The valid incarnation is the one that answers at the task's address; among callers, the one that
+/// began last (the greatest number). Any thread may call.
 class incarnations {
 public:
-  /// How many names those that call may have, from the first on.
+  /// Limit of the number of task names that callers may use.
   static constexpr size_t most_tasks = 16'384;
 
-  /// A task has introduced itself, having called, or having been called at its address. Fails where
-  /// another has taken its place.
+  /// A task has introduced itself: it has called, or was called at its address. Fails if another
+  /// process has replaced it.
   status meet(const std::string& task, uint64_t incarnation, bool at_its_address = false) {
     std::lock_guard guard{mutex_};
     if (!at_its_address && tasks_.size() >= most_tasks && !tasks_.contains(task))
       return failure(error_kind::resource_exhausted, "tasks of ", most_tasks,
-                     " names have called already, as many as may be: ", task,
+                     " names have called already, which is the limit: ", task,
                      " can only be called at its address, until this process is restarted");
     auto& known = tasks_[task];
     auto replaced = std::ranges::find(known.former, incarnation) != known.former.end();
@@ -38,7 +38,7 @@ public:
                      " has been replaced by ", known.latest, ": end the old process");
     if (known.latest != 0 && known.latest != incarnation) {
       known.former.push_back(known.latest);
-      if (known.former.size() > most_former)
+      if (known.former.size() > max_former)
         known.former.pop_front();
     }
     known.latest = incarnation;
@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  static constexpr size_t most_former = 64;
+  static constexpr size_t max_former = 64;
   struct known {
     uint64_t latest = 0;
     std::deque<uint64_t> former;

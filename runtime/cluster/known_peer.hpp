@@ -1,4 +1,4 @@
-// A task, as somebody else knows it.
+// A task and its incarnation, as another process knows them.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Passes a list of members on by the connections that a process has anyway.
+// Distributes a list of members over the existing connections of a process.
 #pragma once
 #include "troupe/runtime/cluster/member_list.hpp"
 
@@ -8,17 +8,18 @@
 
 namespace troupe {
 
-/// Each end of a connection first says which list it has; the one behind is sent what has changed,
-/// then and whenever the other hears something new. Connections keep the order of what they carry.
+/// Each end of a connection first names the epoch of its list. The end with the older list gets the
+/// changes, then and whenever the other end learns of new ones. Connections must keep the order of
+/// messages.
 class list_gossip {
 public:
   using peer = uint64_t;
   using said = std::pair<peer, member_changes>;
 
-  /// What to say on a new connection: which list is known, and nothing of it. `asks`: as if none
-  /// were, so that all is sent.
-  static member_changes greeting(const member_list& of, bool asks = false);
-  static bool is_greeting(const member_changes& what) noexcept;
+  /// The first message on a new connection: the epoch of the list without members. `asks`: as if
+  /// the list were empty, so that the peer sends all of its list.
+  static member_changes greeting(const member_list& list, bool asks = false);
+  static bool is_greeting(const member_changes& changes) noexcept;
 
   void connected(peer to) { known_.try_emplace(to); }
   void lost(peer to) { known_.erase(to); }
@@ -27,18 +28,18 @@ public:
     member_list::taken what = member_list::taken::old;
     std::optional<member_changes> answer = {};
   };
-  /// Takes what a peer says into the list.
-  heard hear(peer from, const member_changes& what, member_list& into);
-  /// The peer has that list, as it says.
+  /// Merges the changes from a peer into the list.
+  heard hear(peer from, const member_changes& changes, member_list& list);
+  /// The peer has the list of that epoch.
   void note(peer from, const list_epoch& has);
 
-  /// What to send to whom, once.
-  std::vector<said> spread(const member_list& of);
+  /// Returns the messages to send, each once.
+  std::vector<said> spread(const member_list& list);
 
 private:
   struct view {
     list_epoch has;
-    bool introduced = false; // it has said which it has
+    bool introduced = false; // it has named its epoch
   };
   std::map<peer, view> known_;
 };

@@ -2,8 +2,8 @@
 
 namespace troupe {
 
-std::string_view to_string(presence what) noexcept {
-  switch (what) {
+std::string_view to_string(presence state) noexcept {
+  switch (state) {
     case presence::here: return "here";
     case presence::unreachable: return "unreachable";
     case presence::left: return "left";
@@ -13,47 +13,47 @@ std::string_view to_string(presence what) noexcept {
 }
 
 const cluster_member* member_list::find(const task_name& task) const {
-  auto it = members_.find(task);
-  return it == members_.end() ? nullptr : &it->second;
+  auto member = members_.find(task);
+  return member == members_.end() ? nullptr : &member->second;
 }
 
 member_changes member_list::changes_since(const list_epoch& since) const {
-  // What another coordinator has decided may differ anywhere.
-  auto whole = since.term != epoch_.term || since > epoch_;
-  member_changes made{whole ? list_epoch{} : since, epoch_, {}, coordinator_};
-  for (const auto& [task, one] : members_)
-    if (whole || one.changed > since.change)
-      made.members.push_back(one);
-  return made;
+  // The list of another coordinator may differ in any member.
+  auto is_complete = since.term != epoch_.term || since > epoch_;
+  member_changes changes{is_complete ? list_epoch{} : since, epoch_, {}, coordinator_};
+  for (const auto& [task, member] : members_)
+    if (is_complete || member.changed > since.change)
+      changes.members.push_back(member);
+  return changes;
 }
 
-member_list::taken member_list::take(const member_changes& what) {
-  if (what.epoch <= epoch_ || what.epoch.term > last_term)
+member_list::taken member_list::take(const member_changes& changes) {
+  if (changes.epoch <= epoch_ || changes.epoch.term > last_term)
     return taken::old;
-  auto whole = what.since == list_epoch{};
-  if (!whole &&
-      (what.since.term != epoch_.term || what.epoch.term != epoch_.term || what.since > epoch_))
+  auto is_complete = changes.since == list_epoch{};
+  if (!is_complete && (changes.since.term != epoch_.term || changes.epoch.term != epoch_.term ||
+                       changes.since > epoch_))
     return taken::gap;
-  if (whole)
+  if (is_complete)
     members_.clear();
-  for (const auto& one : what.members)
-    members_[one.task] = one;
-  epoch_ = what.epoch;
-  coordinator_ = what.coordinator;
+  for (const auto& member : changes.members)
+    members_[member.task] = member;
+  epoch_ = changes.epoch;
+  coordinator_ = changes.coordinator;
   return taken::news;
 }
 
 void member_list::begin_term(uint64_t term, const task_name& coordinator) {
   epoch_ = {term, 1};
   coordinator_ = coordinator;
-  for (auto& [task, one] : members_)
-    one.changed = 1;
+  for (auto& [task, member] : members_)
+    member.changed = 1;
 }
 
-void member_list::put(cluster_member what) {
-  what.changed = ++epoch_.change;
-  auto task = what.task;
-  members_[task] = std::move(what);
+void member_list::put(cluster_member member) {
+  member.changed = ++epoch_.change;
+  auto task = member.task;
+  members_[task] = std::move(member);
 }
 
 } // namespace troupe

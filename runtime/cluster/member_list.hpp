@@ -1,4 +1,4 @@
-// Who is in a cluster that tasks join: one task decides the list, all others have copies.
+// The list of members of a cluster that tasks join: one task decides it, all others have copies.
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -12,92 +12,92 @@
 
 namespace troupe {
 
-/// Orders lists: by who has decided them (the incarnation of that task, later ones being greater),
-/// then by how often it has changed its list.
+/// Orders lists: first by the term, which is the incarnation of the coordinator that decided the
+/// list (later ones are greater), then by the number of its changes.
 struct list_epoch {
   uint64_t term = 0, change = 0;
   auto operator<=>(const list_epoch&) const = default;
 };
 
-/// How a task of the list is, as far as its coordinator knows.
+/// The state of a member, as far as its coordinator knows.
 enum class presence : uint8_t {
   here,
-  unreachable, ///< it may be frozen or cut off, and come back as the same
-  left,        ///< it has said so: its number is free
-  gone,        ///< it was unreachable for too long: the same
+  unreachable, ///< it may be suspended or cut off, and come back as the same process
+  left,        ///< it has said that it ends: its number is free
+  gone,        ///< it was unreachable for too long: its number is free
 };
-std::string_view to_string(presence what) noexcept;
+std::string_view to_string(presence state) noexcept;
 
 struct cluster_member {
   task_name task;
   uint64_t incarnation = 0;
   std::string address;
   presence state = presence::here;
-  uint64_t changed = 0; ///< the change of the list that made it so
+  uint64_t changed = 0; ///< the change of the list that set this state
   bool holds_number() const noexcept {
     return state == presence::here || state == presence::unreachable;
   }
   bool operator==(const cluster_member&) const = default;
 };
 
-/// What makes of a list another: all members that have changed after `since`. With `since` 0 of
-/// both, the whole list.
+/// The difference between two lists: all members that have changed after `since`. If `since` is 0
+/// in both parts, the complete list.
 struct member_changes {
   list_epoch since, epoch;
   std::vector<cluster_member> members = {};
-  task_name coordinator = {}; ///< who has decided so; of a greeting: no task
+  task_name coordinator = {}; ///< of the list; empty in a greeting
 };
 
-/// A list of a later term is not taken: behind it none could follow.
+/// Lists of later terms are rejected, because no term could follow.
 inline constexpr uint64_t last_term = UINT64_MAX - 1;
 
 inline constexpr int max_tasks_of_job = 65'536;
 
-/// A task says who it is, or asks for a number.
+/// A task reports its number, or asks for one.
 struct number_claim {
   std::string job;
   int32_t task = -1; ///< its number; -1: any
   uint64_t incarnation = 0;
   std::string address;
-  bool holds = false; ///< it has been given that number, and runs under it
+  bool holds = false; ///< it was granted that number, and runs under it
 };
 
 struct number_grant {
   status outcome; ///< unavailable: ask again
   task_name task = {};
-  uint64_t incarnation = 0; ///< with which it holds the number; may be greater than it said
-  /// The address of the coordinator, where another task was asked. Its own: it is the coordinator.
+  uint64_t incarnation = 0; ///< under which the task holds the number; may exceed the claimed one
+  /// The address of the coordinator, if another task was asked; its own address on the coordinator.
   std::string ask = {};
 };
 
-/// Asks a member whether it can reach another one, which the coordinator does not hear.
+/// Asks a member whether it can reach another one that has no connection to the coordinator.
 struct probe_request {
   task_name task;
   uint64_t incarnation = 0;
 };
 
-/// Says whether it could; also unasked, of a member that is said to be gone.
+/// The answer to a probe; also sent without a request, for a member that is reported as gone.
 struct probe_answer {
   task_name task;
   uint64_t incarnation = 0;
   bool reached = false;
 };
 
-/// A member asks whether it may take the place of a coordinator that it does not hear.
+/// A member asks whether it may replace a coordinator that it does not hear.
 struct vote_request {
-  uint64_t term = 0; ///< in which it would decide
-  list_epoch has;    ///< its list
+  uint64_t term = 0; ///< the term for which it is a candidate
+  list_epoch has;    ///< the epoch of its list
 };
 
 struct vote {
-  uint64_t term = 0; ///< the greatest that this member has heard of
+  uint64_t term = 0; ///< the greatest term that the voter knows
   bool granted = false;
 };
 
 class member_list {
 public:
   const list_epoch& epoch() const noexcept { return epoch_; }
-  /// Who decides it, as far as is known; no job: unknown.
+  /// The coordinator of this list; without a job if unknown.
   const task_name& coordinator() const noexcept { return coordinator_; }
   const std::map<task_name, cluster_member>& members() const noexcept { return members_; }
   const cluster_member* find(const task_name& task) const;
@@ -105,15 +105,16 @@ public:
   member_changes changes_since(const list_epoch& since) const;
 
   enum class taken : uint8_t { old, news, gap };
-  /// `old`: it says nothing new. `gap`: it changes a list that this is not: ask for the whole one.
-  taken take(const member_changes& what);
+  /// `old`: the changes are not new. `gap`: they are based on another list; ask for the complete
+  /// one.
+  taken take(const member_changes& changes);
 
-  // -- of a coordinator
+  // -- for the coordinator
 
-  /// Another task decides from now on.
+  /// Starts the term of another coordinator.
   void begin_term(uint64_t term, const task_name& coordinator = {});
-  /// Notes how a member is now.
-  void put(cluster_member what);
+  /// Sets the state of a member.
+  void put(cluster_member member);
 
 private:
   list_epoch epoch_;

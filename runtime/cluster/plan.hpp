@@ -1,4 +1,4 @@
-// What a step becomes before it is registered: which task runs what (white paper 3.2). Knows no
+// Plans a step before it is registered: assigns its parts to tasks (white paper 3.2). Knows no
 // actors; may take seconds for large graphs.
 #pragma once
 #include "troupe/runtime/passes/passes.hpp"
@@ -13,29 +13,29 @@ struct plan_options {
   device_list devices;
   placing how = {};
   pass_options passes = {};
-  std::shared_ptr<device> host = {}; ///< computes what is constant
+  std::shared_ptr<device> host = {}; ///< evaluates constant expressions
   f32_transfer between_tasks = f32_transfer::exact;
   recv_schedule receives = recv_schedule::eager;
 };
 
-/// What one task does in a step.
+/// The part of one task in a step.
 struct task_plan {
   task_name task;
   std::vector<partition> partitions;
-  std::vector<uint32_t> feeds;  ///< which of the step's feeds it needs, in order
-  std::vector<size_t> partners; ///< other tasks of the plan that it exchanges tensors with
+  std::vector<uint32_t> feeds;  ///< the step's feeds that it needs, in order
+  std::vector<size_t> partners; ///< other tasks of the plan with which it exchanges tensors
 };
 
 struct step_plan {
   std::vector<task_plan> tasks;
-  /// Nodes that should run on a GPU and cannot: the first of each op, and a text about it.
+  /// Nodes that should run on a GPU and cannot: the first of each op, with a message.
   std::vector<std::pair<std::string, std::string>> moved;
-  /// The same of nodes that asked for a device that is not there (placing::soft), by what they ask.
+  /// The same for nodes that requested a missing device (placing::soft), by the requested device.
   std::vector<std::pair<std::string, std::string>> softened;
   std::shared_ptr<const placement_report> report = {}; ///< of the step itself (placing::explain)
 };
 
-/// Optimizes, places and cuts a step. Nothing throws.
-result<step_plan> make_plan(step_graph& of, const plan_options& options, stop_signal* stop);
+/// Optimizes, places and cuts a step. Throws nothing.
+result<step_plan> make_plan(step_graph& planned, const plan_options& options, stop_signal* stop);
 
 } // namespace troupe

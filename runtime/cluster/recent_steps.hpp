@@ -1,4 +1,4 @@
-// Which of a session's latest steps are over: a bit each, however many there were.
+// Records which of a session's latest steps have ended, with one bit for each step.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -6,8 +6,7 @@
 
 namespace troupe {
 
-/// Remembers the steps that ended among the `window` latest of a session. What is older is
-/// forgotten.
+/// Remembers the ended steps among the `window` latest of a session. Older steps are forgotten.
 class recent_steps {
 public:
   static constexpr uint64_t window = 32'768;
@@ -30,8 +29,8 @@ private:
     if (sequence - newest_ >= window)
       words_.fill(0);
     else
-      for (auto at = newest_ + 1; at <= sequence; ++at)
-        word(at) &= ~bit(at);
+      for (auto step = newest_ + 1; step <= sequence; ++step)
+        word(step) &= ~bit(step);
     newest_ = sequence;
   }
 

@@ -1,5 +1,5 @@
-// Registers the parts of a step with their tasks, and again with those that were lost. Knows no
-// actors, no clocks and no threads: every call says what is to be done.
+// Registers the parts of a step with their tasks, and again after a loss. A pure state machine
+// without actors, clocks or threads: every call returns the next action.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -9,12 +9,12 @@
 
 namespace troupe {
 
-/// The parts of one step. A part is registered with one incarnation of its task, together with what
-/// it knows of the tasks that it exchanges tensors with: where one of these is lost, it is
-/// registered again as well.
+/// The parts of one step. A part is registered with one incarnation of its task, and knows the
+/// tasks with which it exchanges tensors: if one of these is lost, the part is registered again as
+/// well.
 class registration {
 public:
-  /// `partners` says for each part which others it exchanges tensors with.
+  /// `partners` lists for each part the others with which it exchanges tensors.
   explicit registration(std::vector<std::vector<size_t>> partners)
       : partners_(std::move(partners)), parts_(partners_.size()) {}
 
@@ -22,17 +22,17 @@ public:
   bool ready(size_t part) const { return parts_[part].now == state::ready; }
   bool complete() const noexcept { return ready_ == parts_.size(); }
   bool under_way() const noexcept { return asking_ > 0; }
-  /// Tells answers to different questions apart.
+  /// Distinguishes answers to different attempts.
   uint64_t attempt() const noexcept { return attempt_; }
 
-  /// A part may not be registered any more, nor those that exchange tensors with it.
+  /// The registration of a part may be lost; affects its partners as well.
   void lose(size_t part) {
     forget(part);
     for (auto other : partners_[part])
       forget(other);
   }
 
-  /// Begins an attempt, where none is under way: returns the parts that are to be registered.
+  /// Begins an attempt unless one is running; returns the parts to register.
   std::vector<size_t> begin() {
     std::vector<size_t> wanted;
     if (under_way() || complete())
@@ -52,40 +52,40 @@ public:
   enum class next : uint8_t {
     wait,
     complete, ///< all parts are registered
-    again,    ///< some were lost meanwhile: begin() another attempt
-    failed,   ///< tell whoever waits: error()
-    release   ///< the answer is too late: the task may forget what it has registered
+    again,    ///< some parts were lost meanwhile: begin() another attempt
+    failed,   ///< report error() to the caller
+    release   ///< the answer came too late: the task may drop the registration
   };
 
   /// A task has registered its part.
   next registered(size_t part, uint64_t attempt) {
-    auto& one = parts_[part];
-    if (attempt != attempt_ || one.now != state::asking)
+    auto& asked = parts_[part];
+    if (attempt != attempt_ || asked.now != state::asking)
       return next::release;
-    // What it was asked for may have been lost since: then it is asked again.
-    one.now = one.stale ? state::absent : state::ready;
-    ready_ += !one.stale;
+    // If the part or a partner was lost after the request, the part is registered again.
+    asked.now = asked.stale ? state::absent : state::ready;
+    ready_ += !asked.stale;
     --asking_;
     if (asking_ > 0)
       return next::wait;
     return complete() ? next::complete : next::again;
   }
 
-  /// A task could not, or is gone.
-  next refused(size_t part, uint64_t attempt, status why) {
-    auto& one = parts_[part];
-    if (attempt != attempt_ || one.now != state::asking)
+  /// A task could not register its part, or is gone.
+  next refused(size_t part, uint64_t attempt, status reason) {
+    auto& asked = parts_[part];
+    if (attempt != attempt_ || asked.now != state::asking)
       return next::wait;
-    error_ = std::move(why);
+    error_ = std::move(reason);
     give_up();
     return next::failed;
   }
 
-  /// The attempt is over: answers that are still to come are too late.
+  /// Ends the attempt: answers that arrive later are ignored.
   void give_up() {
-    for (auto& one : parts_)
-      if (one.now == state::asking)
-        one.now = state::absent;
+    for (auto& asked : parts_)
+      if (asked.now == state::asking)
+        asked.now = state::absent;
     asking_ = 0;
     ++attempt_;
   }
@@ -97,13 +97,13 @@ private:
   enum class state : uint8_t { absent, asking, ready };
   struct part {
     state now = state::absent;
-    bool stale = false; // it, or a partner, was lost while it was asked
+    bool stale = false; // the part or a partner was lost after the request
   };
 
-  void forget(size_t which) {
-    parts_[which].stale = parts_[which].now == state::asking;
-    if (parts_[which].now == state::ready) {
-      parts_[which].now = state::absent;
+  void forget(size_t lost_part) {
+    parts_[lost_part].stale = parts_[lost_part].now == state::asking;
+    if (parts_[lost_part].now == state::ready) {
+      parts_[lost_part].now = state::absent;
       --ready_;
     }
   }

@@ -1,5 +1,5 @@
-// Where tensors from other tasks meet the steps that they are for (white paper 3.2.2). Knows no
-// threads, no clocks and no actors: every call says at once what is to be done.
+// Matches tensors from other tasks with their steps (white paper 3.2.2). A pure state machine
+// without threads, clocks or actors: every call returns the next action.
 #pragma once
 #include "troupe/runtime/cluster/demand.hpp"
 #include "troupe/runtime/cluster/recent_steps.hpp"
@@ -16,34 +16,34 @@
 
 namespace troupe {
 
-/// A tensor of an edge between tasks, or the news that there will be none.
+/// A tensor of an edge between tasks, or the signal that none will come (dead).
 struct arrival {
   step_id step;
   uint32_t key = 0; ///< the edge's number in the step
   bool dead = false;
   tensor value = {};
-  uint64_t frame = 0, iteration = 0; ///< of a loop; 0: outside of all loops
+  uint64_t frame = 0, iteration = 0; ///< of a loop; 0: outside of loops
 };
 
-/// How much may wait for steps that have not come yet: of one session, and of all.
+/// Limits of what waits for steps that have not begun yet: of one session, and of all sessions.
 struct rendezvous_limits {
   size_t session_steps = 2048, session_bytes = size_t{1} << 29;
   size_t steps = 8192, bytes = size_t{1} << 30;
-  size_t refused = 65'536;           ///< steps that must not run when they come
-  size_t sessions = 4096;            ///< whose latest steps are remembered
-  std::chrono::seconds patience{60}; ///< with steps that do not come
+  size_t refused = 65'536;           ///< refused or cancelled steps that have not begun
+  size_t sessions = 4096;            ///< sessions whose latest steps are remembered
+  std::chrono::seconds patience{60}; ///< time to wait for a step to begin
 };
 
-/// What an arrival is worth.
+/// The action for an arrival.
 enum class arrival_fate : uint8_t {
-  deliver, ///< to the step that runs
-  keep,    ///< until its step comes, or is refused for it
-  drop,    ///< its step is over
-  twice    ///< the step has it already: it fails
+  deliver, ///< to the running step
+  keep,    ///< it was kept until its step begins
+  drop,    ///< its step has ended
+  twice    ///< the step has the tensor already: fail the step
 };
 
-/// The steps of a task. Each is announced, attached once it has begun, and ended. `Step` is
-/// whatever a running step is; it can be copied, and a default one is none. Not thread-safe.
+/// The steps of a task. Each is announced, attached once it has begun, and ended. `Step` represents
+/// a running step; it must be copyable, and default-constructed is none. Not thread-safe.
 template <class Step>
 class rendezvous {
 public:
@@ -51,8 +51,8 @@ public:
 
   explicit rendezvous(rendezvous_limits limits = {}) : limits_(limits) {}
 
-  /// A step is about to begin. Says why it must not: it was cancelled before it came, a tensor that
-  /// came before it found no room, its id is in use, or all is closed.
+  /// A step is about to begin. Fails if it was cancelled before, if there was no room for a tensor
+  /// that arrived before it, if its id is in use, or if the rendezvous is closed.
   status announce(step_id step, time_point now) {
     if (!closed_)
       return closed_;
@@ -60,46 +60,46 @@ public:
       return invalid("step ", step, " runs already");
     if (ended(step))
       return invalid("step ", step, " has run already");
-    auto before = take_early(step);
-    if (!before.refused) {
+    auto early_step = take_early(step);
+    if (!early_step.refused) {
       note_end(step, now);
-      return before.refused;
+      return early_step.refused;
     }
-    if (before.arrivals.empty())
+    if (early_step.arrivals.empty())
       TROUPE_TRY(refusal_forgotten(step, now));
-    auto& known = running_[step];
-    for (const auto& one : before.arrivals)
-      if (!is_new(known, one)) {
+    auto& announced = running_[step];
+    for (const auto& early_arrival : early_step.arrivals)
+      if (!is_new(announced, early_arrival)) {
         running_.erase(step);
         note_end(step, now);
-        return invalid("a tensor came twice for the key ", one.key);
+        return invalid("a tensor came twice for the key ", early_arrival.key);
       }
-    known.waiting = std::move(before.arrivals);
+    announced.waiting = std::move(early_step.arrivals);
     return {};
   }
 
-  /// The step has begun; gives what came for it meanwhile, or why it must end at once. A step that
-  /// has ended already stays ended.
-  result<std::vector<arrival>> attach(step_id step, Step what, time_point deadline) {
-    auto it = running_.find(step);
-    if (it == running_.end())
+  /// The step has begun; returns the tensors that have arrived for it, or an error if it must end
+  /// at once. A step that has ended already stays ended.
+  result<std::vector<arrival>> attach(step_id step, Step started, time_point deadline) {
+    auto entry = running_.find(step);
+    if (entry == running_.end())
       return std::vector<arrival>{};
     if (!closed_)
       return closed_;
-    if (!it->second.refused)
-      return it->second.refused;
-    it->second.step = std::move(what);
-    it->second.attached = true;
-    it->second.deadline = deadline;
-    return std::exchange(it->second.waiting, {});
+    if (!entry->second.refused)
+      return entry->second.refused;
+    entry->second.step = std::move(started);
+    entry->second.attached = true;
+    entry->second.deadline = deadline;
+    return std::exchange(entry->second.waiting, {});
   }
 
-  /// Forgets a step. What still comes for it is dropped.
+  /// Forgets a step. Tensors that arrive for it later are dropped.
   Step end(step_id step, time_point now) {
     Step last{};
-    if (auto it = running_.find(step); it != running_.end()) {
-      last = std::move(it->second.step);
-      running_.erase(it);
+    if (auto entry = running_.find(step); entry != running_.end()) {
+      last = std::move(entry->second.step);
+      running_.erase(entry);
     }
     note_end(step, now);
     return last;
@@ -107,30 +107,30 @@ public:
 
   struct outcome {
     arrival_fate fate;
-    Step step; ///< where it is to be delivered, or fails
+    Step step; ///< to which the tensor is delivered, or which fails
   };
 
-  /// A tensor has come. It is moved from where it is kept.
-  outcome arrive(arrival& what, time_point now) {
-    if (auto it = running_.find(what.step); it != running_.end()) {
-      auto& known = it->second;
-      auto first = is_new(known, what);
+  /// A tensor has arrived. Moves it out of `tensor_arrival` if it is kept.
+  outcome arrive(arrival& tensor_arrival, time_point now) {
+    if (auto entry = running_.find(tensor_arrival.step); entry != running_.end()) {
+      auto& known = entry->second;
+      auto first = is_new(known, tensor_arrival);
       if (known.attached)
         return {first ? arrival_fate::deliver : arrival_fate::twice, known.step};
       if (first)
-        known.waiting.push_back(std::move(what));
+        known.waiting.push_back(std::move(tensor_arrival));
       else if (known.refused)
-        known.refused = invalid("a tensor came twice for the key ", what.key);
+        known.refused = invalid("a tensor came twice for the key ", tensor_arrival.key);
       return {arrival_fate::keep, {}};
     }
-    if (ended(what.step))
+    if (ended(tensor_arrival.step))
       return {arrival_fate::drop, {}};
-    keep_early(what.step, &what, now);
+    keep_early(tensor_arrival.step, &tensor_arrival, now);
     return {arrival_fate::keep, {}};
   }
 
-  /// A tensor of a step is announced. One of a step that has not come has a place among those that
-  /// wait for theirs, or where there is none, is refused.
+  /// A tensor of a step is announced. A step that has not begun is kept among the early steps, or
+  /// is refused if there is no room.
   demand expect(step_id step, time_point now) {
     auto known = demand_for(step);
     if (known == demand::later && !early_.contains(step)) {
@@ -140,57 +140,58 @@ public:
     return known;
   }
 
-  /// Whether a step's tensors are wanted.
+  /// Whether the tensors of a step are needed.
   demand demand_for(step_id step) const {
     if (!closed_)
       return demand::never;
-    if (auto it = running_.find(step); it != running_.end())
-      return it->second.failing || !it->second.refused ? demand::never : demand::now;
+    if (auto entry = running_.find(step); entry != running_.end())
+      return entry->second.failing || !entry->second.refused ? demand::never : demand::now;
     if (ended(step))
       return demand::never;
-    auto it = early_.find(step);
-    return it == early_.end() || it->second.refused ? demand::later : demand::never;
+    auto waiting_entry = early_.find(step);
+    return waiting_entry == early_.end() || waiting_entry->second.refused ? demand::later
+                                                                          : demand::never;
   }
 
-  /// The step shall not run on. Returns it where it runs; one that has not begun yet is told.
-  std::optional<Step> cancel(step_id step, const status& why, time_point now) {
-    if (auto it = running_.find(step); it != running_.end()) {
-      it->second.failing = true;
-      if (it->second.attached)
-        return it->second.step;
-      if (it->second.refused)
-        it->second.refused = why;
+  /// Stops a step. Returns it if it runs; a step that has not begun will be refused.
+  std::optional<Step> cancel(step_id step, const status& reason, time_point now) {
+    if (auto entry = running_.find(step); entry != running_.end()) {
+      entry->second.failing = true;
+      if (entry->second.attached)
+        return entry->second.step;
+      if (entry->second.refused)
+        entry->second.refused = reason;
     } else if (!ended(step)) {
       age(now);
-      refuse(step, why, now);
+      refuse(step, reason, now);
     }
     return std::nullopt;
   }
 
   /// Refuses all steps from now on.
-  void close(const status& why) {
+  void close(const status& reason) {
     if (closed_)
-      closed_ = why;
+      closed_ = reason;
   }
 
-  /// Calls `act(step_id, Step, deadline)` for all that run.
+  /// Calls `act(step_id, Step, deadline)` for all running steps.
   template <class Act>
   void for_each(Act act) const {
-    for (const auto& [id, one] : running_)
-      if (one.attached)
-        act(id, one.step, one.deadline);
+    for (const auto& [id, known] : running_)
+      if (known.attached)
+        act(id, known.step, known.deadline);
   }
 
-  /// Forgets what has waited too long for its step, and sessions of which nothing was heard.
+  /// Forgets tensors that have waited too long for their step, and sessions that were not used.
   void age(time_point now) {
     if (now - aged_ < std::chrono::seconds{1})
       return;
     aged_ = now;
-    for (auto it = early_.begin(); it != early_.end();)
-      if (auto old = it++; now - old->second.since >= limits_.patience) {
+    for (auto entry = early_.begin(); entry != early_.end();)
+      if (auto old = entry++; now - old->second.since >= limits_.patience) {
         auto step = old->first;
         take_early(step);
-        note_end(step, now); // it must not run without, or in spite of, what is forgotten
+        note_end(step, now); // it must not run without the tensors or the refusal
       }
     std::erase_if(sessions_, [&](const auto& entry) {
       return entry.second.steps == 0 && now - entry.second.used >= limits_.patience;
@@ -198,46 +199,47 @@ public:
   }
 
   bool runs(step_id step) const { return running_.contains(step); }
-  /// Says whether it runs, or has ended.
+  /// Whether the step runs, or has ended.
   bool has_come(step_id step) const { return runs(step) || ended(step); }
-  /// Says whether it runs, or something has come for it.
+  /// Whether the step runs, or tensors have arrived for it.
   bool awaits(step_id step) const {
-    auto it = early_.find(step);
-    return runs(step) || (it != early_.end() && it->second.refused);
+    auto entry = early_.find(step);
+    return runs(step) || (entry != early_.end() && entry->second.refused);
   }
   size_t running() const noexcept { return running_.size(); }
-  size_t early_steps() const noexcept { return early_.size(); } ///< those refused among them
+  size_t early_steps() const noexcept { return early_.size(); } ///< including refused steps
   size_t early_bytes() const noexcept { return bytes_; }
   bool idle() const noexcept { return running_.empty() && early_.empty(); }
 
 private:
-  using place = uint32_t; // the key
+  using edge_key = uint32_t;
 
-  // Most steps get a handful of tensors. Of frames there is no end: who runs them counts.
-  class places {
+  // The keys that have arrived. Most steps get a handful of tensors. Tensors of frames are not
+  // recorded, because their number is unlimited; the steps that run the frames check them.
+  class key_set {
   public:
-    bool insert(const place& what) { // says whether it is new
+    bool insert(edge_key key) { // returns whether the key is new
       if (!many_.empty())
-        return many_.insert(what).second;
-      if (std::ranges::find(few_, what) != few_.end())
+        return many_.insert(key).second;
+      if (std::ranges::find(few_, key) != few_.end())
         return false;
-      few_.push_back(what);
+      few_.push_back(key);
       if (few_.size() > 32)
         many_.insert(few_.begin(), few_.end());
       return true;
     }
 
   private:
-    std::vector<place> few_;
-    std::set<place> many_;
+    std::vector<edge_key> few_;
+    std::set<edge_key> many_;
   };
 
   struct run {
     Step step{};
     bool attached = false;
-    bool failing = false; // it shall not run on
+    bool failing = false; // it was cancelled
     time_point deadline = time_point::max();
-    places came;
+    key_set arrived;
     std::vector<arrival> waiting;
     status refused;
   };
@@ -248,32 +250,32 @@ private:
   };
   struct session {
     recent_steps recent;
-    size_t steps = 0, bytes = 0; // that wait for steps to come
+    size_t steps = 0, bytes = 0; // early steps, and the bytes of their tensors
     time_point used;
   };
 
-  static bool is_new(run& of, const arrival& what) {
-    return what.frame != 0 || of.came.insert(what.key);
+  static bool is_new(run& step, const arrival& tensor_arrival) {
+    return tensor_arrival.frame != 0 || step.arrived.insert(tensor_arrival.key);
   }
 
   bool ended(step_id step) const {
-    auto it = sessions_.find(step.session);
-    return it != sessions_.end() && it->second.recent.ended(step.sequence);
+    auto entry = sessions_.find(step.session);
+    return entry != sessions_.end() && entry->second.recent.ended(step.sequence);
   }
 
   session& session_of(step_id step, time_point now) {
     if (sessions_.size() >= limits_.sessions && !sessions_.contains(step.session)) {
-      auto oldest = sessions_.end(); // of those of which nothing waits
-      for (auto it = sessions_.begin(); it != sessions_.end(); ++it)
-        if (it->second.steps == 0 &&
-            (oldest == sessions_.end() || it->second.used < oldest->second.used))
-          oldest = it;
+      auto oldest = sessions_.end(); // among sessions without early steps
+      for (auto entry = sessions_.begin(); entry != sessions_.end(); ++entry)
+        if (entry->second.steps == 0 &&
+            (oldest == sessions_.end() || entry->second.used < oldest->second.used))
+          oldest = entry;
       if (oldest != sessions_.end())
         sessions_.erase(oldest);
     }
-    auto& found = sessions_[step.session];
-    found.used = now;
-    return found;
+    auto& owner = sessions_[step.session];
+    owner.used = now;
+    return owner;
   }
 
   void note_end(step_id step, time_point now) {
@@ -281,63 +283,63 @@ private:
   }
 
   early take_early(step_id step) {
-    auto it = early_.find(step);
-    if (it == early_.end())
+    auto entry = early_.find(step);
+    if (entry == early_.end())
       return {};
-    auto taken = std::move(it->second);
-    early_.erase(it);
+    auto taken = std::move(entry->second);
+    early_.erase(entry);
     if (taken.refused) {
-      auto& of = sessions_[step.session];
-      --of.steps;
+      auto& owner = sessions_[step.session];
+      --owner.steps;
       --steps_;
-      for (const auto& one : taken.arrivals) {
-        of.bytes -= one.value.bytes();
-        bytes_ -= one.value.bytes();
+      for (const auto& kept : taken.arrivals) {
+        owner.bytes -= kept.value.bytes();
+        bytes_ -= kept.value.bytes();
       }
     }
     return taken;
   }
 
-  // Nothing where the step is only expected.
-  void keep_early(step_id step, arrival* what, time_point now) {
+  // `tensor_arrival` is null if a tensor of the step is only expected.
+  void keep_early(step_id step, arrival* tensor_arrival, time_point now) {
     age(now);
-    auto it = early_.find(step);
-    if (it != early_.end() && !it->second.refused)
+    auto entry = early_.find(step);
+    if (entry != early_.end() && !entry->second.refused)
       return;
-    auto size = what ? what->value.bytes() : 0;
-    auto& of = session_of(step, now);
-    auto fresh = it == early_.end();
-    if (bytes_ + size > limits_.bytes || of.bytes + size > limits_.session_bytes ||
-        (fresh && (steps_ >= limits_.steps || of.steps >= limits_.session_steps)))
-      return refuse(step, no_room(of), now);
-    of.steps += fresh;
-    steps_ += fresh;
-    of.bytes += size;
+    auto size = tensor_arrival ? tensor_arrival->value.bytes() : 0;
+    auto& owner = session_of(step, now);
+    auto is_first = entry == early_.end();
+    if (bytes_ + size > limits_.bytes || owner.bytes + size > limits_.session_bytes ||
+        (is_first && (steps_ >= limits_.steps || owner.steps >= limits_.session_steps)))
+      return refuse(step, no_room(owner), now);
+    owner.steps += is_first;
+    steps_ += is_first;
+    owner.bytes += size;
     bytes_ += size;
     auto& waiting = early_[step];
     waiting.since = now;
-    if (what)
-      waiting.arrivals.push_back(std::move(*what));
+    if (tensor_arrival)
+      waiting.arrivals.push_back(std::move(*tensor_arrival));
   }
 
-  status no_room(const session& of) const {
+  status no_room(const session& owner) const {
     return failure(error_kind::resource_exhausted,
-                   "a tensor that came before its step found no room: tensors of ", of.steps,
-                   " other steps of the session (at most ", limits_.session_steps, "), ", of.bytes,
-                   " bytes (at most ", limits_.session_bytes, "), and of ", steps_,
+                   "a tensor that came before its step found no room: tensors of ", owner.steps,
+                   " other steps of the session (at most ", limits_.session_steps, "), ",
+                   owner.bytes, " bytes (at most ", limits_.session_bytes, "), and of ", steps_,
                    " steps of all sessions (at most ", limits_.steps, "), ", bytes_,
                    " bytes (at most ", limits_.bytes, ") wait for theirs");
   }
 
-  // Instead of what has come for the step: it is told when it comes.
-  void refuse(step_id step, status why, time_point now) {
-    if (auto before = take_early(step); !before.refused)
-      why = std::move(before.refused); // the first cause counts
+  // Drops the tensors of a step, and refuses the step when it is announced.
+  void refuse(step_id step, status reason, time_point now) {
+    if (auto earlier = take_early(step); !earlier.refused)
+      reason = std::move(earlier.refused); // the first cause counts
     if (early_.size() >= limits_.refused) {
       forgot_ = now;
       return;
     }
-    early_[step] = {{}, now, std::move(why)};
+    early_[step] = {{}, now, std::move(reason)};
   }
 
   status refusal_forgotten(step_id step, time_point now) const {
@@ -354,7 +356,7 @@ private:
   std::unordered_map<uint64_t, session> sessions_;
   size_t steps_ = 0, bytes_ = 0; // in early_
   time_point aged_{};
-  std::optional<time_point> forgot_; // when a refusal found no room
+  std::optional<time_point> forgot_; // the last time at which there was no room for a refusal
   status closed_;
 };
 

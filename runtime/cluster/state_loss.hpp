@@ -1,4 +1,4 @@
-// What a session had on a task is gone, and is to be restored.
+// Reports that the state of a session on a task is lost and must be restored.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,10 +8,10 @@ namespace troupe {
 
 struct state_loss {
   std::string task;
-  uint64_t number = 0; ///< of the session's losses, from 1
+  uint64_t number = 0; ///< counts the session's losses, from 1
 };
 
-/// Whoever restores what was lost knows of all.
+/// As a number of losses: all of them are known to the code that restores the state.
 inline constexpr uint64_t all_losses = std::numeric_limits<uint64_t>::max();
 
 } // namespace troupe

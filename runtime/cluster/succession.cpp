@@ -5,11 +5,12 @@
 namespace troupe {
 namespace {
 
-// Members far down the list take turns together: those before them are gone as well.
-constexpr int last_turn = 15;
+// Members far down the list are candidates at the same time, because all members before them are
+// probably gone as well.
+constexpr int max_rank = 15;
 
-bool is_that(const cluster_member* one, uint64_t incarnation) {
-  return one && one->incarnation == incarnation && one->holds_number();
+bool is_current(const cluster_member* member, uint64_t incarnation) {
+  return member && member->incarnation == incarnation && member->holds_number();
 }
 
 } // namespace
@@ -27,51 +28,51 @@ std::optional<vote_request> succession::tick(const member_list& list, bool hears
     asks_ = 0;
     return {};
   }
-  if (list.coordinator().job.empty() || !is_that(list.find(self_), incarnation_))
+  if (list.coordinator().job.empty() || !is_current(list.find(self_), incarnation_))
     return {};
-  auto turn = 0;
-  for (const auto& [task, one] : list.members()) {
-    if (task == self_ || turn == last_turn)
+  auto rank = 0;
+  for (const auto& [task, member] : list.members()) {
+    if (task == self_ || rank == max_rank)
       break;
-    turn += one.holds_number() && task != list.coordinator();
+    rank += member.holds_number() && task != list.coordinator();
   }
-  if (now < next_ || now < silent_since_ + options_.asks_after + turn * options_.turn)
+  if (now < next_ || now < silent_since_ + options_.asks_after + rank * options_.turn)
     return {};
-  auto last = std::max(promised_, term_);
-  if (last >= last_term)
+  auto latest_term = std::max(promised_, term_);
+  if (latest_term >= last_term)
     return {};
-  promised_ = asks_ = last + 1;
+  promised_ = asks_ = latest_term + 1;
   voters_ = {self_};
-  next_ = now + options_.again + turn * options_.turn;
+  next_ = now + options_.again + rank * options_.turn;
   return vote_request{asks_, list.epoch()};
 }
 
-vote succession::answer(const vote_request& what, const task_name& from, uint64_t incarnation,
+vote succession::answer(const vote_request& request, const task_name& from, uint64_t incarnation,
                         const member_list& list, time_point now) {
   auto silent = !hears_ && now - ticked_ <= options_.longest_pause &&
                 now - silent_since_ >= options_.doubts_after;
-  auto known = what.has > list.epoch() || is_that(list.find(from), incarnation);
-  auto granted = silent && known && what.has >= list.epoch() && what.term > promised_ &&
-                 what.term > list.epoch().term && what.term <= last_term;
+  auto known = request.has > list.epoch() || is_current(list.find(from), incarnation);
+  auto granted = silent && known && request.has >= list.epoch() && request.term > promised_ &&
+                 request.term > list.epoch().term && request.term <= last_term;
   if (granted) {
-    promised_ = what.term;
+    promised_ = request.term;
     asks_ = 0;
     next_ = now + options_.again;
   }
   return {std::max(promised_, list.epoch().term), granted};
 }
 
-void succession::count(const vote& what, const task_name& from, uint64_t incarnation,
+void succession::count(const vote& received, const task_name& from, uint64_t incarnation,
                        const member_list& list) {
-  if (!what.granted)
-    promised_ = std::max(promised_, what.term < last_term ? what.term : 0);
-  else if (what.term == asks_ && is_that(list.find(from), incarnation))
+  if (!received.granted)
+    promised_ = std::max(promised_, received.term < last_term ? received.term : 0);
+  else if (received.term == asks_ && is_current(list.find(from), incarnation))
     voters_.insert(from);
 }
 
 uint64_t succession::elected(const member_list& list) const {
-  auto made = standing(list);
-  return made && made->has >= made->needs ? asks_ : 0;
+  auto result = standing(list);
+  return result && result->has >= result->needs ? asks_ : 0;
 }
 
 std::optional<succession::votes> succession::standing(const member_list& list) const {

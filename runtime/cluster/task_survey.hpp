@@ -1,4 +1,4 @@
-// What several tasks answer, and which of them could not be asked.
+// The answers of several tasks, and the tasks that did not answer.
 #pragma once
 #include "troupe/runtime/device/device_info.hpp"
 #include "troupe/runtime/state/state_info.hpp"
@@ -10,27 +10,27 @@
 namespace troupe {
 
 struct task_problem {
-  /// Leaves the name of the task out of the text where it stands first.
-  static task_problem of(std::string task, const status& why) {
-    std::string_view text = why.message();
+  /// Removes the name of the task from the text if it comes first.
+  static task_problem of(std::string task, const status& reason) {
+    std::string_view text = reason.message();
     if (text.starts_with(task) && text.substr(task.size()).starts_with(": "))
       text.remove_prefix(task.size() + 2);
-    return {std::move(task), failure(why.kind(), text)};
+    return {std::move(task), failure(reason.kind(), text)};
   }
 
   std::string task = {}; ///< "/job:ps/task:0"
   status why = {};       ///< the reason
 };
 
-/// One error for all of them: the kind of the first, and a part of the text for each. Ok where
-/// there are none.
+/// Combines all problems into one error: with the kind of the first, and a part of the text for
+/// each. Ok if there are none.
 inline status as_error(const std::vector<task_problem>& problems) {
   if (problems.empty())
     return {};
   std::string text;
-  for (const auto& each : problems)
-    text +=
-        concat(text.empty() ? "" : "; ", each.task, " could not be asked: ", each.why.message());
+  for (const auto& problem : problems)
+    text += concat(text.empty() ? "" : "; ", problem.task,
+                   " could not be asked: ", problem.why.message());
   return failure(problems.front().why.kind(), text).on_task(problems.front().task);
 }
 
@@ -40,7 +40,7 @@ struct device_survey {
   std::vector<task_problem> problems = {};
 };
 
-/// The same of their state.
+/// The state on the tasks that answered, and the other tasks.
 struct state_survey {
   state_list state = {};
   std::vector<task_problem> problems = {};

@@ -1,4 +1,4 @@
-// Lets so many steps run at once; those that wait take turns, one of each client after the other.
+// Limits the number of running steps; waiting steps are admitted round-robin by client.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,23 +9,24 @@
 
 namespace troupe {
 
-/// A client none of whose steps runs is let in at once, however many of others do: what these wait
-/// for may be its to bring. So there may be as many more as there are clients, less one. Where all
-/// that run wait for what only one in line brings, nobody leaves: whoever has a clock notices, and
-/// lets one more in.
+/// A client without running steps is admitted immediately, even beyond the limit, because the
+/// running steps of others may wait for its results. So the limit may be exceeded by the number of
+/// clients, less one. If all running steps wait for results of a waiting step, no step ends: a
+/// caller with a clock must notice, and admit one more.
 class turns {
 public:
   using client = uint64_t;
 
-  explicit turns(size_t most) : most_(most) {}
+  explicit turns(size_t max_running) : max_running_(max_running) {}
 
-  /// Calls `go` now, or when its turn has come; whoever was called leaves once. `step` is a number
-  /// that the client gives to no other that waits. Says whether it was let in.
-  bool enter(client who, uint64_t step, std::function<void()> go) {
-    auto& line = lines_[who];
-    if (line.running > 0 && running_ >= most_) {
+  /// Calls `go` now, or when the step is admitted; the step must then leave() once. `step` must
+  /// differ from the client's other waiting steps. Returns whether the step was admitted
+  /// immediately.
+  bool enter(client from, uint64_t step, std::function<void()> go) {
+    auto& line = lines_[from];
+    if (line.running > 0 && running_ >= max_running_) {
       if (line.waiting.empty())
-        order_.push_back(who);
+        order_.push_back(from);
       line.waiting.emplace_back(step, std::move(go));
       ++waiting_;
       return false;
@@ -35,43 +36,43 @@ public:
     return true;
   }
 
-  /// Calls whoever is the next in line, however many run.
+  /// Admits the next waiting step, whatever the number of running steps.
   void let_one_more() {
     if (!order_.empty())
       call_next();
   }
 
-  /// Says whether it waited, and now does not any more.
-  bool withdraw(client who, uint64_t step) {
-    auto line = lines_.find(who);
+  /// Removes a waiting step; returns whether it was waiting.
+  bool withdraw(client from, uint64_t step) {
+    auto line = lines_.find(from);
     if (line == lines_.end() ||
-        line->second.waiting.remove_if([&](const auto& one) { return one.first == step; }) == 0)
+        line->second.waiting.remove_if([&](const auto& entry) { return entry.first == step; }) == 0)
       return false;
     --waiting_;
     if (line->second.waiting.empty())
-      order_.remove(who);
+      order_.remove(from);
     return true;
   }
 
-  void leave(client who) {
-    auto line = lines_.find(who);
+  void leave(client from) {
+    auto line = lines_.find(from);
     --line->second.running;
     --running_;
     ++left_;
     if (line->second.running == 0 && !line->second.waiting.empty()) {
-      order_.remove(who);
-      order_.push_front(who);
+      order_.remove(from);
+      order_.push_front(from);
       call_next();
     } else if (line->second.running == 0) {
       lines_.erase(line);
     }
-    while (running_ < most_ && !order_.empty())
+    while (running_ < max_running_ && !order_.empty())
       call_next();
   }
 
   size_t running() const noexcept { return running_; }
   size_t waiting() const noexcept { return waiting_; }
-  /// How many have left, ever.
+  /// Number of steps that have left since the start.
   uint64_t left() const noexcept { return left_; }
 
 private:
@@ -80,29 +81,29 @@ private:
     std::list<std::pair<uint64_t, std::function<void()>>> waiting = {};
   };
 
-  void begin(line& of) {
-    ++of.running;
+  void begin(line& client_line) {
+    ++client_line.running;
     ++running_;
   }
 
   void call_next() {
-    auto who = order_.front();
+    auto next = order_.front();
     order_.pop_front();
-    auto& line = lines_.at(who);
+    auto& line = lines_.at(next);
     auto go = std::move(line.waiting.front().second);
     line.waiting.pop_front();
     --waiting_;
     if (!line.waiting.empty())
-      order_.push_back(who);
+      order_.push_back(next);
     begin(line);
     go();
   }
 
-  const size_t most_;
+  const size_t max_running_;
   size_t running_ = 0, waiting_ = 0;
   uint64_t left_ = 0;
-  std::map<client, line> lines_; // of those that have steps
-  std::list<client> order_;      // of those that wait
+  std::map<client, line> lines_; // of clients that have steps
+  std::list<client> order_;      // clients with waiting steps
 };
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// Which tasks a session looks for in vain, so that what may run elsewhere does. Knows no actors and
-// no clocks.
+// Tasks that a session cannot reach, so that it places nodes elsewhere where possible. Knows no
+// actors and no clocks.
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/step_signature.hpp"
@@ -13,53 +13,53 @@
 
 namespace troupe {
 
-/// A task is lost when it was looked for, and some time later is still not found.
+/// A task is lost if it is still not found some time after the session began to look for it.
 class unreachable_tasks {
 public:
   using time_point = step_clock::time_point;
 
-  /// So long a task is waited for that may be on its way back; and so long at least at each look,
-  /// as nobody may have looked for it meanwhile.
+  /// `patience` is the time to wait for a task that may be restarting; `last_look` is the minimum
+  /// time of each attempt, because there may have been no attempts for a while.
   explicit unreachable_tasks(std::chrono::milliseconds patience,
                              std::chrono::milliseconds last_look)
       : patience_(patience), last_look_(last_look) {}
 
-  /// It is needed now: returns until when to look where another would do.
+  /// The task is needed now: returns the time until which to look for it if another task would do.
   time_point seek(const task_name& task, time_point now) {
-    auto& one = tasks_.try_emplace(task, sought{now, now}).first->second;
-    // It may have been there since somebody looked, who had no time.
-    if (now - std::exchange(one.looked, now) > 2 * patience_)
-      one.since = now;
-    return one.lost ? now + last_look_ : std::max(one.since + patience_, now + last_look_);
+    auto& search = tasks_.try_emplace(task, sought{now, now}).first->second;
+    // After a long pause between attempts, the task may have been there meanwhile.
+    if (now - std::exchange(search.looked, now) > 2 * patience_)
+      search.since = now;
+    return search.lost ? now + last_look_ : std::max(search.since + patience_, now + last_look_);
   }
   void found(const task_name& task) { tasks_.erase(task); }
-  /// It has been looked for long enough; or was to take the place of another, and is not there.
+  /// The search was long enough; or the task was to replace another, and is not there.
   void lose(const task_name& task, time_point now) {
     tasks_.try_emplace(task, sought{now, now}).first->second.lost = true;
   }
   std::set<task_name> lost() const {
-    std::set<task_name> all;
-    for (const auto& [task, one] : tasks_)
-      if (one.lost)
-        all.insert(task);
-    return all;
+    std::set<task_name> lost_tasks;
+    for (const auto& [task, search] : tasks_)
+      if (search.lost)
+        lost_tasks.insert(task);
+    return lost_tasks;
   }
-  /// There are no others any more.
-  void keep_only(const std::vector<task_name>& those) {
-    std::erase_if(tasks_, [&](const auto& one) {
-      return std::ranges::find(those, one.first) == those.end();
+  /// Forgets all tasks except these.
+  void keep_only(const std::vector<task_name>& existing) {
+    std::erase_if(tasks_, [&](const auto& entry) {
+      return std::ranges::find(existing, entry.first) == existing.end();
     });
   }
-  /// Whether it was not told of yet that the task is lost.
+  /// Returns true if the task is lost and this was not reported yet.
   bool tell(const task_name& task) {
-    auto it = tasks_.find(task);
-    return it != tasks_.end() && !std::exchange(it->second.told, true);
+    auto entry = tasks_.find(task);
+    return entry != tasks_.end() && !std::exchange(entry->second.reported, true);
   }
 
 private:
   struct sought {
     time_point since, looked;
-    bool lost = false, told = false;
+    bool lost = false, reported = false;
   };
   const std::chrono::milliseconds patience_, last_look_;
   std::map<task_name, sought> tasks_;

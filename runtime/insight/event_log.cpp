@@ -19,7 +19,7 @@ bool is_word(const std::string& text) {
   });
 }
 
-// In quotes where it is more than a word; one line, whatever it holds.
+// Quotes a text that is more than a word, so that each event stays on one line.
 void append_text(const std::string& text, std::string& to) {
   if (is_word(text)) {
     to += text;
@@ -28,13 +28,13 @@ void append_text(const std::string& text, std::string& to) {
   to += in_quotes(text);
 }
 
-// Replaces a number where it stands alone in a text.
+// Replaces a number in a text where no other digits adjoin it.
 void leave_out_number(std::string& text, const std::string& number) {
   auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (auto at = text.find(number); at != text.npos; at = text.find(number, at + 1)) {
-    auto end = at + number.size();
-    if ((at == 0 || !is_digit(text[at - 1])) && (end == text.size() || !is_digit(text[end])))
-      text.replace(at, number.size(), "#");
+  for (auto begin = text.find(number); begin != text.npos; begin = text.find(number, begin + 1)) {
+    auto end = begin + number.size();
+    if ((begin == 0 || !is_digit(text[begin - 1])) && (end == text.size() || !is_digit(text[end])))
+      text.replace(begin, number.size(), "#");
   }
 }
 
@@ -60,19 +60,19 @@ std::string_view to_string(log_level level) noexcept {
   }
 }
 
-std::string to_line(const log_event& what) {
-  auto line = concat(time_text(what.time), ' ', to_string(what.level), ' ', printable(what.task),
-                     ' ', what.event);
-  for (const auto& one : what.fields) {
-    ((line += ' ') += one.name) += '=';
-    if (auto* text = std::get_if<std::string>(&one.value))
+std::string to_line(const log_event& event) {
+  auto line = concat(time_text(event.time), ' ', to_string(event.level), ' ', printable(event.task),
+                     ' ', event.event);
+  for (const auto& field : event.fields) {
+    ((line += ' ') += field.name) += '=';
+    if (auto* text = std::get_if<std::string>(&field.value))
       append_text(*text, line);
-    else if (auto* flag = std::get_if<bool>(&one.value))
+    else if (auto* flag = std::get_if<bool>(&field.value))
       line += *flag ? "true" : "false";
-    else if (auto* whole = std::get_if<int64_t>(&one.value))
-      line += std::to_string(*whole);
+    else if (auto* integer = std::get_if<int64_t>(&field.value))
+      line += std::to_string(*integer);
     else
-      line += concat(std::get<double>(one.value));
+      line += concat(std::get<double>(field.value));
   }
   return line;
 }
@@ -83,10 +83,10 @@ void event_log::rename(std::string task) {
 }
 
 void event_log::write(log_level level, std::string_view event, std::vector<property> fields) {
-  tell(level, event, std::move(fields), std::chrono::system_clock::now());
+  emit(level, event, std::move(fields), std::chrono::system_clock::now());
 }
 
-void event_log::tell(log_level level, std::string_view event, std::vector<property> fields,
+void event_log::emit(log_level level, std::string_view event, std::vector<property> fields,
                      std::chrono::system_clock::time_point time) {
   if (!hook_)
     return;
@@ -97,29 +97,29 @@ void event_log::tell(log_level level, std::string_view event, std::vector<proper
     if (closed_)
       return;
     task = task_;
-    auto it = rates_.find(event);
-    if (it == rates_.end())
-      it = rates_.emplace(event, rate{}).first;
-    auto& known = it->second;
-    if (now - known.second >= std::chrono::seconds{1}) {
-      known.second = now;
-      known.told = 0;
+    auto entry = rates_.find(event);
+    if (entry == rates_.end())
+      entry = rates_.emplace(event, rate{}).first;
+    auto& recent = entry->second;
+    if (now - recent.second >= std::chrono::seconds{1}) {
+      recent.second = now;
+      recent.emitted = 0;
     }
-    if (known.told >= most_per_second) {
-      ++known.suppressed;
+    if (recent.emitted >= most_per_second) {
+      ++recent.suppressed;
       return;
     }
-    ++known.told;
-    if (auto count = std::exchange(known.suppressed, 0); count > 0)
+    ++recent.emitted;
+    if (auto count = std::exchange(recent.suppressed, 0); count > 0)
       fields.push_back({"suppressed", count});
     ++calls_;
   }
   try {
     hook_({level, time, std::move(task), event, std::move(fields)});
-  } catch (const std::exception&) { // the host's own trouble
+  } catch (const std::exception&) { // an error of the host program
   }
   std::lock_guard guard{mutex_};
-  if (--calls_ == 0 && ends_)
+  if (--calls_ == 0 && closing_)
     changed_.notify_all();
 }
 
@@ -128,7 +128,7 @@ event_log::~event_log() { close(); }
 void event_log::close() {
   {
     std::lock_guard guard{mutex_};
-    ends_ = true;
+    closing_ = true;
   }
   changed_.notify_all();
   if (flusher_.joinable())
@@ -144,37 +144,37 @@ event_log::clock::time_point event_log::group::due() const {
 
 void event_log::write_step(log_level level, const event_names& event, int64_t step,
                            std::vector<property> fields) {
-  if (!hook_ || gather(level, event, step, fields))
+  if (!hook_ || add_to_group(level, event, step, fields))
     return;
   fields.insert(fields.begin(), property{"step", step});
   write(level, event.singular, std::move(fields));
 }
 
-bool event_log::gather(log_level level, const event_names& event, int64_t step,
-                       const std::vector<property>& fields) {
+bool event_log::add_to_group(log_level level, const event_names& event, int64_t step,
+                             const std::vector<property>& fields) {
   auto compared = fields;
-  for (auto& each : compared)
-    if (auto* text = std::get_if<std::string>(&each.value))
+  for (auto& field : compared)
+    if (auto* text = std::get_if<std::string>(&field.value))
       leave_out_number(*text, std::to_string(step));
   auto now = clock::now();
   std::lock_guard guard{mutex_};
-  auto known = std::ranges::find_if(groups_, [&](const group& each) {
-    return each.level == level && each.event.singular == event.singular &&
-           each.compared == compared;
+  auto same_group = std::ranges::find_if(groups_, [&](const group& candidate) {
+    return candidate.level == level && candidate.event.singular == event.singular &&
+           candidate.compared == compared;
   });
-  if (known != groups_.end()) {
-    known->latest = now;
-    ++known->count;
-    known->first = std::min(known->first, step);
-    known->last = std::max(known->last, step);
+  if (same_group != groups_.end()) {
+    same_group->latest = now;
+    ++same_group->count;
+    same_group->first = std::min(same_group->first, step);
+    same_group->last = std::max(same_group->last, step);
     return true;
   }
-  if (groups_.size() == most_groups || ends_)
+  if (groups_.size() == most_groups || closing_)
     return false;
   try {
     if (!flusher_.joinable())
-      flusher_ = std::thread{[this] { tell_groups(); }};
-  } catch (const std::system_error&) { // there is no thread
+      flusher_ = std::thread{[this] { emit_groups(); }};
+  } catch (const std::system_error&) { // no thread could be started
     return false;
   }
   groups_.push_back({level, event, fields, std::move(compared), std::chrono::system_clock::now(),
@@ -183,32 +183,33 @@ bool event_log::gather(log_level level, const event_names& event, int64_t step,
   return true;
 }
 
-void event_log::tell(group&& of) {
-  auto& fields = of.fields;
-  if (of.count == 1)
-    fields.insert(fields.begin(), property{"step", of.first});
+void event_log::emit(group&& steps) {
+  auto& fields = steps.fields;
+  if (steps.count == 1)
+    fields.insert(fields.begin(), property{"step", steps.first});
   else
-    fields.insert(fields.begin(), {property{"count", of.count}, property{"first", of.first},
-                                   property{"last", of.last}});
-  tell(of.level, of.count == 1 ? of.event.singular : of.event.plural, std::move(fields), of.time);
+    fields.insert(fields.begin(), {property{"count", steps.count}, property{"first", steps.first},
+                                   property{"last", steps.last}});
+  emit(steps.level, steps.count == 1 ? steps.event.singular : steps.event.plural, std::move(fields),
+       steps.time);
 }
 
-void event_log::tell_groups() {
+void event_log::emit_groups() {
   std::unique_lock lock{mutex_};
-  while (!ends_ || !groups_.empty()) {
+  while (!closing_ || !groups_.empty()) {
     if (groups_.empty()) {
-      changed_.wait(lock, [&] { return ends_ || !groups_.empty(); });
+      changed_.wait(lock, [&] { return closing_ || !groups_.empty(); });
       continue;
     }
     auto next = std::ranges::min_element(groups_, {}, &group::due);
-    if (!ends_ && clock::now() < next->due()) {
+    if (!closing_ && clock::now() < next->due()) {
       changed_.wait_until(lock, next->due());
       continue;
     }
-    auto over = std::move(*next);
+    auto due_group = std::move(*next);
     groups_.erase(next);
     lock.unlock();
-    tell(std::move(over));
+    emit(std::move(due_group));
     lock.lock();
   }
 }

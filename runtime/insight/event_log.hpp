@@ -1,4 +1,4 @@
-// The log of a task, which may be called from everywhere.
+// The log of a task: limits the rate of events and passes them to a hook.
 #pragma once
 #include "troupe/runtime/insight/log_event.hpp"
 
@@ -11,41 +11,41 @@
 
 namespace troupe {
 
-/// How an event is called of one step, and of several. They outlive the log.
+/// The names of an event for one step and for several steps. The texts must outlive the log.
 struct event_names {
   std::string_view singular, plural;
 };
 
-/// Gives events to a hook. Any thread may call.
+/// Passes events to a hook. Any thread may call.
 class event_log {
 public:
-  /// Of one event that comes more often, so many a second are told; the next one counts those that
-  /// were not, in a field "suppressed".
+  /// Events of one name that are passed on per second. The next event that is passed on counts the
+  /// dropped ones in its field "suppressed".
   static constexpr int most_per_second = 20;
-  /// Equal ends of steps are gathered until none has come for so long,
+  /// Steps that end alike are grouped until no such step has ended for this time,
   static constexpr std::chrono::milliseconds pause_of_group{200};
-  /// or for so long in all.
+  /// or until the group is this old.
   static constexpr std::chrono::milliseconds age_of_group{1000};
-  /// So many causes at once; of a further one, each step is told.
+  /// Groups at the same time; while there are so many, steps of another group are logged singly.
   static constexpr size_t most_groups = 64;
 
   event_log() = default;
   event_log(std::string task, log_hook hook) : hook_(std::move(hook)), task_(std::move(task)) {}
   event_log(const event_log&) = delete;
   event_log& operator=(const event_log&) = delete;
-  ~event_log(); ///< closes it
+  ~event_log(); ///< calls close()
 
-  /// Tells what is gathered. The hook is not called once this has returned, whoever still has the
-  /// log; the hook must not call this.
+  /// Emits the open groups. The hook is not called any more once this has returned, even if other
+  /// threads still use the log. The hook must not call this.
   void close();
-  /// What the task is called from now on.
+  /// Sets the task's name for events from now on.
   void rename(std::string task);
-  /// Says whether anyone listens: else fields need not be made.
+  /// True if there is a hook; without one, callers need not build fields.
   explicit operator bool() const noexcept { return static_cast<bool>(hook_); }
   void write(log_level level, std::string_view event, std::vector<property> fields = {});
-  /// The end of a step. Steps that end so within a moment, with the same fields, are one event:
-  /// with the field "step" where it is one, else with "count", "first" and "last", at the time of
-  /// the first. The number of the step in a text counts as the same.
+  /// Logs the end of a step. Steps that end within a short time with the same level, event and
+  /// fields are one event at the time of the first: a single step has the field "step", several
+  /// steps have "count", "first" and "last". The comparison ignores the step's number in texts.
   void write_step(log_level level, const event_names& event, int64_t step,
                   std::vector<property> fields);
 
@@ -53,7 +53,7 @@ private:
   using clock = std::chrono::steady_clock;
   struct rate {
     clock::time_point second{};
-    int told = 0;
+    int emitted = 0;
     int64_t suppressed = 0;
   };
   struct group {
@@ -66,22 +66,22 @@ private:
     clock::time_point due() const;
   };
 
-  void tell(log_level level, std::string_view event, std::vector<property> fields,
+  void emit(log_level level, std::string_view event, std::vector<property> fields,
             std::chrono::system_clock::time_point time);
-  void tell(group&& of);
-  bool gather(log_level level, const event_names& event, int64_t step,
-              const std::vector<property>& fields);
-  void tell_groups(); // the flusher's work
+  void emit(group&& steps);
+  bool add_to_group(log_level level, const event_names& event, int64_t step,
+                    const std::vector<property>& fields);
+  void emit_groups(); // runs on flusher_
 
   const log_hook hook_;
-  std::mutex mutex_; // of what follows
+  std::mutex mutex_; // guards all members below
   std::string task_;
   std::map<std::string, rate, std::less<>> rates_; // by event
   std::vector<group> groups_;
   std::condition_variable changed_;
-  bool ends_ = false, closed_ = false;
-  int calls_ = 0;       // of the hook, at present
-  std::thread flusher_; // once there is something to gather
+  bool closing_ = false, closed_ = false;
+  int calls_ = 0;       // calls of the hook that are running
+  std::thread flusher_; // started with the first group
 };
 
 } // namespace troupe

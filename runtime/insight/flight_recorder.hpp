@@ -1,4 +1,4 @@
-// The last things that a task did, for when a step of it does not end well.
+// Records the last events of a task, to explain a step that fails or hangs.
 #pragma once
 #include "troupe/runtime/platform/thread_number.hpp"
 #include "troupe/runtime/platform/tsc_clock.hpp"
@@ -14,18 +14,18 @@ enum class flight_event : uint8_t {
   step_began,
   region_ran,   ///< index: the region
   wait_began,   ///< index: the wait, for a queue
-  wait_ended,   ///< index: the wait; its queue or the other device has answered
+  wait_ended,   ///< index: the wait, which its queue or the other device has answered
   sent,         ///< index: the export
-  failed,       ///< from now on regions stop; index: the error's kind
-  queues_asked, ///< to forget what the step waits for
+  failed,       ///< regions stop from now on; index: the error's kind
+  queues_asked, ///< the step's waits were cancelled
 };
 
-std::string_view to_string(flight_event what) noexcept;
+std::string_view to_string(flight_event kind) noexcept;
 
-/// Keeps the last events of each of some groups of cores, in 48 KiB, and forgets older ones. Any
-/// thread may note and read at once, and nobody waits for anybody: cores that share a group may
-/// lose an event to each other, but never read one that did not happen. An event costs some ten
-/// nanoseconds, most of them to read the time.
+/// Keeps the last events of each of some groups of cores in 48 KiB; new events overwrite the
+/// oldest. Any thread may note and read at any time without blocking. Two cores of one group may
+/// overwrite each other's events, but a reader never gets an event that did not happen. Recording
+/// an event costs about ten nanoseconds, most of them for reading the time.
 class flight_recorder {
 public:
   struct event {
@@ -37,34 +37,34 @@ public:
     uint32_t thread = 0;
   };
 
-  void note(flight_event what, uint64_t step, uint32_t program = 0, uint32_t index = 0) noexcept {
+  void note(flight_event kind, uint64_t step, uint32_t program = 0, uint32_t index = 0) noexcept {
     auto thread = thread_number();
-    auto& in = groups_[core_number() % groups];
-    auto next = in.next.load(std::memory_order_relaxed);
-    in.next.store(next + 1, std::memory_order_relaxed);
-    auto& to = in.places[next % places_in_group];
+    auto& group_of_core = groups_[core_number() % groups];
+    auto next = group_of_core.next.load(std::memory_order_relaxed);
+    group_of_core.next.store(next + 1, std::memory_order_relaxed);
+    auto& slot = group_of_core.slots[next % slots_per_group];
     auto ticks = ticks_now();
     auto where = uint64_t{index} << 32 | (program & 0xffff) << 16 | (thread & 0xff) << 8 |
-                 static_cast<uint64_t>(what);
-    to.ticks.store(ticks, std::memory_order_relaxed);
-    to.step.store(step, std::memory_order_relaxed);
-    to.where.store(where, std::memory_order_relaxed);
-    to.check.store(check_of(ticks, step, where), std::memory_order_relaxed);
+                 static_cast<uint64_t>(kind);
+    slot.ticks.store(ticks, std::memory_order_relaxed);
+    slot.step.store(step, std::memory_order_relaxed);
+    slot.where.store(where, std::memory_order_relaxed);
+    slot.check.store(check_of(ticks, step, where), std::memory_order_relaxed);
   }
 
-  /// Turns ticks of about now into nanoseconds.
-  tick_scale scale() const noexcept { return {made_, moment::now()}; }
+  /// Returns the scale from ticks to nanoseconds for ticks of recent events.
+  tick_scale scale() const noexcept { return {created_, moment::now()}; }
 
-  /// The last events of one step, oldest first, at most so many.
+  /// Returns the last events of one step, oldest first, at most `most` of them.
   std::vector<event> last_of(uint64_t step, size_t most) const;
 
 private:
-  static constexpr size_t groups = 8, places_in_group = 192;
+  static constexpr size_t groups = 8, slots_per_group = 192;
 
-  struct place {
+  struct slot {
     std::atomic<int64_t> ticks{0};
     std::atomic<uint64_t> step{0}, where{0};
-    std::atomic<uint64_t> check{0}; // fits the others, unless they belong to different events
+    std::atomic<uint64_t> check{0}; // a hash of the others; differs if two events are mixed up
   };
   static uint64_t check_of(int64_t ticks, uint64_t step, uint64_t where) noexcept {
     return static_cast<uint64_t>(ticks) * 0x9e3779b97f4a7c15 + step * 0xc2b2ae3d27d4eb4f +
@@ -72,10 +72,10 @@ private:
   }
   struct alignas(64) group {
     std::atomic<uint64_t> next{0};
-    std::array<place, places_in_group> places;
+    std::array<slot, slots_per_group> slots;
   };
 
-  const moment made_ = moment::now();
+  const moment created_ = moment::now();
   std::array<group, groups> groups_;
 };
 

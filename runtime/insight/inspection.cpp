@@ -3,24 +3,24 @@
 namespace troupe {
 
 bool inspection_scope::includes(std::string_view kind) const noexcept {
-  std::string_view rest{only};
-  if (rest.empty())
+  std::string_view remaining_kinds{only};
+  if (remaining_kinds.empty())
     return true;
   for (;;) {
-    auto comma = rest.find(',');
-    if (rest.substr(0, comma) == kind)
+    auto comma = remaining_kinds.find(',');
+    if (remaining_kinds.substr(0, comma) == kind)
       return true;
-    if (comma == rest.npos)
+    if (comma == remaining_kinds.npos)
       return false;
-    rest.remove_prefix(comma + 1);
+    remaining_kinds.remove_prefix(comma + 1);
   }
 }
 
 double number_of(const property_value* value) noexcept {
   if (!value)
     return 0;
-  if (auto* whole = std::get_if<int64_t>(value))
-    return static_cast<double>(*whole);
+  if (auto* integer = std::get_if<int64_t>(value))
+    return static_cast<double>(*integer);
   if (auto* real = std::get_if<double>(value))
     return *real;
   auto* flag = std::get_if<bool>(value);

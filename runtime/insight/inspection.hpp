@@ -1,5 +1,5 @@
-// What there is to see of one part of a cluster: of the cluster itself, a task, a device, a link, a
-// step, a queue. One shape for all of them.
+// The visible properties of one part of a cluster: of the cluster itself, a task, a device, a link,
+// a step or a queue. All parts have the same form.
 #pragma once
 #include "troupe/runtime/insight/property.hpp"
 
@@ -15,14 +15,14 @@ struct inspection {
   std::string ref;  ///< "/job:ps/task:0/container:trial/queue:rows" (inspection_ref.hpp)
   std::string kind; ///< "task", "queue"
   std::vector<property> properties = {};
-  std::vector<inspection> children = {}; ///< of the deepest that were asked for, ref and kind alone
-  uint64_t left_out = 0;                 ///< children beyond the limit
+  std::vector<inspection> children = {}; ///< at the depth limit with ref and kind only
+  uint64_t left_out = 0;                 ///< number of children beyond the limit
 
-  /// Says what a property of that name is, or nullptr.
+  /// Returns the value of the property of that name, or nullptr.
   const property_value* find(std::string_view name) const noexcept {
-    for (const auto& one : properties)
-      if (one.name == name)
-        return &one.value;
+    for (const auto& candidate : properties)
+      if (candidate.name == name)
+        return &candidate.value;
     return nullptr;
   }
   void add(std::string name, property_value value) {
@@ -31,24 +31,24 @@ struct inspection {
   bool operator==(const inspection&) const = default;
 };
 
-/// Which of the parts below one are told.
+/// Selects the parts below a part that an inspection includes.
 struct inspection_scope {
   int depth = 1;         ///< 0: the names of its children
-  std::string only = {}; ///< kinds, "step,wait"; empty: all
+  std::string only = {}; ///< kinds, separated by commas: "step,wait"; empty: every kind
 
   bool includes(std::string_view kind) const noexcept;
   bool operator==(const inspection_scope&) const = default;
 };
 
-/// As a number: 0 for what is none.
+/// Returns the value as a number; 0 for nullptr and for texts.
 double number_of(const property_value* value) noexcept;
-/// As a text; empty for what is none.
+/// Returns the value if it is a text; an empty text otherwise.
 std::string text_of(const property_value* value);
 
-/// Bounds of what one answer holds.
+/// Limits of one answer.
 struct inspection_limits {
   static constexpr size_t children = 10'000; ///< of one part
-  static constexpr size_t parts = 50'000;    ///< of all
+  static constexpr size_t parts = 50'000;    ///< of one answer
   static constexpr int depth = 8;
 };
 

@@ -22,18 +22,18 @@ int hex(char c) {
 }
 
 result<std::string> decode(std::string_view text) {
-  std::string made;
+  std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
-      made += text[i];
+      decoded += text[i];
       continue;
     }
     if (i + 2 >= text.size() || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0)
       return invalid("'%' is not followed by two hexadecimal digits; write %25 for '%'");
-    made += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
+    decoded += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
     i += 2;
   }
-  return made;
+  return decoded;
 }
 
 void encode(std::string_view text, std::string& to) {
@@ -52,11 +52,11 @@ void encode(std::string_view text, std::string& to) {
 
 result<ref_part> parse_part(std::string_view text) {
   auto colon = text.find(':');
-  ref_part made{std::string{text.substr(0, colon)}, {}};
-  if (colon == text.npos || colon == 0 || !std::ranges::all_of(made.kind, is_letter_of_kind))
+  ref_part part{std::string{text.substr(0, colon)}, {}};
+  if (colon == text.npos || colon == 0 || !std::ranges::all_of(part.kind, is_letter_of_kind))
     return invalid("'", text, "' is not of the form kind:id, such as task:0 or queue:rows");
-  TROUPE_ASSIGN(made.id, decode(text.substr(colon + 1)));
-  return made;
+  TROUPE_ASSIGN(part.id, decode(text.substr(colon + 1)));
+  return part;
 }
 
 } // namespace
@@ -64,7 +64,7 @@ result<ref_part> parse_part(std::string_view text) {
 result<inspection_ref> inspection_ref::parse(std::string_view text) {
   if (text.size() > max_text)
     return invalid("a ref has ", text.size(), " characters, at most ", max_text, " are allowed");
-  inspection_ref made;
+  inspection_ref ref;
   if (text.starts_with('/'))
     text.remove_prefix(1);
   while (!text.empty()) {
@@ -72,12 +72,12 @@ result<inspection_ref> inspection_ref::parse(std::string_view text) {
     auto part = parse_part(text.substr(0, end));
     if (!part)
       return part.status().within("ref");
-    made.parts.push_back(*std::move(part));
-    if (made.parts.size() > max_parts)
+    ref.parts.push_back(*std::move(part));
+    if (ref.parts.size() > max_parts)
       return invalid("a ref has more than ", max_parts, " parts");
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return made;
+  return ref;
 }
 
 inspection_ref inspection_ref::of(const task_name& task) {
@@ -88,34 +88,34 @@ std::optional<task_name> inspection_ref::task() const {
   if (parts.size() < 2 || parts[0].kind != "job" || parts[1].kind != "task")
     return std::nullopt;
   const auto& digits = parts[1].id;
-  task_name made{parts[0].id, 0};
-  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), made.task);
-  if (problem != std::errc{} || end != digits.data() + digits.size() || made.task < 0)
+  task_name name{parts[0].id, 0};
+  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), name.task);
+  if (problem != std::errc{} || end != digits.data() + digits.size() || name.task < 0)
     return std::nullopt;
-  return made;
+  return name;
 }
 
 std::span<const ref_part> inspection_ref::within_task() const {
   return std::span{parts}.subspan(std::min<size_t>(2, parts.size()));
 }
 
-inspection_ref inspection_ref::operator/(ref_part more) const {
-  auto made = *this;
-  made.parts.push_back(std::move(more));
-  return made;
+inspection_ref inspection_ref::operator/(ref_part part) const {
+  auto child = *this;
+  child.parts.push_back(std::move(part));
+  return child;
 }
 
 std::string to_string(const inspection_ref& ref) {
   if (ref.parts.empty())
     return "/";
-  std::string made;
-  for (const auto& one : ref.parts) {
-    made += '/';
-    made += one.kind;
-    made += ':';
-    encode(one.id, made);
+  std::string text;
+  for (const auto& part : ref.parts) {
+    text += '/';
+    text += part.kind;
+    text += ':';
+    encode(part.id, text);
   }
-  return made;
+  return text;
 }
 
 } // namespace troupe

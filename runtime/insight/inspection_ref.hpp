@@ -1,4 +1,4 @@
-// Names of all that can be inspected, as paths from the root of the cluster.
+// Names of the parts of a cluster that can be inspected, as paths from the root.
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 
@@ -10,30 +10,30 @@
 
 namespace troupe {
 
-/// One step of the way: "/queue:rows".
+/// One segment of the path: "/queue:rows".
 struct ref_part {
   std::string kind; ///< lower-case letters and underscores
-  std::string id;   ///< anything; what a URL cannot hold is written as %XX
+  std::string id;   ///< any text; written with %XX for characters that a URL cannot hold
   bool operator==(const ref_part&) const = default;
 };
 
-/// "/job:ps/task:0/container:trial/variable:hidden%2Fweights"; "/" is the cluster. Names of tasks
-/// and devices are refs as they are.
+/// "/job:ps/task:0/container:trial/variable:hidden%2Fweights"; "/" is the cluster. The names of
+/// tasks and devices are valid refs.
 struct inspection_ref {
   static constexpr size_t max_parts = 8, max_text = 4096;
 
   std::vector<ref_part> parts;
 
-  /// Reads a ref, with or without the slash that it begins with. Fails with invalid_argument, and
-  /// says where.
+  /// Parses a ref, with or without its leading slash. Fails with invalid_argument and names the
+  /// part that is wrong.
   static result<inspection_ref> parse(std::string_view text);
   static inspection_ref of(const task_name& task);
 
-  /// The task that it leads to, or into.
+  /// The task that the ref names or is within.
   std::optional<task_name> task() const;
-  /// What follows the task.
+  /// The parts after the task.
   std::span<const ref_part> within_task() const;
-  inspection_ref operator/(ref_part more) const;
+  inspection_ref operator/(ref_part part) const;
   bool operator==(const inspection_ref&) const = default;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t small_bytes = 4096, large_bytes = 64 * 1024;
 
-// How many of the last count.
+// The number of recent tensors that a mean is over.
 constexpr uint64_t memory = 100;
 
 void blend(double& mean, uint64_t& count, double value) {
@@ -16,7 +16,8 @@ void blend(double& mean, uint64_t& count, double value) {
   mean += (value - mean) / static_cast<double>(std::min(count, memory));
 }
 
-// A send, or what it was waited for: none of its kind where it happens several times in a step.
+// One end of a transfer: a send, or the wait for its tensor. Ends that occur several times in a
+// step cannot be paired, and are ignored.
 struct end_of_link {
   const step_span* span = nullptr;
   const std::string* task = nullptr;
@@ -33,10 +34,10 @@ void link_times::add(const step_statistics& step) {
       auto is_send = subject.kind == span_kind::send;
       if (subject.peer.empty() || (!is_send && subject.kind != span_kind::wait))
         continue;
-      auto& known = (is_send ? sends : waits)[subject.key];
-      known.several = known.span != nullptr;
-      known.span = &span;
-      known.task = &task.task;
+      auto& seen = (is_send ? sends : waits)[subject.key];
+      seen.several = seen.span != nullptr;
+      seen.span = &span;
+      seen.task = &task.task;
     }
   std::lock_guard guard{mutex_};
   for (const auto& [key, wait] : waits) {
@@ -44,29 +45,29 @@ void link_times::add(const step_statistics& step) {
     if (send == sends.end() || send->second.several || wait.several ||
         *send->second.task == *wait.task)
       continue;
-    std::pair between{*send->second.task, *wait.task};
-    if (links_.size() >= max_links && !links_.contains(between))
+    std::pair link_key{*send->second.task, *wait.task};
+    if (links_.size() >= max_links && !links_.contains(link_key))
       continue;
-    auto& link = links_[between];
-    link.from = between.first;
-    link.to = between.second;
-    auto took =
+    auto& link = links_[link_key];
+    link.from = link_key.first;
+    link.to = link_key.second;
+    auto duration_ns =
         static_cast<double>(std::max<int64_t>(0, wait.span->end_ns - send->second.span->begin_ns));
     if (wait.span->bytes <= small_bytes)
-      blend(link.latency_ns, link.small, took);
+      blend(link.latency_ns, link.small, duration_ns);
     else if (wait.span->bytes >= large_bytes)
       blend(link.ns_per_byte, link.large,
-            std::max(0.0, took - link.latency_ns) / static_cast<double>(wait.span->bytes));
+            std::max(0.0, duration_ns - link.latency_ns) / static_cast<double>(wait.span->bytes));
   }
 }
 
 std::vector<link_time> link_times::all() const {
   std::lock_guard guard{mutex_};
-  std::vector<link_time> known;
-  for (const auto& [between, link] : links_)
+  std::vector<link_time> times;
+  for (const auto& [link_key, link] : links_)
     if (link.small > 0 || link.large > 0)
-      known.push_back(link);
-  return known;
+      times.push_back(link);
+  return times;
 }
 
 bool link_times::empty() const {

@@ -1,4 +1,4 @@
-// How long tensors took from one task to another in the steps that were measured.
+// Measured times of transfers of tensors between tasks.
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
@@ -12,20 +12,21 @@
 
 namespace troupe {
 
-/// From one task to another: "/job:ps/task:0", "/job:worker/task:1".
+/// The times from one task to another: "/job:ps/task:0", "/job:worker/task:1".
 struct link_time {
   std::string from = {}, to = {};
-  uint64_t small = 0, large = 0; ///< how many tensors were measured
-  double latency_ns = 0;         ///< of small ones: up to 4 KiB
-  double ns_per_byte = 0;        ///< of large ones, from 64 KiB, beside the latency
+  uint64_t small = 0, large = 0; ///< numbers of measured tensors
+  double latency_ns = 0;         ///< mean time of small tensors, up to 4 KiB
+  double ns_per_byte = 0;        ///< of large tensors, from 64 KiB, without the latency
 };
 
-/// Means over all steps that were added, those of late counting more. From the moment in which a
-/// task hands a tensor over to that in which the other has it, so that what a receiver was busy
-/// with counts, too; the clocks of tasks agree up to half a round trip. Any thread may call.
+/// Means over the steps that were added, weighted towards recent steps. A time runs from the moment
+/// at which one task hands the tensor over until the other task has it, so it includes the time in
+/// which the receiver is busy. The clocks of tasks agree up to half a round trip. Any thread may
+/// call.
 class TROUPE_API link_times {
 public:
-  static constexpr size_t max_links = 65'536; ///< further ones are passed over
+  static constexpr size_t max_links = 65'536; ///< further links are ignored
 
   void add(const step_statistics& step);
   std::vector<link_time> all() const;

@@ -1,4 +1,4 @@
-// What a task tells of itself while it runs, for logs: events with fields, not sentences.
+// Events with fields that a task reports to the host program's log.
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/insight/property.hpp"
@@ -25,14 +25,14 @@ struct log_event {
   std::vector<property> fields;
 };
 
-/// Called on any thread of the task, several at once; it must not block, and what it throws is
-/// dropped.
+/// Called on any thread of the task, possibly on several at the same time. It must not block.
+/// Exceptions that it throws are dropped.
 using log_hook = std::function<void(const log_event&)>;
 
 /// "2026-11-25T10:35:19.123Z".
 TROUPE_API std::string time_text(std::chrono::system_clock::time_point at);
 
 /// One line: `2026-11-25T10:35:19.123Z info /job:ps/task:0 link_lost peer="client 5" why=closed`.
-TROUPE_API std::string to_line(const log_event& what);
+TROUPE_API std::string to_line(const log_event& event);
 
 } // namespace troupe

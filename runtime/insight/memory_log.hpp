@@ -1,4 +1,4 @@
-// Notes down how much of a device's memory is in use while a step runs.
+// Records the memory in use on a device while a step runs.
 #pragma once
 #include "troupe/runtime/device/memory_usage_source.hpp"
 #include "troupe/runtime/insight/step_statistics.hpp"
@@ -10,13 +10,15 @@
 
 namespace troupe {
 
-/// Has room for so many moments, made once; later ones are left out. Any thread may note.
+/// Holds up to `capacity` readings, allocated once; later readings are dropped. Any thread may call
+/// note().
 class memory_log {
 public:
-  memory_log(const memory_usage_source& of, size_t most)
-      : of_(of), most_(most), readings_(new reading[most]) {}
+  memory_log(const memory_usage_source& source, size_t capacity)
+      : source_(source), capacity_(capacity), readings_(new reading[capacity]) {}
 
-  /// Nobody may note meanwhile, except for those who note about an earlier step.
+  /// Starts a new log. No thread may note readings of this step meanwhile; notes of an earlier step
+  /// may still come.
   void begin() noexcept {
     count_.store(0, std::memory_order_relaxed);
     began_ = moment::now();
@@ -28,24 +30,24 @@ public:
   void note() noexcept {
     if (!on_.load(std::memory_order_acquire))
       return;
-    auto at = count_.fetch_add(1, std::memory_order_relaxed);
-    if (at >= most_)
+    auto slot = count_.fetch_add(1, std::memory_order_relaxed);
+    if (slot >= capacity_)
       return;
-    readings_[at].bytes.store(of_.bytes_in_use(), std::memory_order_relaxed);
-    readings_[at].ticks.store(ticks_now(), std::memory_order_release);
+    readings_[slot].bytes.store(source_.bytes_in_use(), std::memory_order_relaxed);
+    readings_[slot].ticks.store(ticks_now(), std::memory_order_release);
   }
 
-  /// Appends what was noted down since begin(), in order.
+  /// Appends the readings since begin(), in order of time.
   void collect(memory_timeline& to) const {
-    std::vector<std::pair<int64_t, uint64_t>> found;
-    auto count = std::min(most_, count_.load(std::memory_order_relaxed));
-    found.reserve(count);
+    std::vector<std::pair<int64_t, uint64_t>> readings;
+    auto count = std::min(capacity_, count_.load(std::memory_order_relaxed));
+    readings.reserve(count);
     for (size_t i = 0; i < count; ++i)
       if (auto ticks = readings_[i].ticks.load(std::memory_order_acquire); ticks >= began_.ticks)
-        found.emplace_back(ticks, readings_[i].bytes.load(std::memory_order_relaxed));
-    std::ranges::sort(found);
+        readings.emplace_back(ticks, readings_[i].bytes.load(std::memory_order_relaxed));
+    std::ranges::sort(readings);
     const tick_scale scale{began_, moment::now()};
-    for (auto [ticks, bytes] : found) {
+    for (auto [ticks, bytes] : readings) {
       to.at_ns.push_back(scale.ns(ticks));
       to.bytes.push_back(bytes);
     }
@@ -56,8 +58,8 @@ private:
     std::atomic<int64_t> ticks{0};
     std::atomic<uint64_t> bytes{0};
   };
-  const memory_usage_source& of_;
-  const size_t most_;
+  const memory_usage_source& source_;
+  const size_t capacity_;
   std::unique_ptr<reading[]> readings_;
   moment began_;
   std::atomic<size_t> count_{0};

@@ -33,8 +33,8 @@ void append_label(std::string_view value, std::string& to) {
   to += '"';
 }
 
-std::string_view name_of(metrics_text::type of) {
-  switch (of) {
+std::string_view name_of(metrics_text::type metric_type) {
+  switch (metric_type) {
     case metrics_text::type::counter: return "counter";
     case metrics_text::type::histogram: return "histogram";
     default: return "gauge";
@@ -43,24 +43,24 @@ std::string_view name_of(metrics_text::type of) {
 
 } // namespace
 
-void metrics_text::family(std::string_view name, type of, std::string_view help) {
+void metrics_text::family(std::string_view name, type metric_type, std::string_view help) {
   name_ = name;
   head_ = "# HELP ";
   ((head_ += name) += ' ') += help;
   ((head_ += "\n# TYPE ") += name) += ' ';
-  (head_ += name_of(of)) += '\n';
+  (head_ += name_of(metric_type)) += '\n';
 }
 
-void metrics_text::write(std::string_view suffix, double value, labels with) {
+void metrics_text::write(std::string_view suffix, double value, labels label_values) {
   text_ += std::exchange(head_, {});
   (text_ += name_) += suffix;
   char before = '{';
-  for (const auto& [label, content] : with) {
+  for (const auto& [label, content] : label_values) {
     ((text_ += before) += label) += '=';
     append_label(content, text_);
     before = ',';
   }
-  if (with.size() > 0)
+  if (label_values.size() > 0)
     text_ += '}';
   text_ += ' ';
   append_number(value, text_);

@@ -6,7 +6,7 @@ namespace troupe {
 
 namespace {
 
-// Of graphs; the numbers of graphs rise, so that the least is the oldest.
+// The number of graphs to remember. The numbers of graphs rise: the lowest is the oldest.
 constexpr size_t max_graphs = 64;
 
 } // namespace
@@ -18,7 +18,7 @@ void node_times::add(const step_statistics& step, uint64_t graph) {
     for (const auto& span : task.spans) {
       const auto& subject = task.subject_of(span);
       if (subject.kind != span_kind::node || span.thread >= device_tracks)
-        continue; // threads decide by what keeps a thread busy
+        continue; // the times are to say how long a node occupies a host thread
       add({.node = subject.name,
            .device = subject.device,
            .runs = 1,
@@ -31,56 +31,56 @@ void node_times::add(const step_statistics& step, uint64_t graph) {
       times_.erase(oldest);
 }
 
-void node_times::add(const node_time& known) {
+void node_times::add(const node_time& measured) {
   std::lock_guard guard{mutex_};
-  add(known, times_[any_graph]);
+  add(measured, times_[any_graph]);
 }
 
-void node_times::add(const node_time& more, by_name& to) {
-  if (more.runs == 0)
+void node_times::add(const node_time& measured, by_name& times) {
+  if (measured.runs == 0)
     return;
-  auto& known = to[more.node];
-  if (known.device != more.device) // it has moved: what was measured elsewhere means nothing
-    known = {.node = more.node, .device = more.device};
-  known.runs += more.runs;
-  auto weight = static_cast<double>(more.runs) / static_cast<double>(known.runs);
-  known.mean_ns += (more.mean_ns - known.mean_ns) * weight;
-  known.mean_bytes += (more.mean_bytes - known.mean_bytes) * weight;
+  auto& known = times[measured.node];
+  if (known.device != measured.device) // times on another device are void
+    known = {.node = measured.node, .device = measured.device};
+  known.runs += measured.runs;
+  auto weight = static_cast<double>(measured.runs) / static_cast<double>(known.runs);
+  known.mean_ns += (measured.mean_ns - known.mean_ns) * weight;
+  known.mean_bytes += (measured.mean_bytes - known.mean_bytes) * weight;
 }
 
 std::optional<node_time> node_times::find(std::string_view node, uint64_t graph) const {
   std::lock_guard guard{mutex_};
-  for (auto one : {graph, any_graph})
-    if (auto times = times_.find(one); times != times_.end())
-      if (auto it = times->second.find(node); it != times->second.end())
-        return it->second;
+  for (auto candidate : {graph, any_graph})
+    if (auto times = times_.find(candidate); times != times_.end())
+      if (auto found_node = times->second.find(node); found_node != times->second.end())
+        return found_node->second;
   return {};
 }
 
 void node_times::copy_to(node_times& to, uint64_t graph) const {
   std::scoped_lock guard{mutex_, to.mutex_};
   auto& copies = to.times_[any_graph];
-  for (auto one : {graph, any_graph})
-    if (auto times = times_.find(one); times != times_.end())
+  for (auto source_graph : {graph, any_graph})
+    if (auto times = times_.find(source_graph); times != times_.end())
       copies.insert(times->second.begin(), times->second.end());
 }
 
 bool node_times::empty() const {
   std::lock_guard guard{mutex_};
-  return std::ranges::all_of(times_, [](const auto& one) { return one.second.empty(); });
+  return std::ranges::all_of(times_, [](const auto& entry) { return entry.second.empty(); });
 }
 
 std::vector<node_time> node_times::all() const {
   std::lock_guard guard{mutex_};
-  by_name most;
+  by_name best_measured;
   for (const auto& [graph, times] : times_)
     for (const auto& [name, time] : times)
-      if (auto& best = most[name]; best.runs < time.runs)
+      if (auto& best = best_measured[name]; best.runs < time.runs)
         best = time;
-  std::vector<node_time> known;
-  for (const auto& [name, time] : most)
-    known.push_back(time);
-  return known;
+  std::vector<node_time> times_by_name;
+  for (const auto& [name, time] : best_measured)
+    times_by_name.push_back(time);
+  return times_by_name;
 }
 
 } // namespace troupe

@@ -1,11 +1,11 @@
-// What a step shall note down, or watch for, while it runs.
+// Measurements and checks that a step makes while it runs.
 #pragma once
 
 namespace troupe {
 
 struct profile_options {
-  bool times = false;          ///< when each node ran, and what memory it took
-  bool check_numerics = false; ///< fail at the first node that makes a NaN or an infinity
+  bool times = false;          ///< record when each node ran, and the memory that it allocated
+  bool check_numerics = false; ///< fail at the first node that outputs a NaN or an infinity
   bool any() const noexcept { return times || check_numerics; }
 };
 

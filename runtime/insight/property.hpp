@@ -1,4 +1,4 @@
-// A named value, as people and their tools are told of parts of a cluster and of events.
+// A named value, used in inspections and in log events.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@ namespace troupe {
 using property_value = std::variant<bool, int64_t, double, std::string>;
 
 struct property {
-  std::string name; ///< "steps_running"; units stand in it: "wait_seconds", "bytes"
+  std::string name; ///< "steps_running"; includes the unit: "wait_seconds", "bytes"
   property_value value;
   bool operator==(const property&) const = default;
 };

@@ -1,4 +1,4 @@
-// What a step did, when and where: for people, for traces and for cost models.
+// Timings and memory of one step, for people, traces and cost models.
 #pragma once
 #include "troupe/runtime/device/copy_stream.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -12,52 +12,52 @@ namespace troupe {
 
 enum class span_kind : uint8_t {
   node,   ///< ran a kernel
-  read,   ///< took a variable's value, for the node that it is named after
+  read,   ///< read a variable's value for the node that it is named after
   send,   ///< handed a tensor to another device
-  wait,   ///< for a tensor of another device, or for a queue; runs beside everything else
+  wait,   ///< for a tensor of another device, or for a queue; occupies no thread
   region, ///< straight-line code: encloses the nodes, reads and sends that it ran
-  inner,  ///< all runs of a node in the bodies of calls, branches and loops, one after the other
+  inner,  ///< all runs of a node in the bodies of calls, branches and loops, joined end to end
 };
 inline constexpr int span_kinds = 6;
 
-/// What a span is about. All steps of a program share these.
+/// The subject of a span. All steps of a program share the subjects.
 struct span_subject {
   span_kind kind = span_kind::node;
   std::string name = {}; ///< the node's; "region 3"; "loop [body] rnn [body] tanh" of an inner one
-  std::string op = {};   ///< none for a region
+  std::string op = {};   ///< empty for a region
   std::string device = {};
   std::string peer = {}; ///< the other device of a send, or of a wait for a tensor
-  uint32_t key = 0;      ///< the same for a send and for the wait that it ends
-  uint32_t region = 0;   ///< that ran it, or that a wait's end lets run; a region's own number
+  uint32_t key = 0;      ///< equal for a send and for the wait that it ends
+  uint32_t region = 0;   ///< the region that ran it, or that a wait's end enables; its own number
   bool operator==(const span_subject&) const = default;
 };
 
-/// What a GPU ran, as a thread's number: such a node has another span, for its launch.
+/// The thread number of work on a GPU. A node that ran there has another span for its launch.
 constexpr uint32_t device_tracks = 1u << 31;
 constexpr uint32_t device_track(int ordinal) noexcept {
   return device_tracks + static_cast<uint32_t>(ordinal);
 }
 
-/// What it copied to the host, and from it, beside that.
-constexpr uint32_t copy_track(int ordinal, copy_stream in) noexcept {
-  return device_track(ordinal) + ((in == copy_stream::to_host ? 1u : 2u) << 16);
+/// The thread number of copies to or from the host, which run beside kernels.
+constexpr uint32_t copy_track(int ordinal, copy_stream stream) noexcept {
+  return device_track(ordinal) + ((stream == copy_stream::to_host ? 1u : 2u) << 16);
 }
 
 struct step_span {
   uint32_t subject = 0; ///< in task_statistics::subjects
-  uint32_t thread = 0;  ///< a number within the task, or a device_track; a wait has none
-  int64_t begin_ns = 0; ///< steady clock of the process that got the statistics
+  uint32_t thread = 0;  ///< a number within the task, or a device_track; unused for a wait
+  int64_t begin_ns = 0; ///< steady clock of the process that received the statistics
   int64_t end_ns = 0;
-  uint64_t bytes = 0; ///< of new memory for outputs; of what a wait brought
-  uint64_t runs = 1;  ///< of an inner node: the span begins with the first, and is as long as all
+  uint64_t bytes = 0; ///< new memory for outputs; the received bytes of a wait
+  uint64_t runs = 1;  ///< of an inner node: begin_ns is that of the first, the length is their sum
   bool operator==(const step_span&) const = default;
 };
 
-/// How many bytes of a device's memory were in use, all steps and variables counted: looked at when
-/// tensors of the step came and went. A GPU's are those that were launched by then.
+/// Bytes of a device's memory that were in use by all steps and variables, read whenever a tensor
+/// of the step was allocated or freed. For a GPU, the memory of the kernels launched by then.
 struct memory_timeline {
   std::string device = {};
-  std::vector<int64_t> at_ns = {}; ///< rising; as many as `bytes`
+  std::vector<int64_t> at_ns = {}; ///< rising; one for each entry of `bytes`
   std::vector<uint64_t> bytes = {};
   bool operator==(const memory_timeline&) const = default;
 };
@@ -66,10 +66,10 @@ struct memory_timeline {
 struct task_statistics {
   std::string task = {}; ///< "/job:worker/task:1"
   std::shared_ptr<const std::vector<span_subject>> subjects = {};
-  std::vector<step_span> spans = {}; ///< of whatever ended; by their begin
+  std::vector<step_span> spans = {}; ///< spans that ended, ordered by their begin
   int64_t begin_ns = 0, end_ns = 0;
-  uint64_t allocated_bytes = 0; ///< for all tensors that it made
-  uint64_t peak_bytes = 0;      ///< the most that these took at once
+  uint64_t allocated_bytes = 0; ///< of all tensors that the task allocated
+  uint64_t peak_bytes = 0;      ///< the maximum in use at one time
   std::vector<memory_timeline> memory = {};
 
   /// Throws troupe::error for a span that names no subject of this task.
@@ -79,23 +79,23 @@ struct task_statistics {
   }
 };
 
-/// What a step did. A step that failed tells how far it came.
+/// The measurements of a step. For a failed step, those up to its failure.
 struct step_statistics {
-  uint64_t step = 0;                ///< its number, as in errors
+  uint64_t step = 0;                ///< the step's number, as in errors
   int64_t begin_ns = 0, end_ns = 0; ///< from the request to its answer
   std::vector<task_statistics> tasks = {};
 };
 
-/// Moves all times of a task by as much.
-inline void shift(task_statistics& what, int64_t by_ns) noexcept {
-  what.begin_ns += by_ns;
-  what.end_ns += by_ns;
-  for (auto& one : what.spans) {
-    one.begin_ns += by_ns;
-    one.end_ns += by_ns;
+/// Adds `by_ns` to all times of a task.
+inline void shift(task_statistics& task, int64_t by_ns) noexcept {
+  task.begin_ns += by_ns;
+  task.end_ns += by_ns;
+  for (auto& span : task.spans) {
+    span.begin_ns += by_ns;
+    span.end_ns += by_ns;
   }
-  for (auto& one : what.memory)
-    for (auto& at : one.at_ns)
+  for (auto& timeline : task.memory)
+    for (auto& at : timeline.at_ns)
       at += by_ns;
 }
 

@@ -1,4 +1,4 @@
-// Which nodes of a step must share a device, and what they ask of it together (white paper 4.3).
+// Finds the sets of nodes that must share a device, and their joint request (white paper 4.3).
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -11,39 +11,39 @@
 
 namespace troupe {
 
-/// Why two nodes share a device.
+/// The reason for which two nodes share a device.
 enum class bond : uint8_t {
   none,
-  state, ///< one takes the variable, queue or table of the other
+  state, ///< one uses the variable, queue or table of the other
   group  ///< both are colocated by name (graph/colocation.hpp)
 };
 
-/// Nodes that go to one device, and what they ask of it together.
+/// Nodes that share a device, and their joint request.
 struct node_set {
   std::vector<node*> members;
   device_name asked;
-  device_name required = {}; ///< without what is only preferred (device/preferred_device.hpp)
+  device_name required = {}; ///< `asked` without preferences (device/preferred_device.hpp)
 };
 
-/// All nodes of a graph but feeds and fetches, divided into sets: a union-find over ref edges,
+/// The nodes of a graph without feeds and fetches, divided into sets: a union-find over ref edges,
 /// handles of state and colocation groups.
 class node_sets {
 public:
-  /// Fails where a node's device is no name of one, and where nodes of a set contradict each other:
-  /// the error names both, what they ask, and why they belong together, from one to the next.
-  /// Frames belong nowhere by their state: which nodes are some depends on the `devices`.
-  static result<node_sets> find(const graph& of, const device_list& devices);
+  /// Fails if the device of a node is malformed, or if nodes of a set contradict each other: the
+  /// error names both nodes, their requests, and the chain of reasons that connects them. The state
+  /// of a frame does not place it; whether a node is a frame depends on `devices`.
+  static result<node_sets> find(const graph& placed, const device_list& devices);
 
   const std::vector<node_set>& all() const noexcept { return sets_; }
-  /// Among all(); -1 for feeds and fetches.
-  int set_of(const node& which) const { return set_of_[which.index()]; }
+  /// The set's index in all(); -1 for feeds and fetches.
+  int set_of(const node& member) const { return set_of_[member.index()]; }
 
   struct reason {
     bond kind = bond::none;
     const node* with = nullptr;
   };
-  /// The bond that brought the node into its set; none where it is alone, or the first.
-  reason reason_of(const node& which) const;
+  /// The bond by which the node joined its set; none if it is alone, or the first.
+  reason reason_of(const node& member) const;
 
 private:
   struct link {
@@ -51,14 +51,15 @@ private:
     bond kind;
   };
 
-  void join(int a, int b, bond why);
+  void join(int a, int b, bond kind);
   int root(int id);
-  std::string chain(const graph& of, int from, int to) const;
-  status contradiction(const graph& of, const node_set& set, const node& last, bool local) const;
+  std::string chain(const graph& placed, int from, int to) const;
+  status contradiction(const graph& placed, const node_set& set, const node& last,
+                       bool local) const;
 
   std::vector<node_set> sets_;
   std::vector<int> set_of_, parent_;       // by node id
-  std::map<int, std::vector<link>> links_; // a forest: those that joined what was apart
+  std::map<int, std::vector<link>> links_; // a forest: the bonds that joined two sets
 };
 
 } // namespace troupe

@@ -7,13 +7,13 @@
 namespace troupe {
 namespace {
 
-// What estimates assume until somebody measures.
+// Assumed speeds, used until times are measured.
 struct speed {
   double nanoseconds_per_flop; // in compiled loops and library kernels
   double nanoseconds_per_byte, nanoseconds_per_call;
 };
-constexpr speed of_processor{0.02, 0.1, 30}; // one core of a present-day server
-constexpr speed of_gpu{5e-5, 5e-4, 3000};    // a present-day server's, in f32, with its launch
+constexpr speed cpu_speed{0.02, 0.1, 30};    // one core of a present-day server
+constexpr speed gpu_speed{5e-5, 5e-4, 3000}; // one of a present-day server, in f32, with launches
 
 double elements(const partial_shape& dims) {
   double count = 1;
@@ -23,7 +23,7 @@ double elements(const partial_shape& dims) {
   return count;
 }
 
-// Where one has to act although an extent is not known, it is that of a batch.
+// The assumed extent of an unknown axis, which is usually that of a batch.
 constexpr double usual_extent = 256;
 
 double guess_factor(const partial_shape& dims) {
@@ -36,26 +36,26 @@ double guess_factor(const partial_shape& dims) {
   return factor;
 }
 
-// By how much a node's work is more than what unknown extents of 1 make of it.
-double guess_factor(const node& of) {
+// The factor from work with unknown extents of 1 to work with the usual extent.
+double guess_factor(const node& counted) {
   double factor = 1;
-  for (const auto& input : of.inputs())
+  for (const auto& input : counted.inputs())
     factor = std::max(factor, guess_factor(input.dims()));
-  for (int i = 0; i < of.outputs(); ++i)
-    factor = std::max(factor, guess_factor(of.output_shape(i)));
+  for (int i = 0; i < counted.outputs(); ++i)
+    factor = std::max(factor, guess_factor(counted.output_shape(i)));
   return factor;
 }
 
-// A function that branches or loops, in nanoseconds.
+// The cost of a node that runs functions which branch or loop, in nanoseconds.
 constexpr double usual_call = 100'000;
 
-// The wait for a copy, and for what is launched behind it.
+// Includes the wait for a copy, and for the launches behind it.
 constexpr double upload_latency = 15'000, download_latency = 30'000,
                  nanoseconds_per_bus_byte = 0.05;
 
-double estimate(const workload& work, const speed& at) {
-  return at.nanoseconds_per_call +
-         std::max(work.flops * at.nanoseconds_per_flop, work.bytes * at.nanoseconds_per_byte);
+double estimate(const workload& work, const speed& on) {
+  return on.nanoseconds_per_call +
+         std::max(work.flops * on.nanoseconds_per_flop, work.bytes * on.nanoseconds_per_byte);
 }
 
 } // namespace
@@ -64,52 +64,52 @@ double bytes_of(dtype type, const partial_shape& dims) {
   return elements(dims) * static_cast<double>(std::max<size_t>(size_of(type), 1));
 }
 
-workload workload_of(const node& of) {
+workload workload_of(const node& counted) {
   workload work;
-  double most = 0;
-  for (const auto& input : of.inputs()) {
+  double max_elements = 0;
+  for (const auto& input : counted.inputs()) {
     if (input.node->output_is_ref(input.index))
       continue;
     work.bytes += bytes_of(input.type(), input.dims());
-    most = std::max(most, elements(input.dims()));
+    max_elements = std::max(max_elements, elements(input.dims()));
   }
-  for (int i = 0; i < of.outputs(); ++i) {
-    if (of.output_is_ref(i))
+  for (int i = 0; i < counted.outputs(); ++i) {
+    if (counted.output_is_ref(i))
       continue;
-    work.bytes += bytes_of(of.output_type(i), of.output_shape(i));
-    most = std::max(most, elements(of.output_shape(i)));
+    work.bytes += bytes_of(counted.output_type(i), counted.output_shape(i));
+    max_elements = std::max(max_elements, elements(counted.output_shape(i)));
   }
-  work.flops = of.op().flops ? of.op().flops(of) : most;
+  work.flops = counted.op().flops ? counted.op().flops(counted) : max_elements;
   return work;
 }
 
-double expected_nanoseconds(const node& of, const node_times* measured) {
+double expected_nanoseconds(const node& counted, const node_times* measured) {
   if (measured)
-    if (auto known = measured->find(of.name()))
+    if (auto known = measured->find(counted.name()))
       return known->mean_ns;
-  if (of.op().calls != calling::never)
+  if (counted.op().calls != calling::never)
     return usual_call;
-  return estimate(workload_of(of), of_processor);
+  return estimate(workload_of(counted), cpu_speed);
 }
 
-double expected_nanoseconds(const node& of, device_kind on, const node_times* measured) {
+double expected_nanoseconds(const node& counted, device_kind on, const node_times* measured) {
   if (measured)
-    if (auto known = measured->find(of.name()))
-      if (auto where = device_name::parse(known->device); where && where->kind == to_string(on))
+    if (auto known = measured->find(counted.name()))
+      if (auto device = device_name::parse(known->device); device && device->kind == to_string(on))
         return known->mean_ns;
-  auto work = workload_of(of);
-  work.flops *= guess_factor(of);
-  work.bytes *= guess_factor(of);
-  return estimate(work, on == device_kind::gpu ? of_gpu : of_processor);
+  auto work = workload_of(counted);
+  work.flops *= guess_factor(counted);
+  work.bytes *= guess_factor(counted);
+  return estimate(work, on == device_kind::gpu ? gpu_speed : cpu_speed);
 }
 
-double expected_on_gpu(const workload& of) { return estimate(of, of_gpu); }
+double expected_on_gpu(const workload& work) { return estimate(work, gpu_speed); }
 
 double expected_on_bus(double bytes) { return bytes * nanoseconds_per_bus_byte; }
 
-double expected_over_bus(bool out, bool in, double bytes) {
-  return (out ? download_latency + expected_on_bus(bytes) : 0) +
-         (in ? upload_latency + expected_on_bus(bytes) : 0);
+double expected_over_bus(bool from_gpu, bool to_gpu, double bytes) {
+  return (from_gpu ? download_latency + expected_on_bus(bytes) : 0) +
+         (to_gpu ? upload_latency + expected_on_bus(bytes) : 0);
 }
 
 double expected_bytes(dtype type, const partial_shape& dims) {

@@ -11,23 +11,24 @@
 namespace troupe {
 namespace {
 
-// A tensor of the host that a kernel beside a GPU looks at, or an order: a message between threads.
+// A message between threads: for a tensor that a kernel on the host reads, or for a control edge.
 constexpr int64_t message = 2000;
 
-// Divides the nodes that may choose between one GPU and its processor, so that the sum of all times
-// is least: those of nodes, and those of tensors that go from one to the other. What is somewhere
-// else is left out: it is as far from both.
+// Divides the nodes that may choose between a GPU and its host's processor so that the total time
+// of nodes and copies between the two is minimal. Nodes on other devices are ignored: they are
+// equally far from both.
 class divider {
 public:
-  divider(const graph& of, rivals between, const placing& how, std::vector<int>& chosen,
+  divider(const graph& placed, rivals between, const placing& options, std::vector<int>& chosen,
           const std::vector<bool>& may_choose)
-      : of_(of), between_(between), how_(how), chosen_(chosen), may_choose_(may_choose) {}
+      : graph_(placed), between_(between), options_(options), chosen_(chosen),
+        may_choose_(may_choose) {}
 
-  // The processor is the first side: what is as good on both goes to the GPU.
+  // The processor is the first side of the cut, so that ties go to the GPU.
   void run() {
-    for (const auto& node : of_.nodes())
+    for (const auto& node : graph_.nodes())
       add(*node);
-    for (const auto& node : of_.nodes())
+    for (const auto& node : graph_.nodes())
       connect(*node);
     auto on_processor = cut_.solve();
     for (const auto& [id, item] : items_)
@@ -41,78 +42,80 @@ private:
   }
 
   void add(const node& node) {
-    auto here = chosen_[static_cast<size_t>(node.id())];
-    auto on = [&](device_kind kind) {
-      // Beside a GPU runs what processors run.
-      auto kept = site_of(node, kind) == kernel_site::host ? device_kind::cpu : kind;
-      // What a GPU counts goes to the host before it goes on.
-      auto waits = kept == device_kind::gpu && has(node.op().effects, effect::data_dependent_shape);
-      return std::llround(expected_nanoseconds(node, kept, how_.measured) +
+    auto device = chosen_[static_cast<size_t>(node.id())];
+    auto cost_on = [&](device_kind kind) {
+      // A node on the host of a GPU runs at the processor's speed.
+      auto site_kind = site_of(node, kind) == kernel_site::host ? device_kind::cpu : kind;
+      // A GPU must send the extents that it has counted to the host before it continues.
+      auto waits =
+          site_kind == device_kind::gpu && has(node.op().effects, effect::data_dependent_shape);
+      return std::llround(expected_nanoseconds(node, site_kind, options_.measured) +
                           (waits ? expected_download(dtype::i64, partial_shape{1}) : 0));
     };
     if (is_free(node.id()))
-      items_[node.id()] = cut_.add_item(on(device_kind::cpu), on(device_kind::gpu));
-    else if (here == between_.processor || internal_ops::is_boundary(node))
+      items_[node.id()] = cut_.add_item(cost_on(device_kind::cpu), cost_on(device_kind::gpu));
+    else if (device == between_.processor || internal_ops::is_boundary(node))
       items_[node.id()] = cut_.add_item(0, minimum_cut::never);
-    else if (here == between_.gpu)
+    else if (device == between_.gpu)
       items_[node.id()] = cut_.add_item(minimum_cut::never, 0);
   }
 
   void connect(const node& node) {
-    auto here = items_.find(node.id());
-    if (here == items_.end())
+    auto item = items_.find(node.id());
+    if (item == items_.end())
       return;
     for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
       const auto& from = node.inputs()[static_cast<size_t>(i)];
-      auto there = items_.find(from.node->id());
-      if (there == items_.end() || node.input_is_ref(i) || goes_along(*from.node))
+      auto source = items_.find(from.node->id());
+      if (source == items_.end() || node.input_is_ref(i) || is_replicated(*from.node))
         continue;
-      auto looked_at =
+      auto read_by_host =
           site_of(node, device_kind::gpu) == kernel_site::host || node.input_port(i).on_host;
-      if (looked_at)
-        cut_.part(there->second, here->second, message);
+      if (read_by_host)
+        cut_.part(source->second, item->second, message);
       else
-        cut_.part(uploaded(from, there->second), here->second, minimum_cut::never);
-      cut_.part(here->second, downloaded(from, there->second), minimum_cut::never);
+        cut_.part(uploaded(from, source->second), item->second, minimum_cut::never);
+      cut_.part(item->second, downloaded(from, source->second), minimum_cut::never);
     }
     for (auto* before : node.controls())
-      if (auto there = items_.find(before->id()); there != items_.end() && !goes_along(*before)) {
-        cut_.part(there->second, here->second, message);
-        cut_.part(here->second, there->second, message);
+      if (auto source = items_.find(before->id());
+          source != items_.end() && !is_replicated(*before)) {
+        cut_.part(source->second, item->second, message);
+        cut_.part(item->second, source->second, message);
       }
   }
 
-  static bool goes_along(const node& node) {
+  static bool is_replicated(const node& node) {
     return internal_ops::is_constant(node) && node.controls().empty();
   }
 
-  // However many want it on the other side, a tensor goes there once: they share an item that must
-  // be paid for to be there.
-  size_t uploaded(edge what, size_t from) {
-    return once(uploads_, what, [&](size_t copy) {
-      cut_.part(from, copy, std::llround(expected_upload(what.type(), what.dims())));
+  // A tensor is copied once, however many nodes need it on the other side: they share an item that
+  // pays for the copy.
+  size_t uploaded(edge value, size_t source) {
+    return once(uploads_, value, [&](size_t copy) {
+      cut_.part(source, copy, std::llround(expected_upload(value.type(), value.dims())));
     });
   }
-  size_t downloaded(edge what, size_t from) {
-    return once(downloads_, what, [&](size_t copy) {
-      cut_.part(copy, from, std::llround(expected_download(what.type(), what.dims())));
+  size_t downloaded(edge value, size_t source) {
+    return once(downloads_, value, [&](size_t copy) {
+      cut_.part(copy, source, std::llround(expected_download(value.type(), value.dims())));
     });
   }
 
   using copies = std::map<std::pair<int, int>, size_t>; // by node and output
   template <class Pay>
-  size_t once(copies& of, edge what, Pay pay) {
-    auto [it, fresh] = of.try_emplace({what.node->id(), what.index});
-    if (fresh) {
-      it->second = cut_.add_item(0, 0);
-      pay(it->second);
+  size_t once(copies& known, edge value, Pay pay) {
+    auto [copy, is_new] = known.try_emplace({value.node->id(), value.index});
+    if (is_new) {
+      copy->second = cut_.add_item(0, 0);
+      pay(copy->second);
     }
-    return it->second;
+    return copy->second;
   }
 
-  const graph& of_;
+  const graph& graph_;
   const rivals between_;
-  const placing& how_;
+  const placing& options_;
   std::vector<int>& chosen_;
   const std::vector<bool>& may_choose_;
   minimum_cut cut_;
@@ -122,9 +125,9 @@ private:
 
 } // namespace
 
-void divide(const graph& of, rivals between, const placing& how, std::vector<int>& chosen,
+void divide(const graph& placed, rivals between, const placing& options, std::vector<int>& chosen,
             const std::vector<bool>& may_choose) {
-  divider{of, between, how, chosen, may_choose}.run();
+  divider{placed, between, options, chosen, may_choose}.run();
 }
 
 } // namespace troupe

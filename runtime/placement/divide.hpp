@@ -1,4 +1,4 @@
-// Divides the nodes of a task between a GPU and its processor (docs/decisions/024).
+// Divides the nodes of a task between a GPU and its host's processor (docs/decisions/024).
 #pragma once
 #include "troupe/runtime/placement/place.hpp"
 
@@ -6,16 +6,16 @@
 
 namespace troupe {
 
-/// A GPU and the processor of its task, as places among the devices.
+/// A GPU and the processor of its task, as indices into the devices.
 struct rivals {
   int gpu, processor;
   auto operator<=>(const rivals&) const = default;
 };
 
-/// Divides the nodes that may choose, and are on that GPU so far, so that the sum of all times is
-/// least: those of nodes, and those of tensors that go from one to the other. What is somewhere
-/// else is left out: it is as far from both. `chosen` and `may_choose` are by node id.
-void divide(const graph& of, rivals between, const placing& how, std::vector<int>& chosen,
+/// Divides the nodes that may choose and are placed on that GPU, so that the total time of nodes
+/// and of copies between the two devices is minimal. Nodes on other devices are ignored: they are
+/// equally far from both. `chosen` and `may_choose` are by node id.
+void divide(const graph& placed, rivals between, const placing& options, std::vector<int>& chosen,
             const std::vector<bool>& may_choose);
 
 } // namespace troupe

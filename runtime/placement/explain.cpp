@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-// Three digits are more than the model knows.
+// Prints three digits; the cost model is not more accurate.
 std::string time_text(double ns) {
   char text[32];
   if (ns < 1e3)
@@ -36,105 +36,108 @@ std::string bytes_text(double bytes) {
 
 class explainer {
 public:
-  explainer(const device_list& devices, const placing& how, const std::vector<int>& chosen,
-            const std::vector<int>& first_worker, const placement_grounds& why)
-      : devices_(devices), how_(how), chosen_(chosen), first_worker_(first_worker), why_(why) {}
+  explainer(const device_list& devices, const placing& options, const std::vector<int>& chosen,
+            const std::vector<int>& first_worker, const placement_grounds& grounds)
+      : devices_(devices), options_(options), chosen_(chosen), first_worker_(first_worker),
+        grounds_(grounds) {}
 
-  std::string reason_for(const node& one) const {
-    auto set = static_cast<size_t>(why_.sets.set_of(one));
-    const auto& answer = why_.answers[set];
-    auto own = one.device().empty() ? std::string{}
-                                    : concat("asked for '", plain_device(one.device()), '\'');
-    auto bond = why_.sets.reason_of(one);
+  std::string reason_for(const node& placed) const {
+    auto set = static_cast<size_t>(grounds_.sets.set_of(placed));
+    const auto& answer = grounds_.answers[set];
+    auto request = placed.device().empty()
+                       ? std::string{}
+                       : concat("asked for '", plain_device(placed.device()), '\'');
+    auto bond = grounds_.sets.reason_of(placed);
     if (answer.moved)
-      return join(own, "a GPU that cannot run it, or what it is placed with; beside that");
+      return join(request, "the GPU cannot run it or a node of its set: on the host of the GPU");
     if (answer.softened)
-      return join(own, "there is no such device for it; the nearest that there is");
+      return join(request, "no such device can run it: on the nearest device");
     if (bond.kind == bond::state)
-      return join(own, concat("with the state of '", bond.with->name(), '\''));
+      return join(request, concat("with the state of '", bond.with->name(), '\''));
     if (bond.kind == bond::group)
-      return join(own, concat("colocated with '", bond.with->name(), '\''));
-    if (internal_ops::is_constant(one) && one.controls().empty())
-      return join(own, "a constant, copied to where it is used");
-    const auto& asked = why_.sets.all()[set].asked;
+      return join(request, concat("colocated with '", bond.with->name(), '\''));
+    if (internal_ops::is_constant(placed) && placed.controls().empty())
+      return join(request, "a constant, copied to where it is used");
+    const auto& asked = grounds_.sets.all()[set].asked;
     if (asked.whole())
-      return own.empty() ? concat("others of its set ask for '", asked, '\'') : own;
+      return request.empty() ? concat("others of its set ask for '", asked, '\'') : request;
     if (answer.open->size() == 1)
-      return join(own, "the only device that can run it");
-    return join(own, choice_of(one));
+      return join(request, "the only device that can run it");
+    return join(request, choice_of(placed));
   }
 
 private:
-  static std::string join(const std::string& own, std::string other) {
-    return own.empty() ? other : concat(own, "; ", other);
+  static std::string join(const std::string& request, std::string reason) {
+    return request.empty() ? reason : concat(request, "; ", reason);
   }
 
   const device_name& device(int i) const { return devices_[static_cast<size_t>(i)]; }
 
-  std::string choice_of(const node& one) const {
-    auto id = one.index();
-    auto here = chosen_[id];
-    if (how_.by_cost && kind_of(device(here)) != kind_of(device(first_worker_[id])))
+  std::string choice_of(const node& placed) const {
+    auto id = placed.index();
+    auto device_index = chosen_[id];
+    if (options_.by_cost && kind_of(device(device_index)) != kind_of(device(first_worker_[id])))
       return "the processor takes less time than the GPU, with all copies";
-    if (!why_.decisions.empty() && why_.decisions[id].best_ns > 0 && why_.decisions[id].next >= 0) {
-      const auto& how = why_.decisions[id];
-      return concat("cheapest: done after ", time_text(how.best_ns), ", on ", device(how.next),
-                    " after ", time_text(how.next_ns));
+    if (!grounds_.decisions.empty() && grounds_.decisions[id].best_ns > 0 &&
+        grounds_.decisions[id].next >= 0) {
+      const auto& costs = grounds_.decisions[id];
+      return concat("cheapest: done after ", time_text(costs.best_ns), ", on ", device(costs.next),
+                    " after ", time_text(costs.next_ns));
     }
-    if (why_.greedy_was_worse)
+    if (grounds_.greedy_was_worse)
       return "the first that can run it: others would not make the step shorter";
-    return !why_.decisions.empty()
+    return !grounds_.decisions.empty()
                ? "the first that can run it: it has or uses state, and stays there in all steps"
                : "the first that can run it";
   }
 
   const device_list& devices_;
-  const placing& how_;
+  const placing& options_;
   const std::vector<int>& chosen_;
   const std::vector<int>& first_worker_;
-  const placement_grounds& why_;
+  const placement_grounds& grounds_;
 };
 
 } // namespace
 
-placement_report explain(const graph& of, const device_list& devices, const placing& how,
+placement_report explain(const graph& placed, const device_list& devices, const placing& options,
                          const std::vector<int>& chosen, const std::vector<int>& first_worker,
-                         const placement_grounds& why) {
-  placement_report made;
-  made.strategy = how.strategy == placement_strategy::greedy ? "greedy" : "first worker";
-  auto run = simulate(of, devices, how, chosen);
-  made.total_ns = run.total_ns;
-  made.first_worker_ns = simulate(of, devices, how, first_worker).total_ns;
-  made.links = std::move(run.links);
-  explainer words{devices, how, chosen, first_worker, why};
-  for (const auto& node : of.nodes()) {
-    placed_node one{.node = node->name(), .op = std::string{node->op().name}};
-    one.end_ns = run.end_ns[node->index()];
-    if (auto where = chosen[node->index()]; where >= 0) {
-      one.device = to_string(devices[static_cast<size_t>(where)]);
-      one.why = words.reason_for(*node);
+                         const placement_grounds& grounds) {
+  placement_report report;
+  report.strategy = options.strategy == placement_strategy::greedy ? "greedy" : "first worker";
+  auto run = simulate(placed, devices, options, chosen);
+  report.total_ns = run.total_ns;
+  report.first_worker_ns = simulate(placed, devices, options, first_worker).total_ns;
+  report.links = std::move(run.links);
+  explainer words{devices, options, chosen, first_worker, grounds};
+  for (const auto& node : placed.nodes()) {
+    placed_node entry{.node = node->name(), .op = std::string{node->op().name}};
+    entry.end_ns = run.end_ns[node->index()];
+    if (auto device = chosen[node->index()]; device >= 0) {
+      entry.device = to_string(devices[static_cast<size_t>(device)]);
+      entry.why = words.reason_for(*node);
     } else {
-      one.why = &node->op() == &internal_ops::feed ? "fed; goes to all that read it"
-                                                   : "fetched from where it is made";
+      entry.why = &node->op() == &internal_ops::feed ? "fed; goes to all that read it"
+                                                     : "fetched from where it is made";
     }
-    made.nodes.push_back(std::move(one));
+    report.nodes.push_back(std::move(entry));
   }
-  return made;
+  return report;
 }
 
-std::string to_string(const placement_report& what) {
+std::string to_string(const placement_report& report) {
   std::string text;
-  for (const auto& one : what.nodes)
-    text += concat(one.op, " '", one.node, "' ", one.device.empty() ? "" : "on ", one.device,
-                   one.device.empty() ? "" : ": ", one.why, '\n');
-  text += concat("strategy: ", what.strategy, "; a step is expected to take ",
-                 time_text(what.total_ns));
-  if (what.strategy != "first worker")
-    text += concat(" (", time_text(what.first_worker_ns), " by first worker)");
+  for (const auto& entry : report.nodes)
+    text += concat(entry.op, " '", entry.node, "' ", entry.device.empty() ? "" : "on ",
+                   entry.device, entry.device.empty() ? "" : ": ", entry.why, '\n');
+  text += concat("strategy: ", report.strategy, "; a step is expected to take ",
+                 time_text(report.total_ns));
+  if (report.strategy != "first worker")
+    text += concat(" (", time_text(report.first_worker_ns), " by first worker)");
   text += '\n';
-  for (const auto& one : what.links)
-    text += concat("from ", one.from, " to ", one.to, ": ", one.tensors,
-                   one.tensors == 1 ? " message, " : " messages, ", bytes_text(one.bytes), '\n');
+  for (const auto& link : report.links)
+    text += concat("from ", link.from, " to ", link.to, ": ", link.tensors,
+                   link.tensors == 1 ? " message, " : " messages, ", bytes_text(link.bytes), '\n');
   return text;
 }
 

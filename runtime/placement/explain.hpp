@@ -1,4 +1,4 @@
-// Puts into words why place() has chosen a device for each node.
+// Describes the reasons for which place() has chosen a device for each node.
 #pragma once
 #include "troupe/runtime/placement/constraints.hpp"
 #include "troupe/runtime/placement/feasible.hpp"
@@ -7,17 +7,17 @@
 
 namespace troupe {
 
-/// What place() knew when it chose.
+/// The information that place() used for its choices.
 struct placement_grounds {
   const node_sets& sets;
   const std::vector<feasible_devices::choice>& answers; ///< by set
   std::vector<decision> decisions;                      ///< by node id; of the greedy strategy
-  bool greedy_was_worse = false;                        ///< so that nothing came of it
+  bool greedy_was_worse = false;                        ///< its choices were dropped
 };
 
-/// `first_worker` is what would have been chosen without a look at costs.
-placement_report explain(const graph& of, const device_list& devices, const placing& how,
+/// `first_worker` has the choices without regard to costs.
+placement_report explain(const graph& placed, const device_list& devices, const placing& options,
                          const std::vector<int>& chosen, const std::vector<int>& first_worker,
-                         const placement_grounds& why);
+                         const placement_grounds& grounds);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Which devices can run a set of nodes: those that match what it asks, and have the kernels.
+// Finds the devices that can run a set of nodes: those that match its request and have its kernels.
 #pragma once
 #include "troupe/runtime/placement/constraints.hpp"
 #include "troupe/runtime/placement/place.hpp"
@@ -11,22 +11,21 @@
 
 namespace troupe {
 
-/// Of one graph. Remembers what it has found: sets that ask alike share a list, so that the memory
-/// is that of the devices for each kind of question.
+/// For one graph. Caches the results: sets with the same request share a list, so the memory grows
+/// with the number of different requests.
 class feasible_devices {
 public:
-  /// `soft`: a set that asks for a device that is not there gets one that is. `avoid`: a set
-  /// without state gets devices of other tasks, if it may use any.
+  /// `soft`: a set whose requested device is missing gets another device. `avoid`: a set without
+  /// state gets devices of other tasks, if its request allows one.
   feasible_devices(const device_list& devices, bool soft, const std::set<task_name>& avoid);
 
   struct choice {
-    /// Among the devices; the GPUs of the first one's task come before all others.
+    /// Indices of devices; the GPUs of the first device's task come before all others.
     const std::vector<int>* open = nullptr;
-    bool moved = false;    ///< from a GPU, which cannot run it, to its processor
-    bool softened = false; ///< it asked for what is not there, or cannot run it
+    bool moved = false;    ///< from a GPU that cannot run it to the processor of its host
+    bool softened = false; ///< the requested device is missing or cannot run it
   };
-  /// Fails, naming a node of the set, where there is no such device, and where none has a kernel
-  /// for it.
+  /// Fails, naming a node of the set, if no device matches, or if none has a kernel for it.
   result<choice> of(const node_set& set);
 
 private:
@@ -42,7 +41,7 @@ private:
   const device_list& devices_;
   const bool soft_, local_;
   const std::set<task_name>& avoid_;
-  std::array<bool, 2> there_{}; // by device_kind
+  std::array<bool, 2> kinds_present_{}; // by device_kind
   std::map<std::tuple<device_name, bool, bool, bool>, std::vector<int>> known_;
 };
 

@@ -9,120 +9,126 @@
 namespace troupe {
 namespace {
 
-// What functions say of where they run.
+// Requirements of functions on the devices that run them.
 struct demands {
   bool waits = false;
-  std::set<std::string> devices; // that nodes name
+  std::set<std::string> devices; // named by nodes
   bool recursive = false;        // a function calls itself
-  bool leaves_state = false;     // where it lies, which no device is named for
-  bool has_step_state = false;   // which a step within the step could not have
-  bool has_variable = false;     // which names no kind of device, and would lie on a GPU
-  bool needs_processor = false;  // for what a node does with a variable
+  bool leaves_state = false;     // uses state without a named device, which must stay in place
+  bool has_step_state = false;   // uses per-step state, which a nested step would not share
+  bool has_variable = false;     // uses a variable without a kind of device, which may be on a GPU
+  bool needs_processor = false;  // a node has no GPU kernel for its use of a variable
 };
 
-// Itself: a value that is read goes anywhere, and passes make nodes of reads.
-bool takes_variable(const node& one) {
-  return std::ranges::any_of(accesses_of(one), [](const state_access& access) {
+// Whether a node uses a variable itself. Reads of its value do not count: passes make them nodes.
+bool takes_variable(const node& user) {
+  return std::ranges::any_of(accesses_of(user), [](const state_access& access) {
     return !access.as_value && access.state->op().makes == resource::variable;
   });
 }
 
-void collect(const function& of, demands& into, std::set<const function*>& seen) {
-  for (const auto& one : of.body().nodes()) {
-    into.waits |= has(one->op().effects, effect::blocking);
-    if (!one->device().empty())
-      into.devices.insert(one->device());
-    into.needs_processor |= !runs_functions(one->op()) && of.runs(*one) && takes_variable(*one) &&
-                            site_of(*one, device_kind::gpu) == kernel_site::none;
-    for (const auto* each : functions_of(*one))
-      if (!each->body)
+void collect(const function& called, demands& into, std::set<const function*>& seen) {
+  for (const auto& body_node : called.body().nodes()) {
+    into.waits |= has(body_node->op().effects, effect::blocking);
+    if (!body_node->device().empty())
+      into.devices.insert(body_node->device());
+    into.needs_processor |= !runs_functions(body_node->op()) && called.runs(*body_node) &&
+                            takes_variable(*body_node) &&
+                            site_of(*body_node, device_kind::gpu) == kernel_site::none;
+    for (const auto* callee : functions_of(*body_node))
+      if (!callee->body)
         into.recursive = true;
-      else if (seen.insert(each->body.get()).second)
-        collect(*each->body, into, seen);
+      else if (seen.insert(callee->body.get()).second)
+        collect(*callee->body, into, seen);
   }
 }
 
-demands demands_of(const node& of) {
-  demands found;
+demands demands_of(const node& caller) {
+  demands collected;
   std::set<const function*> seen;
-  for (const auto* each : functions_of(of))
-    if (!each->body)
-      found.recursive = true;
-    else if (seen.insert(each->body.get()).second)
-      collect(*each->body, found, seen);
-  if (!of.device().empty())
-    found.devices.insert(of.device());
-  auto leaves = false;
-  for (const auto& access : accesses_of(of)) {
+  for (const auto* callee : functions_of(caller))
+    if (!callee->body)
+      collected.recursive = true;
+    else if (seen.insert(callee->body.get()).second)
+      collect(*callee->body, collected, seen);
+  if (!caller.device().empty())
+    collected.devices.insert(caller.device());
+  auto has_unnamed_state = false;
+  for (const auto& access : accesses_of(caller)) {
     const auto& state = *access.state;
-    found.has_step_state |= state.op().per_step;
+    collected.has_step_state |= state.op().per_step;
     if (state.device().empty())
-      leaves = true;
+      has_unnamed_state = true;
     else
-      found.devices.insert(state.device());
+      collected.devices.insert(state.device());
     auto asked = device_name::parse(state.device());
-    found.has_variable |= state.op().makes == resource::variable && asked && asked->kind.empty() &&
-                          site_of(state, device_kind::gpu) != kernel_site::none;
+    collected.has_variable |= state.op().makes == resource::variable && asked &&
+                              asked->kind.empty() &&
+                              site_of(state, device_kind::gpu) != kernel_site::none;
   }
-  // Where others name a device, it must lie there in all steps.
-  found.leaves_state = leaves && !found.devices.empty();
-  return found;
+  // If others name a device, this state must nevertheless stay in its place in all steps.
+  collected.leaves_state = has_unnamed_state && !collected.devices.empty();
+  return collected;
 }
 
-// One device that all of them allow, or nothing.
-result<device_name> joint_device(const demands& of) {
-  device_name all;
-  for (const auto& one : of.devices) {
-    TROUPE_ASSIGN(auto device, device_name::parse(one));
-    TROUPE_ASSIGN(all, merge(all, device));
+// Returns a device name that matches all requests, or an error.
+result<device_name> joint_device(const demands& requests) {
+  device_name joint;
+  for (const auto& name : requests.devices) {
+    TROUPE_ASSIGN(auto device, device_name::parse(name));
+    TROUPE_ASSIGN(joint, merge(joint, device));
   }
-  return all;
+  return joint;
 }
 
-bool belongs_to_gpu(const demands& of, const result<device_name>& joint) {
-  if (!joint || of.recursive || of.has_step_state)
+bool belongs_to_gpu(const demands& requests, const result<device_name>& joint) {
+  if (!joint || requests.recursive || requests.has_step_state)
     return false;
-  return joint->kind.empty() ? of.has_variable && !of.needs_processor
+  return joint->kind.empty() ? requests.has_variable && !requests.needs_processor
                              : kind_of(*joint) == device_kind::gpu;
 }
 
-// Whether one of these can be it. Where no device is what was asked for, another may take its place
-// (placing::soft).
+// Whether a GPU is among the devices that match, or, if no device matches, among all devices, which
+// may then replace the requested one (placing::soft).
 bool has_gpu(const device_list& devices, const device_name& asked) {
-  auto is_gpu = [](const device_name& one) { return kind_of(one) == device_kind::gpu; };
-  auto matches = [&](const device_name& one) { return asked.matches(one); };
-  return std::ranges::any_of(devices, [&](auto& one) { return matches(one) && is_gpu(one); }) ||
+  auto is_gpu = [](const device_name& device) { return kind_of(device) == device_kind::gpu; };
+  auto matches = [&](const device_name& device) { return asked.matches(device); };
+  return std::ranges::any_of(devices,
+                             [&](auto& device) { return matches(device) && is_gpu(device); }) ||
          (std::ranges::none_of(devices, matches) && std::ranges::any_of(devices, is_gpu));
 }
 
 } // namespace
 
-std::set<std::string> named_devices(const node& of) {
-  return runs_functions(of.op()) ? demands_of(of).devices : std::set<std::string>{of.device()};
+std::set<std::string> named_devices(const node& caller) {
+  return runs_functions(caller.op()) ? demands_of(caller).devices
+                                     : std::set<std::string>{caller.device()};
 }
 
-result<device_name> device_of_functions(const node& of) { return joint_device(demands_of(of)); }
-
-bool belongs_to_gpu(const node& of) {
-  auto found = demands_of(of);
-  return belongs_to_gpu(found, joint_device(found));
+result<device_name> device_of_functions(const node& caller) {
+  return joint_device(demands_of(caller));
 }
 
-bool needs_frame(const node& of, const device_list& devices) {
-  if (!runs_functions(of.op()))
+bool belongs_to_gpu(const node& caller) {
+  auto requests = demands_of(caller);
+  return belongs_to_gpu(requests, joint_device(requests));
+}
+
+bool needs_frame(const node& caller, const device_list& devices) {
+  if (!runs_functions(caller.op()))
     return false;
-  auto found = demands_of(of);
-  auto joint = joint_device(found);
-  return found.waits || (found.leaves_state && !found.recursive) || !joint ||
-         (belongs_to_gpu(found, joint) && has_gpu(devices, *joint));
+  auto requests = demands_of(caller);
+  auto joint = joint_device(requests);
+  return requests.waits || (requests.leaves_state && !requests.recursive) || !joint ||
+         (belongs_to_gpu(requests, joint) && has_gpu(devices, *joint));
 }
 
-std::vector<node*> find_frames(const graph& of, const device_list& devices) {
-  std::vector<node*> found;
-  for (const auto& one : of.nodes())
-    if (needs_frame(*one, devices))
-      found.push_back(one.get());
-  return found;
+std::vector<node*> find_frames(const graph& placed, const device_list& devices) {
+  std::vector<node*> frames;
+  for (const auto& candidate : placed.nodes())
+    if (needs_frame(*candidate, devices))
+      frames.push_back(candidate.get());
+  return frames;
 }
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// Decides which branches, loops and calls run as frames (docs/decisions/051), and which of these on
-// a GPU (docs/decisions/063). All others are blocks of a processor's region.
+// Decides which branches, loops and calls run as frames (docs/decisions/051), and which of them on
+// a GPU (docs/decisions/063). The others are blocks of a region on a processor.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/placement/place.hpp"
@@ -9,23 +9,22 @@
 
 namespace troupe {
 
-/// All devices that the node, its functions and the state that they use name.
-std::set<std::string> named_devices(const node& of);
+/// The devices named by the node, its functions and the state that they use.
+std::set<std::string> named_devices(const node& caller);
 
-/// The device that all allow that say something: the node, those of its functions, and the state
-/// that they use. Fails where they contradict each other.
-result<device_name> device_of_functions(const node& of);
+/// The device that matches all of these names. Fails if they contradict each other.
+result<device_name> device_of_functions(const node& caller);
 
-/// Whether a GPU is asked to run the functions, or they use a variable that names no kind of
-/// device and would lie on one. Those that call themselves do not run there.
-bool belongs_to_gpu(const node& of);
+/// Whether the functions are requested on a GPU, or use a variable that names no kind of device and
+/// would be on one. Recursive functions do not run there.
+bool belongs_to_gpu(const node& caller);
 
-/// Whether a node that runs functions has to run them as frames among these devices: a node of them
-/// waits, they and the state that they use are to lie on more than one device, or may have to, or
-/// a GPU is to run them. The answer for a node stays the same while a step is planned.
-bool needs_frame(const node& of, const device_list& devices);
+/// Whether a node that runs functions must run them as a frame on these devices: if one of their
+/// nodes waits, if they and the state that they use are or may be on more than one device, or if a
+/// GPU is to run them. The answer for a node stays the same while a step is planned.
+bool needs_frame(const node& caller, const device_list& devices);
 
-/// The nodes of a graph that need frames, in its order.
-std::vector<node*> find_frames(const graph& of, const device_list& devices);
+/// Returns the nodes of a graph that need frames, in its order.
+std::vector<node*> find_frames(const graph& placed, const device_list& devices);
 
 } // namespace troupe

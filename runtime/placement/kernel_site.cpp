@@ -13,8 +13,8 @@
 namespace troupe {
 namespace {
 
-// What is so small is computed at once, rather than launched: the elements of a shape, a step's
-// number.
+// Tensors up to this size are cheaper to compute on the host than to launch: elements of a shape,
+// or a step's number.
 constexpr int64_t few_elements = 256;
 
 bool is_few_integers(dtype type, const partial_shape& dims) {
@@ -55,7 +55,7 @@ bool has_kernel(const node& node, device_kind kind) {
   return kernel && kernel->find(node);
 }
 
-// Texts and lists have no place in a device's memory.
+// Texts and lists cannot be in a device's memory.
 bool handles_objects(const node& node) {
   for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i)
     if (!node.input_is_ref(i) && node.inputs()[static_cast<size_t>(i)].type() >= dtype::string)
@@ -66,9 +66,9 @@ bool handles_objects(const node& node) {
   return false;
 }
 
-// Elements of a queue on an accelerator lie in its memory: nobody looks at them on the way from one
-// step to another. Those that are stacked or cut are, so such queues live on processors.
-bool hands_on_elements(const node& node) {
+// Whether the op passes elements of a queue on without reading them, so that they can stay in an
+// accelerator's memory. Ops that stack or slice elements read them: their queues are on processors.
+bool passes_elements_on(const node& node) {
   static constexpr std::array<std::string_view, 8> names{
       "FIFOQueue",  "RandomShuffleQueue", "QueueEnqueue",  "QueueDequeue",
       "QueueClose", "QueueSize",          "QueueIsClosed", "QueueSuspend",
@@ -76,31 +76,31 @@ bool hands_on_elements(const node& node) {
   return std::ranges::find(names, node.op().name) != names.end();
 }
 
-// A queue is on an accelerator only where somebody asked for that: it takes memory that is short.
-bool is_asked_for_there(const node& node, device_kind kind) {
+// A queue is on an accelerator only if its device says so, since it takes scarce memory.
+bool is_requested_there(const node& node, device_kind kind) {
   const auto* queue = node.op().makes == resource::queue ? &node
                       : node.inputs().empty()            ? nullptr
                                                          : resource_behind(node.inputs()[0]);
-  if (!queue || !hands_on_elements(*queue))
+  if (!queue || !passes_elements_on(*queue))
     return false;
   auto asked = device_name::parse(queue->device());
   return asked && asked->kind == to_string(kind);
 }
 
-bool hands_on_elements_there(const node& node, device_kind kind) {
-  return kind != device_kind::cpu && hands_on_elements(node) && !handles_objects(node) &&
-         is_asked_for_there(node, kind);
+bool passes_elements_on_there(const node& node, device_kind kind) {
+  return kind != device_kind::cpu && passes_elements_on(node) && !handles_objects(node) &&
+         is_requested_there(node, kind);
 }
 
-// Shapes are known where a launch is made, whatever the elements are; nothing is needed for what
-// has no inputs.
-bool looks_at_no_elements(const node& node) {
+// Whether a kernel reads no elements of its inputs: it reads only shapes, which are known at
+// launch, or has no inputs.
+bool reads_no_elements(const node& node) {
   return has(node.op().effects, effect::of_shape) ||
          (node.inputs().empty() && !has(node.op().effects, effect::stateful) &&
           !has(node.op().effects, effect::random));
 }
 
-// What it makes is looked at by whoever launches: a shape, not a tensor of zeros.
+// Whether the outputs are integers, which the host reads to launch kernels: a shape, for example.
 bool makes_integers(const node& node) {
   for (int i = 0; i < node.outputs(); ++i)
     if (node.output_type(i) != dtype::i32 && node.output_type(i) != dtype::i64 &&
@@ -115,24 +115,24 @@ bool needs_no_kernel(const node& node) {
          &node.op() == &internal_ops::frame_result;
 }
 
-// What runs a frame. Only its predicate is looked at by the one who runs it; all else is handed on.
+// Whether a node runs a frame. The host reads only the predicate, and passes the other inputs on.
 bool is_frame(const node& node) {
   return &node.op() == &internal_ops::frame || runs_functions(node.op());
 }
 
-bool is_given_by_frames(edge what) {
-  return is_frame(*what.node) || &what.node->op() == &internal_ops::frame_argument;
+bool is_given_by_frames(edge value) {
+  return is_frame(*value.node) || &value.node->op() == &internal_ops::frame_argument;
 }
 
 bool is_predicate(const node& node, int input) {
   const auto* op = &node.op();
   if (op == &internal_ops::frame)
-    if (auto found = node.graph().ops().find_op(node.attr<std::string>("kind")))
-      op = *found;
+    if (auto frame_op = node.graph().ops().find_op(node.attr<std::string>("kind")))
+      op = *frame_op;
   return input < first_argument(*op);
 }
 
-// Whether it matters where it runs: an op on variables runs where they are.
+// Whether a node may run on the host as well. An op on variables must run where they are.
 bool is_movable(const node& node) {
   return has(node.op().effects, effect::of_shape) ||
          (!has(node.op().effects, effect::stateful) && !has(node.op().effects, effect::random) &&
@@ -143,17 +143,17 @@ bool is_movable(const node& node) {
 
 kernel_site site_of(const node& node, device_kind kind) {
   if (is_collective(node.op()))
-    return kernel_site::boundary; // its device launches it, whichever it is
-  auto makes = node.op().makes;
+    return kernel_site::boundary; // the device launches it, whatever its kind
+  auto resource_kind = node.op().makes;
   if (needs_no_kernel(node))
     return kernel_site::boundary;
-  if (hands_on_elements_there(node, kind))
+  if (passes_elements_on_there(node, kind))
     return kernel_site::boundary;
   if (has(node.op().effects, effect::blocking) ||
-      (makes != resource::none && makes != resource::variable))
+      (resource_kind != resource::none && resource_kind != resource::variable))
     return kind == device_kind::cpu ? kernel_site::boundary : kernel_site::none;
-  // A variable lies where something can be done with its type, as its kernels tell, if it has some.
-  if (makes != resource::none)
+  // A variable can be on a device whose kernels accept its type, if the variable op has kernels.
+  if (resource_kind != resource::none)
     return has_kernel(node, kind) || !has_kernel(node, device_kind::cpu) ? kernel_site::boundary
                                                                          : kernel_site::none;
   if (runs_functions(node.op()) && kind == device_kind::cpu)
@@ -166,8 +166,8 @@ kernel_site site_of(const node& node, device_kind kind) {
     return has_kernel(node, kind) ? kernel_site::device : kernel_site::none;
   auto on_device = has_kernel(node, kind) && !handles_objects(node);
   auto could_on_host = is_movable(node) && has_kernel(node, device_kind::cpu);
-  // A constant is uploaded once, to stay, where a kernel wants it on the device.
-  if (could_on_host && looks_at_no_elements(node) &&
+  // A constant is uploaded once, and stays on the device, if a kernel needs it there.
+  if (could_on_host && reads_no_elements(node) &&
       (makes_integers(node) || !on_device || node.inputs().empty()))
     return kernel_site::host;
   if (could_on_host && handles_few_integers(node))
@@ -176,33 +176,32 @@ kernel_site site_of(const node& node, device_kind kind) {
 }
 
 template <class KindOf, class Crosses>
-void kernel_sites::find(const graph& of, KindOf kind_of, Crosses crosses) {
-  for (const auto& node : of.nodes()) {
+void kernel_sites::find(const graph& placed, KindOf kind_of, Crosses crosses) {
+  for (const auto& node : placed.nodes()) {
     auto kind = kind_of(*node);
     on_processor_.push_back(kind == device_kind::cpu);
     if (kind == device_kind::cpu || site_of(*node, kind) != kernel_site::host) {
       on_host_.push_back(false);
       continue;
     }
-    // Few integers that a kernel of the device has made stay there, if they can.
-    auto at_hand =
-        looks_at_no_elements(*node) || std::ranges::all_of(node->inputs(), [&](edge one) {
-          return crosses(*node, one) || lies_on_host(one);
-        });
-    on_host_.push_back(at_hand || !has_kernel(*node, kind) || handles_objects(*node));
+    // Small integer tensors that a device's kernel has made stay on the device, if possible.
+    auto on_host = reads_no_elements(*node) || std::ranges::all_of(node->inputs(), [&](edge input) {
+                     return crosses(*node, input) || lies_on_host(input);
+                   });
+    on_host_.push_back(on_host || !has_kernel(*node, kind) || handles_objects(*node));
   }
 }
 
-kernel_sites::kernel_sites(const graph& of, device_kind kind) {
+kernel_sites::kernel_sites(const graph& placed, device_kind kind) {
   find(
-      of, [=](const node&) { return kind; }, [](const node&, edge) { return false; });
+      placed, [=](const node&) { return kind; }, [](const node&, edge) { return false; });
 }
 
-kernel_sites::kernel_sites(const graph& of, const std::vector<int>& chosen,
+kernel_sites::kernel_sites(const graph& placed, const std::vector<int>& chosen,
                            const device_list& devices) {
   auto place_of = [&](const node& node) { return chosen[static_cast<size_t>(node.id())]; };
   find(
-      of,
+      placed,
       [&](const node& node) {
         auto place = place_of(node);
         return place < 0 ? device_kind::cpu : kind_of(devices[static_cast<size_t>(place)]);
@@ -210,19 +209,19 @@ kernel_sites::kernel_sites(const graph& of, const std::vector<int>& chosen,
       [&](const node& node, edge from) { return place_of(*from.node) != place_of(node); });
 }
 
-bool kernel_sites::lies_on_host(edge what) const {
-  if (on_processor(*what.node) || runs_on_host(*what.node))
+bool kernel_sites::lies_on_host(edge value) const {
+  if (on_processor(*value.node) || runs_on_host(*value.node))
     return true;
-  const auto& op = what.node->op();
+  const auto& op = value.node->op();
   return &op == &internal_ops::feed || &op == &internal_ops::recv || op.ask ||
-         is_given_by_frames(what);
+         is_given_by_frames(value);
 }
 
 bool kernel_sites::wants_on_host(const node& node, int input) const {
   if (on_processor(node))
     return true;
   if (runs_on_host(node))
-    return !looks_at_no_elements(node);
+    return !reads_no_elements(node);
   if (&node.op() == &internal_ops::frame_result)
     return node.attr<bool>("on_host");
   if (is_frame(node))
@@ -236,12 +235,12 @@ bool kernel_sites::wants_on_device(const node& node, int input) const {
   const auto& op = node.op();
   if (&op == &internal_ops::frame_result)
     return false;
-  if (is_frame(node)) { // once for all turns
+  if (is_frame(node)) { // once for all iterations
     const auto& from = node.inputs()[static_cast<size_t>(input)];
     return from.type() < dtype::string && !is_predicate(node, input) &&
            !is_few_integers(from.type(), from.dims());
   }
-  if (op.ask && hands_on_elements(node)) {
+  if (op.ask && passes_elements_on(node)) {
     const auto& from = node.inputs()[static_cast<size_t>(input)];
     return !is_few_integers(from.type(), from.dims());
   }

@@ -1,4 +1,4 @@
-// Decides which tensors are sent for late: shortly before what reads them would run (white paper
+// Decides which tensors are requested late: shortly before their readers would run (white paper
 // 5.2, OSDI 5).
 #pragma once
 #include "troupe/runtime/placement/place.hpp"
@@ -8,16 +8,16 @@
 
 namespace troupe {
 
-/// By node, output, and the device that it goes to: the node of that device behind which it is sent
-/// for.
+/// Maps a node, its output and the receiving device to the node of that device after which the
+/// tensor is requested.
 using late_sends = std::map<std::tuple<const node*, int, int>, node*>;
 
-/// Of a step whose nodes are ordered by dependence and placed. Looks at what goes from one task to
-/// another and is large (a smaller one does not wait for its receiver anyway), and takes the last
-/// node of the receiving device that ends, by the estimated times, early enough for an order to go
-/// to the sender and for the tensor to come back. Nothing where that is not later than the tensor
-/// is there. No cycle comes of it: that node stands before all that the tensor goes to.
-late_sends find_late_sends(const graph& of, const std::vector<int>& chosen,
-                           const device_list& devices, const placing& how);
+/// For a placed step in topological order. Considers large tensors between tasks (smaller ones do
+/// not wait for their receivers anyway). Selects the last node of the receiving device that ends,
+/// by the estimated times, early enough for a request to reach the sender and for the tensor to
+/// come back; nothing if that is not later than the tensor is ready. This makes no cycle: the
+/// selected node precedes all readers of the tensor.
+late_sends find_late_sends(const graph& placed, const std::vector<int>& chosen,
+                           const device_list& devices, const placing& options);
 
 } // namespace troupe

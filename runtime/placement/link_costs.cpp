@@ -3,15 +3,15 @@
 namespace troupe {
 
 link_costs link_costs::from(const std::vector<link_time>& measured, link_cost usual) {
-  link_costs made{usual};
-  for (const auto& one : measured) {
-    auto from = device_name::parse(one.from), to = device_name::parse(one.to);
+  link_costs costs{usual};
+  for (const auto& link : measured) {
+    auto from = device_name::parse(link.from), to = device_name::parse(link.to);
     if (from && to)
-      made.set(from->on_task(), to->on_task(),
-               {one.small > 0 ? one.latency_ns : usual.latency_ns,
-                one.large > 0 ? one.ns_per_byte : usual.ns_per_byte});
+      costs.set(from->on_task(), to->on_task(),
+                {link.small > 0 ? link.latency_ns : usual.latency_ns,
+                 link.large > 0 ? link.ns_per_byte : usual.ns_per_byte});
   }
-  return made;
+  return costs;
 }
 
 } // namespace troupe

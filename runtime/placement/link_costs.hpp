@@ -1,4 +1,4 @@
-// What it takes to move tensors from one task to another.
+// The time to move tensors between tasks.
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/insight/link_times.hpp"
@@ -11,24 +11,24 @@
 namespace troupe {
 
 struct link_cost {
-  double latency_ns = 0;  ///< until a tensor without elements is there
-  double ns_per_byte = 0; ///< beside that
+  double latency_ns = 0;  ///< of a tensor without elements
+  double ns_per_byte = 0; ///< in addition
 
   double of(double bytes) const noexcept { return latency_ns + bytes * ns_per_byte; }
 };
 
-/// Between two processes of one machine: what bench/exchange measured there for small tensors, and
-/// for large ones the rate of 10 Gbit/s Ethernet, so that nodes do not go far for little.
+/// Between two processes of one machine. The latency is measured by bench/exchange for small
+/// tensors; the rate is that of 10 Gbit/s Ethernet, so that nodes do not move for a small gain.
 inline constexpr link_cost usual_link{50'000, 0.8};
 
-/// By pair of tasks, in one direction each. Where nothing is known, all links are alike.
+/// By ordered pair of tasks. Links that are not known have the usual cost.
 class link_costs {
 public:
-  static constexpr size_t max_links = 65'536; ///< what comes beyond is passed over
+  static constexpr size_t max_links = 65'536; ///< further links are ignored
 
   explicit link_costs(link_cost usual = usual_link) : usual_(usual) {}
 
-  /// What was measured, and the usual for what was not.
+  /// Takes the measured costs, and the usual cost for missing measurements.
   static link_costs from(const std::vector<link_time>& measured, link_cost usual = usual_link);
 
   void set(const task_name& from, const task_name& to, link_cost cost) {

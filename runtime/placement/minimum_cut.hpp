@@ -1,4 +1,4 @@
-// Divides what belongs together in two, at the least cost.
+// Divides items in two sides at the least total cost.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,9 +6,9 @@
 
 namespace troupe {
 
-/// Each item goes to one of two sides and has a cost on each; pairs that are parted cost more. The
-/// best division of all is a minimum cut of a network (Stone 1977, "Multiprocessor scheduling with
-/// the aid of network flow algorithms").
+/// Each item goes to one of two sides and has a cost on each; pairs of items on different sides
+/// cost more. The best division is a minimum cut of a network (Stone 1977, "Multiprocessor
+/// scheduling with the aid of network flow algorithms").
 class minimum_cut {
 public:
   static constexpr int64_t never = INT64_C(1) << 50; ///< a cost that no sum of others reaches
@@ -16,16 +16,17 @@ public:
   minimum_cut();
   ~minimum_cut();
 
-  /// Returns its number: 0, 1 ...
+  /// Returns the item's number: 0, 1 ...
   size_t add_item(int64_t cost_on_first, int64_t cost_on_second);
-  /// What it costs if `one` is on the first side and `other` on the second.
-  void part(size_t one, size_t other, int64_t cost);
-  /// Says of each item whether it is on the first side; where both are as good, it is not.
+  /// Adds a cost for the case that `first_item` is on the first side and `second_item` on the
+  /// second.
+  void part(size_t first_item, size_t second_item, int64_t cost);
+  /// Returns for each item whether it is on the first side; ties go to the second side.
   std::vector<bool> solve();
 
 private:
   struct network;
-  std::unique_ptr<network> in_;
+  std::unique_ptr<network> network_;
 };
 
 } // namespace troupe

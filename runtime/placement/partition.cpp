@@ -17,13 +17,14 @@ namespace {
 
 class cutter {
 public:
-  cutter(const graph& of, const std::vector<int>& chosen, const device_list& devices,
+  cutter(const graph& step_graph, const std::vector<int>& chosen, const device_list& devices,
          const placed_frames& frames, const further_order& order, f32_transfer between_tasks,
          const late_sends& late)
-      : of_(of), chosen_(chosen), devices_(devices), frames_(frames), order_(order),
-        between_tasks_(between_tasks), late_(late), residences_(of, chosen, devices),
-        parts_(devices.size()), copies_(of.nodes().size()), used_(of.nodes().size()), updates_(of) {
-    for (const auto& node : of.nodes()) {
+      : graph_(step_graph), chosen_(chosen), devices_(devices), frames_(frames), order_(order),
+        between_tasks_(between_tasks), late_(late), kernel_sites_(step_graph, chosen, devices),
+        parts_(devices.size()), copies_(step_graph.nodes().size()),
+        used_(step_graph.nodes().size()), updates_(step_graph) {
+    for (const auto& node : step_graph.nodes()) {
       find_late_reads(*node);
       for (const auto& input : node->inputs())
         used_[static_cast<size_t>(input.node->id())] = true;
@@ -33,65 +34,66 @@ public:
   }
 
   result<std::vector<partition>> run() {
-    for (const auto& node : of_.nodes())
-      if (!goes_along(*node))
+    for (const auto& node : graph_.nodes())
+      if (!is_replicated(*node))
         TROUPE_TRY(copy(*node));
-    std::vector<partition> made;
+    std::vector<partition> partitions;
     for (size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i])
-        made.push_back({devices_[i], std::move(parts_[i])});
-    return made;
+        partitions.push_back({devices_[i], std::move(parts_[i])});
+    return partitions;
   }
 
 private:
   status copy(node& n) {
-    auto here = device_of(&n);
+    auto device = device_of(&n);
     auto frame = frames_.find(&n);
-    // What a node waits for must come before it: a partition is ordered by dependence.
+    // The nodes that a node waits for must precede it: a partition is in topological order.
     std::vector<node*> controls;
     if (auto late = late_reads_.find(n.id()); late != late_reads_.end())
-      for (const auto& one : late->second) {
-        TROUPE_ASSIGN(read_ahead_[one], read(*one.first, one.second, n.id()));
-        // A frame updates from elsewhere.
+      for (const auto& late_read : late->second) {
+        TROUPE_ASSIGN(read_ahead_[late_read], read(*late_read.first, late_read.second, n.id()));
+        // The functions of a frame may update the variable on another device.
         if (frame != frames_.end()) {
-          const auto& [made, there] = last_read_;
-          TROUPE_ASSIGN(auto* local,
-                        there == here ? result<node*>{made} : send_news(*made, there, here));
+          const auto& [read_node, read_device] = last_read_;
+          TROUPE_ASSIGN(auto* local, read_device == device
+                                         ? result<node*>{read_node}
+                                         : send_control(*read_node, read_device, device));
           controls.push_back(local);
         }
       }
     std::vector<edge> inputs;
     for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {
       if (frame != frames_.end() && n.input_is_ref(i))
-        continue; // its functions name the state themselves
+        continue; // its functions refer to the state themselves
       TROUPE_ASSIGN(auto local, input_of(n, i));
       inputs.push_back(local);
     }
     for (auto* before : n.controls()) {
-      if (goes_along(*before))
-        continue; // there from the start
-      TROUPE_ASSIGN(auto* local, bring_control(before, here));
+      if (is_replicated(*before))
+        continue; // exists from the start
+      TROUPE_ASSIGN(auto* local, bring_control(before, device));
       controls.push_back(local);
     }
     if (auto further = order_.find(&n); further != order_.end())
       for (auto* before : further->second) {
-        TROUPE_ASSIGN(auto* local, bring_control(before, here));
+        TROUPE_ASSIGN(auto* local, bring_control(before, device));
         controls.push_back(local);
       }
-    // Several may come with one message.
+    // One message may stand for several control edges.
     std::ranges::sort(controls, {}, &node::id);
     auto twice = std::ranges::unique(controls);
     controls.erase(twice.begin(), twice.end());
-    auto& made = copies_[static_cast<size_t>(n.id())];
+    auto& copied_node = copies_[static_cast<size_t>(n.id())];
     if (frame != frames_.end()) {
-      TROUPE_ASSIGN(made, add_frame(n, std::move(inputs), std::move(controls)));
+      TROUPE_ASSIGN(copied_node, add_frame(n, std::move(inputs), std::move(controls)));
       return {};
     }
-    if (!counts_first(n, here)) {
-      made = part(here).add_copy(n, std::move(inputs), std::move(controls));
+    if (!needs_two_phases(n, device)) {
+      copied_node = part(device).add_copy(n, std::move(inputs), std::move(controls));
       return {};
     }
-    TROUPE_ASSIGN(made, add_halves(n, here, std::move(inputs), std::move(controls)));
+    TROUPE_ASSIGN(copied_node, add_halves(n, device, std::move(inputs), std::move(controls)));
     return {};
   }
 
@@ -104,10 +106,10 @@ private:
         shapes.push_back(n.output_shape(i));
       }
     auto is_loop = n.op().calls == calling::while_true;
-    auto here = device_of(&n);
+    auto frame_device = device_of(&n);
     std::vector<std::string> tasks;
-    for (auto device : frames_.at(&n).others)
-      tasks.push_back(to_string(devices_[static_cast<size_t>(device)].on_task()));
+    for (auto other_device : frames_.at(&n).others)
+      tasks.push_back(to_string(devices_[static_cast<size_t>(other_device)].on_task()));
     attr_map attrs{
         {"Tout", std::move(types)},
         {"shapes", std::move(shapes)},
@@ -119,150 +121,158 @@ private:
          is_loop ? std::max<int64_t>(1, n.attr<int64_t>("parallel_iterations")) : int64_t{1}},
         {"tasks", std::move(tasks)}};
     attrs.merge(transfer_attr_of(n));
-    TROUPE_ASSIGN(auto* made, part(here).add({.op = "_Frame",
+    TROUPE_ASSIGN(auto* frame_node, part(frame_device)
+                                        .add({.op = "_Frame",
                                               .name = n.name(),
                                               .inputs = std::move(inputs),
                                               .attrs = std::move(attrs),
                                               .controls = std::move(controls),
                                               .where = n.where()}));
-    made->graph().set_origin(*made, concat("for ", n.description()));
-    // The step of a task that takes part does not end before the frame does.
-    for (auto device : frames_.at(&n).others)
-      TROUPE_TRY(send_news(*made, here, device).status());
-    return made;
+    frame_node->graph().set_origin(*frame_node, concat("for ", n.description()));
+    // The step of another task that runs a part of the frame must not end before the frame does.
+    for (auto other_device : frames_.at(&n).others)
+      TROUPE_TRY(send_control(*frame_node, frame_device, other_device).status());
+    return frame_node;
   }
 
-  // Frames give no state.
-  edge copied(edge what) const {
-    auto index = what.index;
-    if (frames_.contains(what.node))
-      for (int i = 0; i < what.index; ++i)
-        index -= what.node->output_is_ref(i) ? 1 : 0;
-    return {copy_of(what.node), index};
+  // Maps an edge to the partition. The outputs of a frame have no states.
+  edge copied(edge original) const {
+    auto index = original.index;
+    if (frames_.contains(original.node))
+      for (int i = 0; i < original.index; ++i)
+        index -= original.node->output_is_ref(i) ? 1 : 0;
+    return {copy_of(original.node), index};
   }
 
   result<edge> input_of(const node& n, int i) {
-    if (auto it = read_ahead_.find({&n, i}); it != read_ahead_.end())
-      return it->second;
-    const auto& what = n.inputs()[static_cast<size_t>(i)];
-    auto here = device_of(&n);
+    if (auto value = read_ahead_.find({&n, i}); value != read_ahead_.end())
+      return value->second;
+    const auto& original = n.inputs()[static_cast<size_t>(i)];
+    auto device = device_of(&n);
     auto on_host = wants_on_host(n, i);
-    return what.node->output_is_ref(what.index) && !n.input_is_ref(i) &&
-                   !is_at_hand(what, here, on_host)
-               ? read(n, i, past_all)
-               : bring(what, here, on_host);
+    return original.node->output_is_ref(original.index) && !n.input_is_ref(i) &&
+                   !is_at_hand(original, device, on_host)
+               ? read(n, i, no_limit)
+               : bring(original, device, on_host);
   }
 
   // -- reads of variables ----------------------------------------------------------------------
 
-  // A step reads a variable before it updates it, unless the graph says that the read depends on
-  // the update. A node that stands behind an update that it does not depend on cannot read for
-  // itself; only a fetch and who updates the variable mean what they find there.
+  // A step reads a variable before it updates it, unless the read depends on the update by the
+  // graph. A node that follows an update on which it does not depend gets its value from an earlier
+  // read. Fetches, and nodes that update the variable, take the current value instead.
   void find_late_reads(const node& n) {
-    auto all = accesses_of(n);
-    for (const auto& one : all) {
-      auto changes_it = [&](const state_access& other) {
-        return other.updates && other.state == one.state;
+    auto accesses = accesses_of(n);
+    for (const auto& access : accesses) {
+      auto updates_state = [&](const state_access& other) {
+        return other.updates && other.state == access.state;
       };
-      if (!one.as_value || internal_ops::is_boundary(n) || std::ranges::any_of(all, changes_it))
+      if (!access.as_value || internal_ops::is_boundary(n) ||
+          std::ranges::any_of(accesses, updates_state))
         continue;
-      auto seen = updates_.seen_by(n, *one.state);
-      if (seen != updates_.last_before(n, *one.state))
-        late_reads_[updates_.first_after(seen, *one.state)].emplace_back(&n, one.input);
+      auto seen = updates_.seen_by(n, *access.state);
+      if (seen != updates_.last_before(n, *access.state))
+        late_reads_[updates_.first_after(seen, *access.state)].emplace_back(&n, access.input);
     }
   }
 
-  // What a reader waits for by control edges, straight or through groups: effects that others may
-  // count on. What it waits for by data alone it may have read before, like all that it reads.
+  // The nodes that a reader waits for by control edges, directly or through groups: their effects
+  // may matter to the reader. Nodes that it waits for only by data do not order its reads.
   std::vector<node*> waits_of(const node& reader, const node& state, int until) const {
-    std::vector<node*> found, open = reader.controls();
+    std::vector<node*> waits, open = reader.controls();
     while (!open.empty()) {
-      auto* at = open.back();
+      auto* before = open.back();
       open.pop_back();
-      auto effects = at->op().effects;
-      auto updates = [&](const state_access& one) { return one.updates && one.state == &state; };
-      if (at->inputs().empty() && at->outputs() == 0 && !has(effects, effect::stateful))
-        open.insert(open.end(), at->controls().begin(), at->controls().end());
+      auto effects = before->op().effects;
+      auto updates = [&](const state_access& access) {
+        return access.updates && access.state == &state;
+      };
+      if (before->inputs().empty() && before->outputs() == 0 && !has(effects, effect::stateful))
+        open.insert(open.end(), before->controls().begin(), before->controls().end());
       else if (has(effects, effect::stateful | effect::blocking) && !has(effects, effect::random) &&
-               at->op().makes == resource::none && at->id() < until &&
-               std::ranges::none_of(accesses_of(*at), updates))
-        found.push_back(at);
+               before->op().makes == resource::none && before->id() < until &&
+               std::ranges::none_of(accesses_of(*before), updates))
+        waits.push_back(before);
     }
-    std::ranges::sort(found, {}, &node::id);
-    auto twice = std::ranges::unique(found);
-    found.erase(twice.begin(), twice.end());
-    return found;
+    std::ranges::sort(waits, {}, &node::id);
+    auto twice = std::ranges::unique(waits);
+    waits.erase(twice.begin(), twice.end());
+    return waits;
   }
 
-  // The value of a variable for one reader and all that read it alike, taken where it lies: after
-  // the last update that the reader depends on, and before node `until`.
+  // Returns the value of a variable for a reader, and for all readers that see the same updates.
+  // Reads it on the variable's device after the last update that the reader depends on, and before
+  // node `until`.
   result<edge> read(const node& reader, int input, int until) {
-    const auto& what = reader.inputs()[static_cast<size_t>(input)];
-    const auto* state = resource_behind(what);
+    const auto& ref = reader.inputs()[static_cast<size_t>(input)];
+    const auto* state = resource_behind(ref);
     if (!state)
-      return invalid(reader.description(), ": input ", input, " refers to nothing");
-    auto here = device_of(&reader), from = device_of(what.node);
-    auto stays = is_at_hand(what, here, wants_on_host(reader, input));
+      return invalid(reader.description(), ": input ", input, " refers to no state");
+    auto device = device_of(&reader), read_device = device_of(ref.node);
+    auto stays = is_at_hand(ref, device, wants_on_host(reader, input));
     auto seen = updates_.seen_by(reader, *state);
     auto waits = waits_of(reader, *state, until);
-    auto& known = reads_[{what.node, what.index, stays ? -1 : here, seen, waits}];
-    if (known.value) {
-      last_read_ = {known.by, from};
-      return known.value;
+    auto& shared_read = reads_[{ref.node, ref.index, stays ? -1 : device, seen, waits}];
+    if (shared_read.value) {
+      last_read_ = {shared_read.read_node, read_device};
+      return shared_read.value;
     }
     std::vector<node*> controls;
     if (seen != update_order::none) {
-      auto* update = of_.nodes()[static_cast<size_t>(seen)].get();
-      TROUPE_ASSIGN(auto* local, bring_control(update, from));
+      auto* update = graph_.nodes()[static_cast<size_t>(seen)].get();
+      TROUPE_ASSIGN(auto* local, bring_control(update, read_device));
       controls.push_back(local);
     }
     for (auto* before : waits) {
-      TROUPE_ASSIGN(auto* local, bring_control(before, from));
+      TROUPE_ASSIGN(auto* local, bring_control(before, read_device));
       controls.push_back(local);
     }
     std::ranges::sort(controls, {}, &node::id);
     auto twice = std::ranges::unique(controls);
     controls.erase(twice.begin(), twice.end());
-    const auto& name = what.node->name();
-    TROUPE_ASSIGN(auto* made, part(from).add({.op = std::string{internal_ops::read.name},
-                                              .name = concat("_read_", next_key_++, '/', name),
-                                              .inputs = {edge{copy_of(what.node), what.index}},
-                                              .attrs = transfer_attr_of(*what.node),
-                                              .controls = std::move(controls),
-                                              .where = what.node->where()}));
-    known = {{made, 0}, made};
-    last_read_ = {made, from};
+    const auto& name = ref.node->name();
+    TROUPE_ASSIGN(auto* read_node, part(read_device)
+                                       .add({.op = std::string{internal_ops::read.name},
+                                             .name = concat("_read_", next_key_++, '/', name),
+                                             .inputs = {edge{copy_of(ref.node), ref.index}},
+                                             .attrs = transfer_attr_of(*ref.node),
+                                             .controls = std::move(controls),
+                                             .where = ref.node->where()}));
+    shared_read = {{read_node, 0}, read_node};
+    last_read_ = {read_node, read_device};
     if (!stays) {
-      TROUPE_ASSIGN(auto calls, calls_for(what, from, here));
-      TROUPE_ASSIGN(known.value, send(known.value, from, here, name, std::move(calls)));
+      TROUPE_ASSIGN(auto calls, calls_for(ref, read_device, device));
+      TROUPE_ASSIGN(shared_read.value,
+                    send(shared_read.value, read_device, device, name, std::move(calls)));
     }
-    return known.value;
+    return shared_read.value;
   }
 
-  // -- ops in two halves -----------------------------------------------------------------------
+  // -- ops in two phases -----------------------------------------------------------------------
 
-  // Whether a GPU has to look at elements before it knows what comes out (two_phase_op.hpp).
-  bool counts_first(const node& node, int here) const {
+  // Whether a GPU must count elements before the shapes of the outputs are known
+  // (two_phase_op.hpp).
+  bool needs_two_phases(const node& node, int device) const {
     return has(node.op().effects, effect::data_dependent_shape) &&
-           kind_of(devices_[static_cast<size_t>(here)]) == device_kind::gpu &&
-           !residences_.runs_on_host(node);
+           kind_of(devices_[static_cast<size_t>(device)]) == device_kind::gpu &&
+           !kernel_sites_.runs_on_host(node);
   }
 
-  // The node as two, with what was counted on its way to the host between them. Returns the second.
-  result<node*> add_halves(const node& n, int here, std::vector<edge> inputs,
+  // Splits the node in two, with the counts going to the host between them. Returns the second.
+  result<node*> add_halves(const node& n, int device, std::vector<edge> inputs,
                            std::vector<node*> controls) {
-    TROUPE_TRY(share(n, here, inputs));
-    auto& into = part(here);
-    TROUPE_ASSIGN(auto* first, into.add({.op = two_phase_op::name_of_first(n.op().name),
-                                         .name = concat("_count_/", n.name()),
-                                         .inputs = inputs,
-                                         .attrs = n.attrs(),
-                                         .controls = std::move(controls),
-                                         .where = n.where()}));
-    into.set_origin(*first, concat("for ", n.description()));
+    TROUPE_TRY(share(n, device, inputs));
+    auto& partition_graph = part(device);
+    TROUPE_ASSIGN(auto* first, partition_graph.add({.op = two_phase_op::name_of_first(n.op().name),
+                                                    .name = concat("_count_/", n.name()),
+                                                    .inputs = inputs,
+                                                    .attrs = n.attrs(),
+                                                    .controls = std::move(controls),
+                                                    .where = n.where()}));
+    partition_graph.set_origin(*first, concat("for ", n.description()));
     auto known = counts_from_shapes(n);
     auto counts =
-        known ? add_constant(n, here, *known) : send({first, 0}, here, here, first->name());
+        known ? add_constant(n, device, *known) : send({first, 0}, device, device, first->name());
     TROUPE_TRY(counts.status());
     inputs.push_back({first, 1});
     inputs.push_back(*counts);
@@ -271,37 +281,38 @@ private:
     for (int i = 0; i < n.outputs(); ++i)
       shapes.push_back(n.output_shape(i));
     attrs["output_shapes"] = std::move(shapes);
-    TROUPE_ASSIGN(auto* second, into.add({.op = two_phase_op::name_of_second(n.op().name),
-                                          .name = n.name(),
-                                          .inputs = std::move(inputs),
-                                          .attrs = std::move(attrs),
-                                          .where = n.where()}));
-    into.set_origin(*second, concat("for ", n.description()));
+    TROUPE_ASSIGN(auto* second,
+                  partition_graph.add({.op = two_phase_op::name_of_second(n.op().name),
+                                       .name = n.name(),
+                                       .inputs = std::move(inputs),
+                                       .attrs = std::move(attrs),
+                                       .where = n.where()}));
+    partition_graph.set_origin(*second, concat("for ", n.description()));
     return second;
   }
 
-  // Both halves see the same value of a variable, whatever happens to it between them; and what
-  // lies on the host goes to the device once for both.
-  status share(const node& node, int here, std::vector<edge>& inputs) {
+  // Makes both halves see the same value of a variable, even if it is updated between them, and
+  // uploads a tensor of the host only once for both.
+  status share(const node& node, int device, std::vector<edge>& inputs) {
     for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
       auto& input = inputs[static_cast<size_t>(i)];
       if (node.input_is_ref(i) || internal_ops::is_constant(*input.node) ||
-          !(input.node->output_is_ref(input.index) || is_uploaded(node, i, here)))
+          !(input.node->output_is_ref(input.index) || is_uploaded(node, i, device)))
         continue;
-      TROUPE_ASSIGN(auto* shared,
-                    part(here).add({.op = "Identity",
-                                    .name = concat("shared_", next_key_++, '/', input.node->name()),
-                                    .inputs = {input},
-                                    .where = node.where()}));
+      TROUPE_ASSIGN(auto* shared, part(device).add({.op = "Identity",
+                                                    .name = concat("shared_", next_key_++, '/',
+                                                                   input.node->name()),
+                                                    .inputs = {input},
+                                                    .where = node.where()}));
       input = {shared, 0};
     }
     return {};
   }
 
-  bool is_uploaded(const node& node, int input, int here) const {
+  bool is_uploaded(const node& node, int input, int device) const {
     const auto& from = node.inputs()[static_cast<size_t>(input)];
-    return residences_.wants_on_device(node, input) &&
-           (residences_.lies_on_host(from) || device_of(from.node) != here);
+    return kernel_sites_.wants_on_device(node, input) &&
+           (kernel_sites_.lies_on_host(from) || device_of(from.node) != device);
   }
 
   static std::optional<std::vector<int64_t>> counts_from_shapes(const node& node) {
@@ -315,30 +326,30 @@ private:
     return extents;
   }
 
-  result<edge> add_constant(const node& like, int here, const std::vector<int64_t>& values) {
-    TROUPE_ASSIGN(auto* made,
-                  part(here).add(
+  result<edge> add_constant(const node& original, int device, const std::vector<int64_t>& values) {
+    TROUPE_ASSIGN(auto* constant,
+                  part(device).add(
                       {.op = "Const",
-                       .name = concat("counts_", next_key_++, '/', like.name()),
+                       .name = concat("counts_", next_key_++, '/', original.name()),
                        .attrs = {{"value", tensor::vector<int64_t>(values)}, {"dtype", dtype::i64}},
-                       .where = like.where()}));
-    return edge{made, 0};
+                       .where = original.where()}));
+    return edge{constant, 0};
   }
 
-  // Feeds and constants are copied to wherever they are used, instead of being sent.
-  bool goes_along(const node& node) const {
+  // Feeds and constants are copied to each device that uses them, instead of being sent.
+  bool is_replicated(const node& node) const {
     return &node.op() == &internal_ops::feed ||
            (internal_ops::is_constant(node) && node.controls().empty() &&
             used_[static_cast<size_t>(node.id())]);
   }
 
   graph& part(int device) {
-    auto& one = parts_[static_cast<size_t>(device)];
-    if (!one)
-      one = std::make_unique<graph>(of_.ops());
-    return *one;
+    auto& part_of_device = parts_[static_cast<size_t>(device)];
+    if (!part_of_device)
+      part_of_device = std::make_unique<graph>(graph_.ops());
+    return *part_of_device;
   }
-  // A fetch goes where its value is made; what is fed and fetched, to the first device.
+  // A fetch goes to the device of its value; a feed that is fetched, to the first device.
   int device_of(const node* node) const {
     if (&node->op() == &internal_ops::fetch)
       return std::max(0, chosen_[static_cast<size_t>(node->inputs()[0].node->id())]);
@@ -347,159 +358,159 @@ private:
   std::string name_of(int device) const { return to_string(devices_[static_cast<size_t>(device)]); }
   node* copy_of(const node* node) const { return copies_[static_cast<size_t>(node->id())]; }
 
-  // A fetch or a feed has no device of its own that would want anything.
+  // A fetch or a feed has no device of its own, and so needs its input nowhere else.
   bool wants_on_host(const node& node, int input) const {
-    return chosen_[static_cast<size_t>(node.id())] >= 0 && residences_.wants_on_host(node, input);
+    return chosen_[static_cast<size_t>(node.id())] >= 0 && kernel_sites_.wants_on_host(node, input);
   }
 
   // Whether the device has the edge without a message.
-  bool is_at_hand(edge what, int here, bool on_host) const {
-    return device_of(what.node) == here && (!on_host || residences_.lies_on_host(what));
+  bool is_at_hand(edge value, int device, bool on_host) const {
+    return device_of(value.node) == device && (!on_host || kernel_sites_.lies_on_host(value));
   }
 
-  // The edge, as the device has it: its own, fed, or received. A device that is to look at what it
-  // has made itself sends it to itself, by way of the host's memory.
-  result<edge> bring(edge what, int here, bool on_host) {
-    if (goes_along(*what.node)) {
-      auto& known = brought_[{what.node, what.index, here}];
+  // Returns the edge in the partition of a device: local, fed, or received. If the host of a device
+  // must read a tensor that the device has made, the device sends it to itself through the host.
+  result<edge> bring(edge value, int device, bool on_host) {
+    if (is_replicated(*value.node)) {
+      auto& known = brought_[{value.node, value.index, device}];
       if (!known)
-        known = {part(here).add_copy(*what.node, {}, {}), what.index};
+        known = {part(device).add_copy(*value.node, {}, {}), value.index};
       return known;
     }
-    if (is_at_hand(what, here, on_host))
-      return copied(what);
-    if (auto it = brought_.find({what.node, what.index, here}); it != brought_.end())
-      return it->second;
-    auto from = device_of(what.node);
-    TROUPE_ASSIGN(auto waits, calls_for(what, from, here));
+    if (is_at_hand(value, device, on_host))
+      return copied(value);
+    if (auto known = brought_.find({value.node, value.index, device}); known != brought_.end())
+      return known->second;
+    auto from = device_of(value.node);
+    TROUPE_ASSIGN(auto waits, calls_for(value, from, device));
     TROUPE_ASSIGN(auto received,
-                  send(copied(what), from, here, what.node->name(), std::move(waits)));
-    brought_[{what.node, what.index, here}] = received;
+                  send(copied(value), from, device, value.node->name(), std::move(waits)));
+    brought_[{value.node, value.index, device}] = received;
     return received;
   }
 
-  // What must have come from the receiver before the edge is sent to it.
-  result<std::vector<node*>> calls_for(edge what, int from, int here) {
-    auto it = late_.find({what.node, what.index, here});
+  // Returns the messages of the receiver that must arrive before the edge is sent to it.
+  result<std::vector<node*>> calls_for(edge value, int from, int to) {
+    auto late = late_.find({value.node, value.index, to});
     std::vector<node*> calls;
-    if (it != late_.end() && copy_of(it->second) && !frames_.contains(it->second)) {
-      TROUPE_ASSIGN(auto* call, bring_control(it->second, from));
+    if (late != late_.end() && copy_of(late->second) && !frames_.contains(late->second)) {
+      TROUPE_ASSIGN(auto* call, bring_control(late->second, from));
       calls.push_back(call);
     }
     return calls;
   }
 
-  // From one partition to another, or back to itself by way of the host's memory.
-  result<edge> send(edge what, int from, int here, const std::string& name,
+  // Sends a tensor to another partition, or back to the same one through the host's memory.
+  result<edge> send(edge value, int from, int to, const std::string& name,
                     std::vector<node*> waits = {}) {
-    auto how = transfer_of(*what.node).value_or(between_tasks_);
-    auto shorter = how != f32_transfer::exact && what.type() == dtype::f32 &&
-                   devices_[static_cast<size_t>(from)].on_task() !=
-                       devices_[static_cast<size_t>(here)].on_task();
-    if (!shorter)
-      return send_as_it_is(what, from, here, name, std::move(waits));
-    auto cuts_off = how == f32_transfer::truncated;
-    TROUPE_ASSIGN(auto half, cast(what, dtype::bf16, cuts_off, from, name));
-    TROUPE_ASSIGN(auto received, send_as_it_is(half, from, here, name, std::move(waits)));
-    return cast(received, dtype::f32, false, here, name);
+    auto transfer = transfer_of(*value.node).value_or(between_tasks_);
+    auto is_shortened = transfer != f32_transfer::exact && value.type() == dtype::f32 &&
+                        devices_[static_cast<size_t>(from)].on_task() !=
+                            devices_[static_cast<size_t>(to)].on_task();
+    if (!is_shortened)
+      return send_unchanged(value, from, to, name, std::move(waits));
+    auto truncates = transfer == f32_transfer::truncated;
+    TROUPE_ASSIGN(auto half, cast(value, dtype::bf16, truncates, from, name));
+    TROUPE_ASSIGN(auto received, send_unchanged(half, from, to, name, std::move(waits)));
+    return cast(received, dtype::f32, false, to, name);
   }
 
-  result<edge> cast(edge what, dtype to, bool cuts_off, int device, const std::string& name) {
-    TROUPE_ASSIGN(auto* made,
+  result<edge> cast(edge value, dtype type, bool truncates, int device, const std::string& name) {
+    TROUPE_ASSIGN(auto* cast_node,
                   part(device).add({.op = "Cast",
-                                    .name = concat(to == dtype::bf16 ? "shorten_" : "lengthen_",
+                                    .name = concat(type == dtype::bf16 ? "shorten_" : "lengthen_",
                                                    next_key_++, '/', name),
-                                    .inputs = {what},
-                                    .attrs = {{"DstT", to}, {"Truncate", cuts_off}},
-                                    .where = what.node->where()}));
-    return edge{made, 0};
+                                    .inputs = {value},
+                                    .attrs = {{"DstT", type}, {"Truncate", truncates}},
+                                    .where = value.node->where()}));
+    return edge{cast_node, 0};
   }
 
-  result<edge> send_as_it_is(edge what, int from, int here, const std::string& name,
-                             std::vector<node*> waits) {
+  result<edge> send_unchanged(edge value, int from, int to, const std::string& name,
+                              std::vector<node*> waits) {
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_Send",
                                .name = concat("_send_", key, '/', name),
-                               .inputs = {what},
-                               .attrs = {{"key", key}, {"to", name_of(here)}},
+                               .inputs = {value},
+                               .attrs = {{"key", key}, {"to", name_of(to)}},
                                .controls = std::move(waits),
-                               .where = what.node->where()}));
-    TROUPE_ASSIGN(auto* received, part(here).add({.op = "_Recv",
-                                                  .name = concat("_recv_", key, '/', name),
-                                                  .attrs = {{"key", key},
-                                                            {"from", name_of(from)},
-                                                            {"dtype", what.type()},
-                                                            {"shape", what.dims()}},
-                                                  .where = what.node->where()}));
+                               .where = value.node->where()}));
+    TROUPE_ASSIGN(auto* received, part(to).add({.op = "_Recv",
+                                                .name = concat("_recv_", key, '/', name),
+                                                .attrs = {{"key", key},
+                                                          {"from", name_of(from)},
+                                                          {"dtype", value.type()},
+                                                          {"shape", value.dims()}},
+                                                .where = value.node->where()}));
     return edge{received, 0};
   }
 
-  result<node*> bring_control(node* before, int here) {
+  result<node*> bring_control(node* before, int to) {
     auto from = device_of(before);
     auto* copy = copy_of(before);
-    if (from == here)
+    if (from == to)
       return copy;
-    // A tensor that comes from that node anyway brings the news with it.
+    // If a tensor of that node arrives anyway, it also stands for the control edge.
     for (int i = 0; i < before->outputs(); ++i)
-      if (auto it = brought_.find({before, i, here}); it != brought_.end())
-        return it->second.node;
-    if (auto it = brought_.find({before, -1, here}); it != brought_.end())
-      return it->second.node;
-    TROUPE_ASSIGN(auto* news, send_news(*copy, from, here));
-    brought_[{before, -1, here}] = {news, 0};
-    return news;
+      if (auto received = brought_.find({before, i, to}); received != brought_.end())
+        return received->second.node;
+    if (auto received = brought_.find({before, -1, to}); received != brought_.end())
+      return received->second.node;
+    TROUPE_ASSIGN(auto* control, send_control(*copy, from, to));
+    brought_[{before, -1, to}] = {control, 0};
+    return control;
   }
 
-  // That a node of a partition has run.
-  result<node*> send_news(node& before, int from, int here) {
+  // Sends the signal that a node of a partition has run.
+  result<node*> send_control(node& before, int from, int to) {
     auto key = next_key_++;
     TROUPE_TRY(part(from).add({.op = "_SendControl",
                                .name = concat("_send_", key, '/', before.name()),
-                               .attrs = {{"key", key}, {"to", name_of(here)}},
+                               .attrs = {{"key", key}, {"to", name_of(to)}},
                                .controls = {&before},
                                .where = before.where()}));
-    return part(here).add({.op = "_RecvControl",
-                           .name = concat("_recv_", key, '/', before.name()),
-                           .attrs = {{"key", key}, {"from", name_of(from)}},
-                           .where = before.where()});
+    return part(to).add({.op = "_RecvControl",
+                         .name = concat("_recv_", key, '/', before.name()),
+                         .attrs = {{"key", key}, {"from", name_of(from)}},
+                         .where = before.where()});
   }
 
-  const graph& of_;
+  const graph& graph_;
   const std::vector<int>& chosen_;
   const device_list& devices_;
   const placed_frames& frames_;
   const further_order& order_;
   const f32_transfer between_tasks_;
   const late_sends& late_;
-  const kernel_sites residences_;
+  const kernel_sites kernel_sites_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
-  std::vector<bool> used_;                                    // has successors
+  std::vector<bool> used_;                                    // whether a node has successors
   std::map<std::tuple<const node*, int, int>, edge> brought_; // (node, output, device)
   int next_key_ = 0;
 
-  static constexpr int past_all = std::numeric_limits<int>::max();
+  static constexpr int no_limit = std::numeric_limits<int>::max();
   const update_order updates_;
-  // By the id of an update: who reads the variable behind it, and must not see it.
+  // By the id of an update: readers that follow it and must not see it, with their inputs.
   std::map<int, std::vector<std::pair<const node*, int>>> late_reads_;
   std::map<std::pair<const node*, int>, edge> read_ahead_; // by reader and input
-  // By ref, where it is wanted (-1: where it lies), the update that is seen, and what is waited
-  // for.
+  // By ref, the device that needs the value (-1: that of the variable), the last update that the
+  // reader sees, and the nodes that it waits for.
   struct known_read {
-    edge value; // where it is wanted
-    node* by = nullptr;
+    edge value; // on the device that needs it
+    node* read_node = nullptr;
   };
   std::map<std::tuple<const node*, int, int, int, std::vector<node*>>, known_read> reads_;
-  std::pair<node*, int> last_read_; // what read() has made or found last, and where
+  std::pair<node*, int> last_read_; // the last result of read(), and its device
 };
 
 } // namespace
 
-result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
+result<std::vector<partition>> cut(const graph& placed, const std::vector<int>& chosen,
                                    const device_list& devices, const placed_frames& frames,
                                    const further_order& order, f32_transfer between_tasks,
                                    const late_sends& late) {
-  return cutter{of, chosen, devices, frames, order, between_tasks, late}.run();
+  return cutter{placed, chosen, devices, frames, order, between_tasks, late}.run();
 }
 
 } // namespace troupe

@@ -9,36 +9,38 @@
 
 namespace troupe {
 
-/// What one device runs in a step: a graph of its own, in which _Feed, _Fetch, _Send and _Recv
-/// nodes stand for what comes from and goes to the outside. Keys are unique in the step.
+/// The part of a step that one device runs: a graph with _Feed, _Fetch, _Send and _Recv nodes at
+/// its boundary. Keys are unique in the step.
 struct partition {
   device_name device;
   std::unique_ptr<graph> nodes;
-  /// Of a function that runs as a frame (functions/frame.hpp): the number of its _Frame, and which
-  /// of its functions it is. 0: of the step itself.
+  /// For a function that runs as a frame (functions/frame.hpp): the number of its _Frame, and the
+  /// index of the function in it. 0 for the step itself.
   uint32_t frame = 0, function = 0;
-  std::string of_node = {}; ///< that the frame is for, as errors call it
+  std::string of_node = {}; ///< the node that the frame runs, as in errors
 };
 
 /// A node that runs as a frame.
 struct placed_frame {
   uint32_t number = 0;          ///< in the step
-  std::vector<int> others = {}; ///< a device of each other task that runs a part of it
+  std::vector<int> others = {}; ///< a device of each other task that runs a part of the frame
 };
 using placed_frames = std::map<const node*, placed_frame>;
 
-/// What nodes come after beside what the graph says, and without depending on it.
+/// For each node, nodes that it must follow in addition to its control edges, without depending on
+/// them.
 using further_order = std::map<const node*, std::vector<node*>>;
 
-/// Makes a partition for each device that has something to do, with one Recv per (tensor,
-/// destination). A feed is in each partition that reads it. A variable that is read elsewhere, or
-/// behind an update that its reader must not see, gets a _Read beside it. `of` is ordered by
-/// dependence, as extract() makes it, and `chosen` is what place() returned for it. A node among
-/// `frames` becomes a _Frame. In `order`, each node stands behind those that it comes after. Where
-/// floats do not travel exactly `between_tasks`, a Cast stands before each Send of them to another
-/// task, and one behind its Recv. What is among `late` is sent when the node of the receiver has
-/// run that is named there.
-result<std::vector<partition>> cut(const graph& of, const std::vector<int>& chosen,
+/// Makes a partition for each device that has nodes, with one Recv per (tensor, destination). Each
+/// partition that reads a feed has its own. A variable that is read on another device, or after an
+/// update that its reader must not see, gets a _Read on its own device.
+///
+/// `placed` must be in topological order, as extract() makes it, and `chosen` is the result of
+/// place() for it. A node in `frames` becomes a _Frame. In `order`, each node must follow those
+/// that it is to run after. If `between_tasks` is not exact, a Cast precedes each Send of floats to
+/// another task, and another one follows its Recv. A tensor in `late` is sent once the given node
+/// of the receiver has run.
+result<std::vector<partition>> cut(const graph& placed, const std::vector<int>& chosen,
                                    const device_list& devices, const placed_frames& frames = {},
                                    const further_order& order = {},
                                    f32_transfer between_tasks = f32_transfer::exact,

@@ -10,11 +10,12 @@
 
 namespace troupe {
 
-/// The devices that a session may use; an unconstrained node goes to the first device that can run
-/// it, a GPU of its task before its processor, or whichever of these two is expected to be faster.
+/// The devices that a session may use. An unconstrained node goes to the first device that can run
+/// it, a GPU of its task before its processor, or to the one of these two that is expected to be
+/// faster.
 using device_list = std::vector<device_name>;
 
-device_kind kind_of(const device_name& where);
+device_kind kind_of(const device_name& device);
 
 /// Whether the devices are those of a local session.
 bool is_local(const device_list& devices) noexcept;
@@ -23,41 +24,42 @@ class link_costs;
 class node_times;
 struct placement_report;
 
-/// How place() chooses between devices for nodes that leave it open.
+/// Options of place() for nodes whose device is not determined by constraints.
 struct placing {
-  /// Between a task's GPU and its processor: where all is expected to take the least time, copies
-  /// included; else a GPU wherever it has a kernel. Variables, and what changes or draws from a
-  /// state, go to a GPU in any case: they have to be in one place in all steps.
+  /// Chooses between a task's GPU and its processor by the least expected total time, including
+  /// copies; else a GPU wherever it has a kernel. Variables, and nodes that update or draw from a
+  /// state, go to a GPU in any case, because they must have the same place in all steps.
   bool by_cost = false;
-  const node_times* measured = nullptr; ///< where there is nothing, it is estimated
+  const node_times* measured = nullptr; ///< measured times; the others are estimated
   placement_strategy strategy = placement_strategy::first_worker;
-  const link_costs* links = nullptr; ///< for `greedy`; nothing: all links are usual ones
-  /// What asks for a device that is not there, or that has no kernel for it, goes to another one,
-  /// as near to it as there is.
+  const link_costs* links = nullptr; ///< for `greedy`; null: all links have the usual cost
+  /// A node that requests a missing device, or one without a kernel for it, goes to the nearest
+  /// device that can run it.
   bool soft = false;
   bool explain = false; ///< fills in placement::report
-  /// Tasks that are not there: what has no state goes to others, where it may.
+  /// Tasks that are absent: nodes without state go to other tasks, where constraints allow it.
   std::set<task_name> avoid = {};
 };
 
-/// What place() decided.
+/// The result of place().
 struct placement {
   std::vector<int> chosen; ///< an index into the devices per node id; -1 for feeds and fetches
-  /// Nodes that asked for a GPU which cannot run them, and run on a processor of the same task.
+  /// Nodes that requested a GPU that cannot run them, and run on a processor of the same task.
   std::vector<const node*> moved;
-  /// Nodes that asked for a device which is not there, or cannot run them (placing::soft), or that
-  /// preferred one (device/preferred_device.hpp).
+  /// Nodes that run on another device than requested, because it is missing or cannot run them
+  /// (placing::soft), or that did not get a preferred device (device/preferred_device.hpp).
   std::vector<const node*> softened = {};
   std::shared_ptr<const placement_report> report = {};
 };
 
-/// Feeds and fetches go where they are read and made. What shares a variable, queue or table
-/// through a ref edge or a handle, and what names the same colocation group (graph/colocation.hpp),
-/// is placed together. A set of nodes that asks for a GPU goes to the task's processor where the
-/// GPU has no kernel for one of them. Preferred devices that are not there are replaced by the
-/// nearest ones: in a local session any, else of the same task. Fails, naming the nodes, for a
-/// device that does not exist, for constraints that contradict each other, and where no kernel
-/// exists. Takes seconds for 100,000 nodes and 1,000 devices.
-result<placement> place(const graph& of, const device_list& devices, const placing& how = {});
+/// Feeds and fetches are not placed. Nodes that share a variable, queue or table through a ref edge
+/// or a handle, and nodes that name the same colocation group (graph/colocation.hpp), are placed
+/// together. A set of nodes that requests a GPU goes to the task's processor if the GPU has no
+/// kernel for one of them. Preferred devices that are missing are replaced by the nearest ones: in
+/// a local session by any, else on the same task. Fails, naming the nodes, for a device that does
+/// not exist, for contradicting constraints, and if no kernel exists. Takes seconds for 100,000
+/// nodes and 1,000 devices.
+result<placement> place(const graph& placed, const device_list& devices,
+                        const placing& options = {});
 
 } // namespace troupe

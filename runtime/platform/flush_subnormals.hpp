@@ -1,14 +1,14 @@
-// Arithmetic without subnormal numbers, which processors are slow with.
+// Switches off arithmetic with subnormal numbers, which is slow on most processors.
 #pragma once
 #include <cstdint>
 
 namespace troupe {
 
-/// While it lives, its thread takes numbers nearer to zero than the smallest normal one (1.2e-38
-/// for f32) as zero, inputs and results alike. A gradient that dies away is such numbers before it
-/// is zero, and a processor takes tens of times as long for each of them: a step would take ten
-/// times as long for having nothing left to learn. Does nothing on processors that it does not
-/// know.
+/// While an object lives, its thread treats numbers nearer to zero than the smallest normal number
+/// (1.2e-38 for f32) as zero, in inputs and results alike. A gradient that vanishes becomes
+/// subnormal before it becomes zero, and a processor needs tens of times as long for each subnormal
+/// number: a step would take ten times as long at the end of training. Does nothing on processors
+/// other than x86-64 and AArch64.
 class flush_subnormals {
 public:
   flush_subnormals() noexcept : before_(control()) {
@@ -25,18 +25,18 @@ public:
 private:
 #if defined(__x86_64__)
   using word = unsigned;
-  static constexpr word flags = 1u << 15 | 1u << 6; // results; inputs
+  static constexpr word flags = 1u << 15 | 1u << 6; // flush results; treat inputs as zero
   static word control() noexcept { return __builtin_ia32_stmxcsr(); }
-  static void set_control(word to) noexcept { __builtin_ia32_ldmxcsr(to); }
+  static void set_control(word bits) noexcept { __builtin_ia32_ldmxcsr(bits); }
 #elif defined(__aarch64__)
   using word = uint64_t;
-  static constexpr word flags = 1u << 24; // both
+  static constexpr word flags = 1u << 24; // inputs and results
   static word control() noexcept {
-    word now;
-    asm volatile("mrs %0, fpcr" : "=r"(now));
-    return now;
+    word bits;
+    asm volatile("mrs %0, fpcr" : "=r"(bits));
+    return bits;
   }
-  static void set_control(word to) noexcept { asm volatile("msr fpcr, %0" : : "r"(to)); }
+  static void set_control(word bits) noexcept { asm volatile("msr fpcr, %0" : : "r"(bits)); }
 #else
   using word = unsigned;
   static constexpr word flags = 0;

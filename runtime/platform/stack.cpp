@@ -27,9 +27,9 @@ struct stack_bounds {
 } // namespace
 
 size_t stack_left() noexcept {
-  thread_local const stack_bounds of;
-  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return here > of.begin && here <= of.end ? here - of.begin : SIZE_MAX;
+  thread_local const stack_bounds bounds;
+  auto position = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return position > bounds.begin && position <= bounds.end ? position - bounds.begin : SIZE_MAX;
 }
 
 } // namespace troupe

@@ -1,11 +1,11 @@
-// How deep calls may still go on a thread.
+// The remaining depth of the calling thread's stack.
 #pragma once
 #include <cstddef>
 
 namespace troupe {
 
-/// Bytes of the calling thread's stack that are left; as many as there can be where that cannot be
-/// known, as on stacks that a program has made itself.
+/// Returns the bytes that are left on the calling thread's stack; SIZE_MAX where the bounds of the
+/// stack are unknown, as on stacks that a program has allocated itself.
 size_t stack_left() noexcept;
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Small numbers for threads and cores, to spread over many places what all would write to at one.
+// Small numbers for threads and cores, by which threads choose one of several counters.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace troupe {
 
-/// A small number for the calling thread, the same as long as it lives and no other thread's.
+/// Returns a small number of the calling thread, which no other thread has and which never changes.
 inline uint32_t thread_number() noexcept {
   static std::atomic<uint32_t> next{0};
-  thread_local const uint32_t mine = next.fetch_add(1, std::memory_order_relaxed);
-  return mine;
+  thread_local const uint32_t number = next.fetch_add(1, std::memory_order_relaxed);
+  return number;
 }
 
-/// A small number for the core that the thread runs on, or did a moment ago. Threads that run at
-/// once get different ones, however many threads there are.
+/// Returns the number of the core that the calling thread runs on, or ran on a moment ago. Threads
+/// that run simultaneously get different numbers, however many threads there are.
 inline uint32_t core_number() noexcept {
 #if defined(__linux__)
   if (auto core = sched_getcpu(); core >= 0)

@@ -1,4 +1,4 @@
-// Clocks for what is timed a million times a second.
+// Clocks that are cheap enough to be read a million times per second.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -12,8 +12,8 @@ inline int64_t steady_ns() noexcept {
       .count();
 }
 
-/// Reads a counter that runs evenly, and alike on all cores, at half the price of the steady clock.
-/// Its unit is learned from two moments at which both were read: see tick_scale.
+/// Reads a counter that runs at a constant rate, the same on all cores, at half the cost of the
+/// steady clock. The unit follows from two moments at which both clocks were read: see tick_scale.
 inline int64_t ticks_now() noexcept {
 #if defined(__x86_64__)
   return static_cast<int64_t>(__builtin_ia32_rdtsc());
@@ -26,7 +26,7 @@ inline int64_t ticks_now() noexcept {
 #endif
 }
 
-/// One moment on both clocks.
+/// The same moment on both clocks.
 struct moment {
   int64_t ticks = 0;
   int64_t ns = 0;
@@ -34,7 +34,7 @@ struct moment {
   static moment now() noexcept { return {ticks_now(), steady_ns()}; }
 };
 
-/// Turns ticks into nanoseconds of the steady clock, by the line through two moments.
+/// Converts ticks to nanoseconds of the steady clock by the line through two moments.
 class tick_scale {
 public:
   tick_scale(moment first, moment last) noexcept

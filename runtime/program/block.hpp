@@ -1,5 +1,5 @@
-// What functions become in a program: straight-line code with slots of its own for each run, so
-// that a function may run while it runs.
+// The code of functions in a program: straight-line code. Each run has its own slots, so that a
+// function may run several times at once, also recursively.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/program/held_tensors.hpp"
@@ -17,34 +17,34 @@ struct block {
   std::string name; // of the function
   std::vector<instruction> code;
   uint32_t slots = 0;
-  std::vector<uint32_t> arguments; // the slot of each, or no_slot where nobody reads it
-  std::vector<int> handed_on;      // for each result the argument that it is, or -1
-  std::vector<bool> kept;          // for each argument whether it is a result, too
-  uint32_t first_record = 0;       // of its code, among those of all blocks of the program
+  std::vector<uint32_t> arguments; // the slot of each argument, or no_slot if it is never read
+  std::vector<int> handed_on;      // for each result, the argument that it is, or -1
+  std::vector<bool> kept;          // for each argument, whether it is a result, too
+  uint32_t first_record = 0;       // index of the first instruction among the program's records
 
   static constexpr uint32_t no_slot = UINT32_MAX;
 };
 
-/// What an instruction calls: the blocks of its node's functions, in their order.
+/// The target of a call instruction: the blocks of its node's functions, in their order.
 struct call_site {
   calling how = calling::once;
   uint32_t first_argument = 0; // among the inputs
   std::vector<const block*> blocks;
-  /// What the functions say of the shape of an argument, where the graph does not: checked in each
-  /// call, and in each turn of a loop.
+  /// The shape that a function requires of an argument where the graph does not guarantee it:
+  /// checked in each call, and in each iteration of a loop.
   struct promise {
     size_t argument;
     partial_shape dims;
   };
   std::vector<promise> promises = {};
-  /// Of a loop that may need no blocks.
+  /// Set for a loop that may run as a fused loop, without blocks.
   std::shared_ptr<fused_loops> fused = {};
 };
 
-/// How often an instruction of a block ran in a step, and how long that took in all. Regions that
-/// run at once may call the same block.
+/// How often an instruction of a block ran in a step, and its total time. Regions that run at the
+/// same time may call the same block.
 struct block_record {
-  std::atomic<int64_t> first{0}, ticks{0}; // first: when it began for the first time
+  std::atomic<int64_t> first{0}, ticks{0}; // first: the begin of the first run
   std::atomic<uint64_t> runs{0};
 
   void add(int64_t began, int64_t ended) noexcept {
@@ -54,38 +54,38 @@ struct block_record {
   }
 };
 
-/// Where blocks run: what is the step's.
+/// The part of a step that blocks need to run.
 struct call_frame {
   troupe::device& device;
   allocator& memory;
   const std::unique_ptr<variable>* temporaries;
   stop_signal& stop;
   bool check_numerics = false;
-  block_record* records = nullptr; // of a step whose times are taken
-  /// Takes what the blocks hold when memory runs out.
+  block_record* records = nullptr; // set if the step is profiled
+  /// Receives the tensors that the blocks hold when memory runs out.
   std::vector<held_tensor>* held = nullptr;
-  int depth = 0; // of calls within calls
+  int depth = 0; // of nested calls
 };
 
 /// Runs an instruction that calls functions, whose inputs and outputs are slots. The error names
 /// the node within the function, and the calls and iterations around it.
-status run_call(const instruction& code, tensor* slots, const call_frame& at);
+status run_call(const instruction& code, tensor* slots, const call_frame& frame);
 
-/// Whether a condition holds, as TensorFlow has it: a scalar if it is not 0 or empty, anything else
-/// if it has elements.
-bool holds(const tensor& what);
+/// Evaluates a condition with TensorFlow's rules: a scalar is true if it is not 0 or empty, any
+/// other tensor if it has elements.
+bool holds(const tensor& condition);
 
-/// Takes the value of the variable that the instruction reads.
+/// Reads the variable of a read instruction.
 result<tensor> read_variable(const instruction& code, const std::unique_ptr<variable>* temporaries);
 
-/// The error that a variable's value does not lie where its reader runs.
+/// The error for a variable whose value is in the memory of another device than its reader.
 status lies_elsewhere(const instruction& reader, const tensor& value);
 
-/// How many instructions, or turns of a loop, may pass until one looks at the clock: kernels that
-/// take more than 0.1 ms look themselves.
+/// Number of instructions, or of iterations of a loop, between two looks at the clock. Kernels that
+/// take more than 0.1 ms look at the clock themselves.
 constexpr std::ptrdiff_t instructions_per_look = 64;
 
-/// What ends a step that was told to stop.
+/// The error of a step that was stopped.
 status stopped(const stop_signal& stop);
 
 } // namespace troupe

@@ -9,16 +9,16 @@
 namespace troupe {
 namespace {
 
-// Calls `visit` with the elements of a type that knows NaN; says whether it is one.
+// Calls `visit` with the elements if their type has NaN; returns whether it has.
 template <class Visit>
-bool visit_floats(const tensor& what, Visit visit) {
-  switch (what.type()) {
-    case dtype::f16: visit(what.values<float16>()); return true;
-    case dtype::bf16: visit(what.values<bfloat16>()); return true;
-    case dtype::f32: visit(what.values<float>()); return true;
-    case dtype::f64: visit(what.values<double>()); return true;
-    case dtype::c64: visit(what.values<std::complex<float>>()); return true;
-    case dtype::c128: visit(what.values<std::complex<double>>()); return true;
+bool visit_floats(const tensor& value, Visit visit) {
+  switch (value.type()) {
+    case dtype::f16: visit(value.values<float16>()); return true;
+    case dtype::bf16: visit(value.values<bfloat16>()); return true;
+    case dtype::f32: visit(value.values<float>()); return true;
+    case dtype::f64: visit(value.values<double>()); return true;
+    case dtype::c64: visit(value.values<std::complex<float>>()); return true;
+    case dtype::c128: visit(value.values<std::complex<double>>()); return true;
     default: return false;
   }
 }
@@ -37,7 +37,7 @@ double magnitude(const std::complex<T>& x) {
   return std::min(std::abs(std::complex<double>{x}), std::numeric_limits<double>::max());
 }
 
-// All ones in the exponent mean NaN or infinity.
+// In a NaN or an infinity, all bits of the exponent are ones.
 template <class T>
 constexpr auto exponent_mask() {
   if constexpr (std::is_same_v<T, float16>)
@@ -50,17 +50,18 @@ constexpr auto exponent_mask() {
     return uint64_t{0x7ff0'0000'0000'0000};
 }
 
-// In blocks, so that the loop is vector code and a bad element near the beginning is found early.
+// Checks block by block, so that the loop is vectorized and an early non-finite element is found
+// soon.
 template <class T>
 bool finite(std::span<const T> values) {
   constexpr auto mask = exponent_mask<T>();
   constexpr size_t block = 1024;
   for (size_t begin = 0; begin < values.size(); begin += block) {
     auto part = values.subspan(begin, std::min(block, values.size() - begin));
-    unsigned bad = 0;
+    unsigned has_bad = 0;
     for (const auto& x : part)
-      bad |= (std::bit_cast<decltype(exponent_mask<T>())>(x) & mask) == mask;
-    if (bad)
+      has_bad |= (std::bit_cast<decltype(exponent_mask<T>())>(x) & mask) == mask;
+    if (has_bad)
       return false;
   }
   return true;
@@ -79,38 +80,38 @@ std::string position(int64_t index, const shape& dims) {
 
 } // namespace
 
-bool all_finite(const tensor& what) noexcept {
-  bool fine = true;
-  visit_floats(what,
-               [&]<class T>(std::span<T> values) { fine = finite(std::span<const T>{values}); });
-  return fine;
+bool all_finite(const tensor& value) noexcept {
+  bool all_fine = true;
+  visit_floats(
+      value, [&]<class T>(std::span<T> values) { all_fine = finite(std::span<const T>{values}); });
+  return all_fine;
 }
 
-value_summary summarize(const tensor& what) noexcept {
-  value_summary found{.type = what.type(), .dims = what.dims()};
-  bool any = false;
-  visit_floats(what, [&](auto values) {
+value_summary summarize(const tensor& value) noexcept {
+  value_summary summary{.type = value.type(), .dims = value.dims()};
+  bool has_finite = false;
+  visit_floats(value, [&](auto values) {
     for (size_t i = 0; i < values.size(); ++i) {
       auto x = magnitude(values[i]);
       if (std::isfinite(x)) {
-        found.least = any ? std::min(found.least, x) : x;
-        found.most = any ? std::max(found.most, x) : x;
-        any = true;
+        summary.least = has_finite ? std::min(summary.least, x) : x;
+        summary.most = has_finite ? std::max(summary.most, x) : x;
+        has_finite = true;
         continue;
       }
-      ++(std::isnan(x) ? found.nans : found.infinities);
-      if (found.first < 0)
-        found.first = static_cast<int64_t>(i);
+      ++(std::isnan(x) ? summary.nans : summary.infinities);
+      if (summary.first < 0)
+        summary.first = static_cast<int64_t>(i);
     }
   });
-  return found;
+  return summary;
 }
 
-std::string describe(const value_summary& what) {
-  auto text = concat(what.type, what.dims);
-  auto elements = what.dims.elements();
-  auto bad = what.nans + what.infinities;
-  switch (what.type) {
+std::string describe(const value_summary& summary) {
+  auto text = concat(summary.type, summary.dims);
+  auto elements = summary.dims.elements();
+  auto bad = summary.nans + summary.infinities;
+  switch (summary.type) {
     case dtype::f16:
     case dtype::bf16:
     case dtype::f32:
@@ -119,12 +120,13 @@ std::string describe(const value_summary& what) {
     case dtype::c128: break;
     default: return text;
   }
-  auto range = concat("from ", what.least, " to ", what.most);
-  if (what.finite())
+  auto range = concat("from ", summary.least, " to ", summary.most);
+  if (summary.finite())
     return elements == 0 ? text : concat(text, ": finite, ", range);
   return concat(text, ": ", bad, " of ", elements, elements == 1 ? " value" : " values",
-                bad == 1 ? " is" : " are", " not finite (", what.nans, " NaN, ", what.infinities,
-                " infinite), the first at ", position(what.first, what.dims),
+                bad == 1 ? " is" : " are", " not finite (", summary.nans, " NaN, ",
+                summary.infinities, " infinite), the first at ",
+                position(summary.first, summary.dims),
                 bad < elements ? "; the others " + range : "");
 }
 

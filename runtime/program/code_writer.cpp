@@ -12,13 +12,13 @@
 namespace troupe {
 namespace {
 
-// Functions that call themselves with other variables each time would have no end.
+// Limits recursion in which each call has other variables, and so a block of its own.
 constexpr size_t max_open = 64;
 
-// Whether the last user of a tensor may have it. A kernel may write its output over what it has:
-// that is what `forwardable` allows. One that takes the tensor twice would still read it as the
+// Whether the last use of a tensor may take its memory. A kernel with effect `forwardable` may
+// write its output over an input. If it has the same tensor as two inputs, it would still read the
 // other input, unless it reads each element just before it writes that element.
-bool may_end(const instruction& code, int uses) {
+bool may_take_memory(const instruction& code, int uses) {
   if (code.what == action::call)
     return uses == 1;
   if (code.what != action::run)
@@ -29,97 +29,98 @@ bool may_end(const instruction& code, int uses) {
 
 } // namespace
 
-code_writer::code_writer(program_writer& with, const graph& of)
-    : with_(with), out_(with.out), graph_(of), accelerator_(out_.device().as_accelerator()),
+code_writer::code_writer(program_writer& writer, const graph& source)
+    : writer_(writer), out_(writer.out), graph_(source),
+      accelerator_(out_.device().as_accelerator()),
       kernel_sites_(graph_, accelerator_ ? out_.device().kind() : device_kind::cpu) {}
 
-draft& code_writer::add(action what, const node* origin) {
-  auto& made = drafts_.emplace_back();
-  made.code.what = what;
-  made.code.origin = origin;
-  made.inputs = out_.slot_pool_.size();
-  return made;
+draft& code_writer::add(action kind, const node* origin) {
+  auto& added = drafts_.emplace_back();
+  added.code.what = kind;
+  added.code.origin = origin;
+  added.inputs = out_.slot_pool_.size();
+  return added;
 }
 
-void code_writer::add_input(draft& to, uint32_t slot) {
+void code_writer::add_input(draft& instruction_draft, uint32_t slot) {
   out_.slot_pool_.push_back(slot);
-  ++to.code.input_count;
+  ++instruction_draft.code.input_count;
 }
 
-// A ref that is wanted as a value is read right before its consumer, so that the consumer sees
-// every update that it depends on.
+// A ref input that a node needs as a value is read right before the node runs, so that the node
+// sees every update that it depends on.
 result<code_writer::gathered> code_writer::gather(node& node) {
-  gathered found;
+  gathered operands;
   bool any_ref = false;
   std::vector<std::pair<uint32_t, named_state*>> reads;
   for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
     const auto& from = node.inputs()[static_cast<size_t>(i)];
-    found.states.push_back(nullptr);
+    operands.states.push_back(nullptr);
     if (!from.node->output_is_ref(from.index)) {
       auto uploaded = kernel_sites_.wants_on_device(node, i) && kernel_sites_.lies_on_host(from);
-      found.slots.push_back(uploaded ? upload(from) : slot_of(from));
+      operands.slots.push_back(uploaded ? upload(from) : slot_of(from));
       continue;
     }
-    auto* behind = resource_behind(from);
-    if (!behind)
-      return invalid(node.description(), ": input ", i, " refers to nothing");
-    if (!node.input_is_ref(i) && behind->op().makes != resource::variable)
-      return invalid(node.description(), ": input ", i, " must be a value, and '", behind->name(),
-                     "' is a ", to_string(behind->op().makes));
-    if (behind->op().make_responder)
-      continue; // the wait knows whom it asks
-    TROUPE_ASSIGN(auto* state, state_behind(*behind));
+    auto* resource_node = resource_behind(from);
+    if (!resource_node)
+      return invalid(node.description(), ": input ", i, " refers to no state");
+    if (!node.input_is_ref(i) && resource_node->op().makes != resource::variable)
+      return invalid(node.description(), ": input ", i, " must be a value, and '",
+                     resource_node->name(), "' is a ", to_string(resource_node->op().makes));
+    if (resource_node->op().make_responder)
+      continue; // the wait refers to the resource itself
+    TROUPE_ASSIGN(auto* state, state_behind(*resource_node));
     if (node.input_is_ref(i)) {
       any_ref = true;
-      found.states.back() = state;
-      found.slots.push_back(0);
+      operands.states.back() = state;
+      operands.slots.push_back(0);
     } else {
-      found.slots.push_back(slots_);
+      operands.slots.push_back(slots_);
       reads.emplace_back(slots_++, state);
     }
   }
   for (auto [slot, state] : reads)
     add_read(node, slot, state);
   if (!any_ref)
-    found.states.clear();
-  return found;
+    operands.states.clear();
+  return operands;
 }
 
-void code_writer::add_read(const node& by, uint32_t slot, named_state* state) {
-  auto& code = add(action::read, &by);
+void code_writer::add_read(const node& reader, uint32_t slot, named_state* state) {
+  auto& code = add(action::read, &reader);
   code.code.first_output = slot;
   code.code.output_count = 1;
   code.states = out_.state_pool_.size();
   out_.state_pool_.push_back(state);
 }
 
-// A read that is a node of its own.
+// Writes a read that is a node of its own.
 status code_writer::write_read(node& node) {
-  const auto* behind = resource_behind(node.inputs()[0]);
-  if (!behind || behind->op().makes != resource::variable)
+  const auto* variable_node = resource_behind(node.inputs()[0]);
+  if (!variable_node || variable_node->op().makes != resource::variable)
     return invalid(node.description(), ": must refer to a variable");
-  TROUPE_ASSIGN(auto* state, state_behind(*behind));
+  TROUPE_ASSIGN(auto* state, state_behind(*variable_node));
   add_read(node, first_slot_.at(&node), state);
-  outputs_made(node);
+  on_outputs_written(node);
   return {};
 }
 
-// A tensor of the host is taken to the device once in a region that needs it there.
+// Uploads a tensor of the host at most once in each region that needs it on the device.
 uint32_t code_writer::upload(edge from) {
-  auto [it, fresh] = uploads_.emplace(std::tuple{from.node, from.index, here_}, slots_);
-  if (!fresh)
-    return it->second;
+  auto [slot, is_new] = uploads_.emplace(std::tuple{from.node, from.index, region_}, slots_);
+  if (!is_new)
+    return slot->second;
   ++slots_;
   auto& code = add(action::upload, from.node);
   add_input(code, slot_of(from));
-  code.code.first_output = it->second;
+  code.code.first_output = slot->second;
   code.code.output_count = 1;
   if (internal_ops::is_constant(*from.node)) {
     auto kept = std::make_shared<kept_upload>();
     code.code.state = kept.get();
     out_.states_.push_back(std::move(kept));
   }
-  return it->second;
+  return slot->second;
 }
 
 status code_writer::write_kernel(node& node, const gathered& operands) {
@@ -133,8 +134,8 @@ status code_writer::write_kernel(node& node, const gathered& operands) {
   std::shared_ptr<void> state;
   if (kernel->prepare) {
     kernel_state_maker prepare = [&] { return kernel->prepare({node, device}); };
-    auto shared = with_.find_kernel_state && has(node.op().effects, effect::stateful);
-    auto prepared = shared ? with_.find_kernel_state(node, prepare, kernel->position) : prepare();
+    auto shared = writer_.find_kernel_state && has(node.op().effects, effect::stateful);
+    auto prepared = shared ? writer_.find_kernel_state(node, prepare, kernel->position) : prepare();
     if (!prepared)
       return within(node, prepared.status());
     state = *std::move(prepared);
@@ -148,27 +149,28 @@ status code_writer::write_kernel(node& node, const gathered& operands) {
   return {};
 }
 
-// What is only named was not seen when the node was checked.
-status code_writer::write_callee(call_site& to, const node& by, const function_value& callee,
+// A function that is only named was unknown when the node was checked.
+status code_writer::write_callee(call_site& site, const node& caller, const function_value& callee,
                                  const program_writer::state_list& states) {
-  TROUPE_ASSIGN(auto called, with_.resolve(callee));
-  auto is_condition = to.how == calling::while_true && to.blocks.empty();
-  std::vector<dtype> gives;
-  for (int i = 0; !is_condition && i < by.outputs(); ++i)
-    gives.push_back(by.output_type(i));
+  TROUPE_ASSIGN(auto called, writer_.resolve(callee));
+  auto is_condition = site.how == calling::while_true && site.blocks.empty();
+  std::vector<dtype> result_types;
+  for (int i = 0; !is_condition && i < caller.outputs(); ++i)
+    result_types.push_back(caller.output_type(i));
   if (is_condition && called->results() == 1)
-    gives.push_back(called->result_type(0));
-  TROUPE_TRY(check_call(*called, by.inputs(), to.first_argument, gives));
+    result_types.push_back(called->result_type(0));
+  TROUPE_TRY(check_call(*called, caller.inputs(), site.first_argument, result_types));
   for (size_t i = 0; i < called->arguments(); ++i) {
-    const auto& wanted = called->argument(i).output_shape(0);
-    auto implied = [&](const partial_shape& known) { return widened(wanted, known) == wanted; };
-    auto sure = implied(by.inputs()[to.first_argument + i].dims()) &&
-                (to.how != calling::while_true || is_condition || implied(called->result_dims(i)));
-    if (!called->argument_is_ref(i) && wanted.has_rank() && !sure)
-      to.promises.push_back({i, wanted});
+    const auto& required = called->argument(i).output_shape(0);
+    auto implied = [&](const partial_shape& known) { return widened(required, known) == required; };
+    auto guaranteed =
+        implied(caller.inputs()[site.first_argument + i].dims()) &&
+        (site.how != calling::while_true || is_condition || implied(called->result_dims(i)));
+    if (!called->argument_is_ref(i) && required.has_rank() && !guaranteed)
+      site.promises.push_back({i, required});
   }
-  TROUPE_ASSIGN(const auto* written, with_.block_of(called, states));
-  to.blocks.push_back(written);
+  TROUPE_ASSIGN(const auto* written, writer_.block_of(called, states));
+  site.blocks.push_back(written);
   return {};
 }
 
@@ -179,12 +181,12 @@ status code_writer::write_call(node& node, const gathered& operands) {
   program_writer::state_list states(node.inputs().size() - site->first_argument);
   for (size_t i = site->first_argument; i < operands.states.size(); ++i)
     states[i - site->first_argument] = operands.states[i];
-  for (const auto* each : functions_of(node))
-    if (auto written = write_callee(*site, node, *each, states); !written)
+  for (const auto* callee : functions_of(node))
+    if (auto written = write_callee(*site, node, *callee, states); !written)
       return within(node, std::move(written));
   const auto functions = functions_of(node);
-  if (site->how == calling::while_true && with_.fuse_loops && !accelerator_ && functions[0]->body &&
-      functions[1]->body)
+  if (site->how == calling::while_true && writer_.fuse_loops && !accelerator_ &&
+      functions[0]->body && functions[1]->body)
     site->fused = std::make_shared<fused_loops>(node);
   auto& code = add(action::call, &node);
   code.code.state = site.get();
@@ -205,47 +207,47 @@ void code_writer::finish_operands(draft& code, node& node, const gathered& opera
   code.types = out_.type_pool_.size();
   for (int i = 0; i < node.outputs(); ++i)
     out_.type_pool_.push_back(node.output_type(i));
-  outputs_made(node);
+  on_outputs_written(node);
 }
 
 std::map<uint32_t, bool> code_writer::release_after_last_use(size_t first, size_t count) {
-  std::map<uint32_t, bool> dead; // slots seen from behind
-  for (auto at = first + count; at-- > first;) {
-    auto& one = drafts_[at];
-    auto& code = one.code;
+  std::map<uint32_t, bool> used_later; // slots, seen from the last instruction on
+  for (auto position = first + count; position-- > first;) {
+    auto& current = drafts_[position];
+    auto& code = current.code;
     std::vector<uint32_t> releases;
     for (uint16_t i = 0; i < code.output_count; ++i)
-      if (!dead.contains(code.first_output + i))
-        releases.push_back(code.first_output + i); // nobody reads it
-    std::set<uint32_t> dying;
+      if (!used_later.contains(code.first_output + i))
+        releases.push_back(code.first_output + i); // never read
+    std::set<uint32_t> last_used;
     std::map<uint32_t, int> uses; // by this instruction
     for (uint16_t i = 0; i < code.input_count; ++i) {
-      if (one.states != draft::npos && out_.state_pool_[one.states + i])
+      if (current.states != draft::npos && out_.state_pool_[current.states + i])
         continue; // a ref has no slot
-      auto slot = out_.slot_pool_[one.inputs + i];
+      auto slot = out_.slot_pool_[current.inputs + i];
       ++uses[slot];
-      if (dead.emplace(slot, true).second && !constant_slots_.contains(slot))
-        dying.insert(slot);
+      if (used_later.emplace(slot, true).second && !constant_slots_.contains(slot))
+        last_used.insert(slot);
     }
     for (uint16_t i = 0; i < std::min<uint16_t>(code.input_count, 64); ++i)
-      if (auto slot = out_.slot_pool_[one.inputs + i];
-          dying.contains(slot) && may_end(code, uses[slot]))
+      if (auto slot = out_.slot_pool_[current.inputs + i];
+          last_used.contains(slot) && may_take_memory(code, uses[slot]))
         code.last_uses |= uint64_t{1} << i;
-    releases.insert(releases.end(), dying.begin(), dying.end());
-    one.releases = out_.slot_pool_.size();
+    releases.insert(releases.end(), last_used.begin(), last_used.end());
+    current.releases = out_.slot_pool_.size();
     code.release_count = static_cast<uint16_t>(std::min<size_t>(releases.size(), UINT16_MAX));
     out_.slot_pool_.insert(out_.slot_pool_.end(), releases.begin(), releases.end());
   }
-  return dead;
+  return used_later;
 }
 
-instruction code_writer::resolved(const draft& from, const program& in) {
-  auto code = from.code;
-  code.inputs = in.slot_pool_.data() + from.inputs;
-  code.releases = in.slot_pool_.data() + from.releases;
-  code.output_types = in.type_pool_.data() + from.types;
-  if (from.states != draft::npos)
-    code.states = in.state_pool_.data() + from.states;
+instruction code_writer::resolved(const draft& unresolved, const program& owner) {
+  auto code = unresolved.code;
+  code.inputs = owner.slot_pool_.data() + unresolved.inputs;
+  code.releases = owner.slot_pool_.data() + unresolved.releases;
+  code.output_types = owner.type_pool_.data() + unresolved.types;
+  if (unresolved.states != draft::npos)
+    code.states = owner.state_pool_.data() + unresolved.states;
   return code;
 }
 
@@ -255,29 +257,30 @@ namespace {
 
 class block_writer final : public code_writer {
 public:
-  block_writer(program_writer& with, const function& of, const program_writer::state_list& states)
-      : code_writer(with, of.body()), of_(of), states_(states) {}
+  block_writer(program_writer& writer, const function& called,
+               const program_writer::state_list& states)
+      : code_writer(writer, called.body()), function_(called), states_(states) {}
 
-  status run(block& into, std::vector<draft>& drafts) {
-    into.name = of_.name();
-    into.handed_on = of_.handed_on();
-    into.arguments.assign(of_.arguments(), block::no_slot);
-    into.kept.assign(of_.arguments(), false);
-    for (auto argument : into.handed_on)
+  status run(block& target, std::vector<draft>& drafts) {
+    target.name = function_.name();
+    target.handed_on = function_.handed_on();
+    target.arguments.assign(function_.arguments(), block::no_slot);
+    target.kept.assign(function_.arguments(), false);
+    for (auto argument : target.handed_on)
       if (argument >= 0)
-        into.kept[static_cast<size_t>(argument)] = true;
-    for (const auto& one : graph_.nodes()) {
-      first_slot_[one.get()] = slots_;
-      slots_ += static_cast<uint32_t>(one->outputs());
+        target.kept[static_cast<size_t>(argument)] = true;
+    for (const auto& body_node : graph_.nodes()) {
+      first_slot_[body_node.get()] = slots_;
+      slots_ += static_cast<uint32_t>(body_node->outputs());
     }
-    for (const auto& one : graph_.nodes())
-      if (of_.runs(*one))
-        TROUPE_TRY(write(*one));
+    for (const auto& body_node : graph_.nodes())
+      if (function_.runs(*body_node))
+        TROUPE_TRY(write(*body_node));
     auto read = release_after_last_use(0, drafts_.size());
-    for (size_t i = 0; i < of_.arguments(); ++i)
-      if (auto slot = first_slot_.at(&of_.argument(i)); read.contains(slot))
-        into.arguments[i] = slot;
-    into.slots = slots_;
+    for (size_t i = 0; i < function_.arguments(); ++i)
+      if (auto slot = first_slot_.at(&function_.argument(i)); read.contains(slot))
+        target.arguments[i] = slot;
+    target.slots = slots_;
     drafts = std::move(drafts_);
     return {};
   }
@@ -288,34 +291,35 @@ private:
   }
 
   result<named_state*> state_behind(const node& maker) override {
-    auto at = static_cast<size_t>(maker.attr<int64_t>("index"));
-    if (at >= states_.size() || !states_[at])
-      return failure(error_kind::internal, maker.description(), ": nothing was given for it");
-    return states_[at];
+    auto index = static_cast<size_t>(maker.attr<int64_t>("index"));
+    if (index >= states_.size() || !states_[index])
+      return failure(error_kind::internal, maker.description(),
+                     ": no state was given for this argument");
+    return states_[index];
   }
 
-  status write(node& one) {
-    const auto& op = one.op();
+  status write(node& body_node) {
+    const auto& op = body_node.op();
     if (&op == &internal_ops::feed || op.makes != resource::none)
       return {}; // an argument
     if (has(op.effects, effect::blocking))
-      return failure(error_kind::unimplemented, one.description(),
+      return failure(error_kind::unimplemented, body_node.description(),
                      ": waits within a function that calls itself: let a node outside do it");
-    if (one.inputs().size() > UINT16_MAX || one.outputs() > UINT16_MAX)
-      return invalid(one.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
+    if (body_node.inputs().size() > UINT16_MAX || body_node.outputs() > UINT16_MAX)
+      return invalid(body_node.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
     if (&op == &internal_ops::read)
-      return write_read(one);
-    TROUPE_ASSIGN(auto operands, gather(one));
+      return write_read(body_node);
+    TROUPE_ASSIGN(auto operands, gather(body_node));
     if (&op == &internal_ops::fetch) {
-      auto& code = add(action::fetch, &one);
+      auto& code = add(action::fetch, &body_node);
       add_input(code, operands.slots[0]);
-      code.code.target = static_cast<uint32_t>(one.attr<int64_t>("index"));
+      code.code.target = static_cast<uint32_t>(body_node.attr<int64_t>("index"));
       return {};
     }
-    return runs_functions(op) ? write_call(one, operands) : write_kernel(one, operands);
+    return runs_functions(op) ? write_call(body_node, operands) : write_kernel(body_node, operands);
   }
 
-  const function& of_;
+  const function& function_;
   const program_writer::state_list& states_;
 };
 
@@ -325,11 +329,12 @@ result<std::shared_ptr<const function>>
 program_writer::resolve(const function_value& called) const {
   if (called.body)
     return called.body;
-  auto it = std::ranges::find(open.rbegin(), open.rend(), called.name, &open_function::name);
-  if (it == open.rend())
+  auto found_function =
+      std::ranges::find(open.rbegin(), open.rend(), called.name, &open_function::name);
+  if (found_function == open.rend())
     return failure(error_kind::not_found, "there is no function '", called.name,
                    "' around this node");
-  return it->body;
+  return found_function->body;
 }
 
 result<const block*> program_writer::block_of(const std::shared_ptr<const function>& called,
@@ -342,27 +347,27 @@ result<const block*> program_writer::block_of(const std::shared_ptr<const functi
     if (body->argument_is_ref(i) != (states[i] != nullptr))
       return invalid("function '", body->name(), "' takes a ",
                      body->argument_is_ref(i) ? "variable or table" : "value", " as argument ", i);
-  auto [it, fresh] = blocks.emplace(std::pair{body.get(), states}, nullptr);
-  if (!fresh)
-    return it->second;
+  auto [entry, is_new] = blocks.emplace(std::pair{body.get(), states}, nullptr);
+  if (!is_new)
+    return entry->second;
   if (open.size() == max_open)
     return failure(error_kind::resource_exhausted, "functions lie more than ", max_open,
                    " deep within functions");
-  auto* made = &out.blocks_.emplace_back();
-  it->second = made;
+  auto* new_block = &out.blocks_.emplace_back();
+  entry->second = new_block;
   open.push_back({body->name(), body});
   std::vector<draft> drafts;
-  auto done = block_writer{*this, *body, states}.run(*made, drafts);
+  auto outcome = block_writer{*this, *body, states}.run(*new_block, drafts);
   open.pop_back();
-  TROUPE_TRY(std::move(done).within(concat("function '", body->name(), "'")));
-  written.push_back({made, std::move(drafts)});
-  return made;
+  TROUPE_TRY(std::move(outcome).within(concat("function '", body->name(), "'")));
+  written.push_back({new_block, std::move(drafts)});
+  return new_block;
 }
 
 void program_writer::finish() {
-  for (auto& one : written)
-    for (const auto& each : one.drafts)
-      one.made->code.push_back(code_writer::resolved(each, out));
+  for (auto& [target, drafts] : written)
+    for (const auto& unresolved : drafts)
+      target->code.push_back(code_writer::resolved(unresolved, out));
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Writes the instructions of nodes: what regions and blocks have in common.
+// Writes the instructions of nodes: the common part of the writers of regions and of blocks.
 #pragma once
 #include "troupe/runtime/placement/kernel_site.hpp"
 #include "troupe/runtime/program/block.hpp"
@@ -17,24 +17,25 @@ struct draft {
   static constexpr size_t npos = SIZE_MAX;
 };
 
-/// What the writers of one program share.
+/// The state that the writers of one program share.
 struct program_writer {
   program& out;
   const state_finder& find_state;
   const kernel_state_finder& find_kernel_state;
-  bool fuse_loops = true; ///< where they can be (fused_loop.hpp)
+  bool fuse_loops = true; ///< where possible (fused_loop.hpp)
 
-  /// The code of a function whose state arguments are these; nullptr for values.
+  /// The states that are arguments of a function; nullptr for values.
   using state_list = std::vector<named_state*>;
+  /// Returns the code of a function with these states as arguments; writes it at the first call.
   result<const block*> block_of(const std::shared_ptr<const function>& called,
                                 const state_list& states);
-  /// The function, also where it is only named: then it is one whose code is being written.
+  /// Returns the function. A function that is only named is one whose code is being written.
   result<std::shared_ptr<const function>> resolve(const function_value& called) const;
   /// Points the instructions of all blocks to their operands.
   void finish();
 
   struct written_block {
-    block* made;
+    block* target;
     std::vector<draft> drafts;
   };
   struct open_function {
@@ -43,7 +44,7 @@ struct program_writer {
   };
   std::map<std::pair<const function*, state_list>, block*> blocks;
   std::deque<written_block> written;
-  std::vector<open_function> open; // whose code is being written, the outermost first
+  std::vector<open_function> open; // functions that are being written, the outermost first
 };
 
 class code_writer {
@@ -51,46 +52,46 @@ public:
   virtual ~code_writer() = default;
 
 protected:
-  code_writer(program_writer& with, const graph& of);
+  code_writer(program_writer& writer, const graph& source);
 
-  /// Where the code that is being written finds a tensor.
+  /// Returns the slot of a tensor in the code that is being written.
   virtual uint32_t slot_of(edge from) const = 0;
   virtual result<named_state*> state_behind(const node& maker) = 0;
-  /// Called when the code that makes a node's outputs is written.
-  virtual void outputs_made(const node&) {}
+  /// Called when the code that computes a node's outputs has been written.
+  virtual void on_outputs_written(const node&) {}
 
   struct gathered {
     std::vector<uint32_t> slots;
     std::vector<named_state*> states; // empty when there are no refs
   };
   result<gathered> gather(node& node);
-  draft& add(action what, const node* origin);
-  void add_input(draft& to, uint32_t slot);
-  /// A node that reads, calls or runs a kernel.
+  draft& add(action kind, const node* origin);
+  void add_input(draft& instruction_draft, uint32_t slot);
+  /// These write a node that reads, runs a kernel, or calls functions.
   status write_read(node& node);
   status write_kernel(node& node, const gathered& operands);
   status write_call(node& node, const gathered& operands);
-  /// Lets go of each tensor behind its last use, constants apart. Returns the slots that are read.
+  /// Releases each tensor after its last use, except constants. Returns the slots that are read.
   std::map<uint32_t, bool> release_after_last_use(size_t first, size_t count);
 
-  static instruction resolved(const draft& from, const program& in);
+  static instruction resolved(const draft& unresolved, const program& owner);
   friend struct program_writer;
 
-  program_writer& with_;
+  program_writer& writer_;
   program& out_;
   const graph& graph_;
   accelerator* const accelerator_; // or null
   const kernel_sites kernel_sites_;
   uint32_t slots_ = 0;
-  uint32_t here_ = 0; // the region that is being written
+  uint32_t region_ = 0; // the region that is being written
   std::map<const node*, uint32_t> first_slot_;
   std::vector<draft> drafts_;
   std::set<uint32_t> constant_slots_;
 
 private:
-  void add_read(const node& by, uint32_t slot, named_state* state);
+  void add_read(const node& reader, uint32_t slot, named_state* state);
   uint32_t upload(edge from);
-  status write_callee(call_site& to, const node& by, const function_value& callee,
+  status write_callee(call_site& site, const node& caller, const function_value& callee,
                       const program_writer::state_list& states);
   void finish_operands(draft& code, node& node, const gathered& operands);
 

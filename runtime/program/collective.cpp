@@ -11,15 +11,15 @@ namespace {
 
 constexpr size_t max_named = 8;
 
-std::string short_name(const device_name& of) {
-  return concat("/device:", of.kind, ':', of.ordinal);
+std::string short_name(const device_name& name) {
+  return concat("/device:", name.kind, ':', name.ordinal);
 }
 
-status check_group(const collective_group& of) {
-  std::vector<placed_member> all;
-  for (const auto& one : of.members)
-    all.push_back({one.origin, one.where});
-  return check_members(all);
+status check_group(const collective_group& group) {
+  std::vector<placed_member> placed;
+  for (const auto& member : group.members)
+    placed.push_back({member.origin, member.where});
+  return check_members(placed);
 }
 
 } // namespace
@@ -28,85 +28,88 @@ bool is_asked(const wait_point& wait) noexcept {
   return wait.by != answered_by::channel && wait.by != answered_by::caller;
 }
 
-result<collective_call> collective_group::check(std::span<const collective_part> given) const {
-  auto what = call;
+result<collective_call> collective_group::check(std::span<const collective_part> parts) const {
+  auto checked = call;
   const collective_part* first = nullptr;
-  for (size_t i = 0; i < given.size(); ++i) {
-    const auto& one = given[i];
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto& part = parts[i];
     if (call.kind == collective_kind::broadcast && i != call.root)
       continue;
-    if (one.input.empty() || one.input.type() != call.type)
+    if (part.input.empty() || part.input.type() != call.type)
       return failure(error_kind::internal, members[i].origin->description(), ": expected ",
                      call.type);
     if (!first)
-      first = &one;
-    else if (!(one.input.dims() == first->input.dims()))
-      return invalid(members[i].origin->description(), ": has ", one.input.dims(), " on ",
+      first = &part;
+    else if (!(part.input.dims() == first->input.dims()))
+      return invalid(members[i].origin->description(), ": has ", part.input.dims(), " on ",
                      members[i].where, ", but ", members.front().origin->description(), " has ",
                      first->input.dims(), " on ", members.front().where,
                      ": all members of a group must have one shape");
   }
-  what.dims = first->input.dims();
+  checked.dims = first->input.dims();
   if (call.kind == collective_kind::broadcast)
-    for (const auto& one : members)
-      if (const auto& said = one.origin->attr<partial_shape>("shape"); !said.compatible(what.dims))
-        return invalid(one.origin->description(), ": expects ", said, ", but ",
-                       members[call.root].origin->description(), " sends ", what.dims);
-  auto cut = call.kind == collective_kind::reduce_scatter;
-  if ((cut || call.kind == collective_kind::all_gather) && what.dims.rank() == 0)
+    for (const auto& member : members)
+      if (const auto& expected = member.origin->attr<partial_shape>("shape");
+          !expected.compatible(checked.dims))
+        return invalid(member.origin->description(), ": expects ", expected, ", but ",
+                       members[call.root].origin->description(), " sends ", checked.dims);
+  auto scatters = call.kind == collective_kind::reduce_scatter;
+  if ((scatters || call.kind == collective_kind::all_gather) && checked.dims.rank() == 0)
     return invalid(members.front().origin->description(), ": needs a first axis, got a scalar");
   auto count = static_cast<int64_t>(members.size());
-  if (cut && what.dims[0] % count != 0)
-    return invalid(members.front().origin->description(), ": the first axis of ", what.dims,
+  if (scatters && checked.dims[0] % count != 0)
+    return invalid(members.front().origin->description(), ": the first axis of ", checked.dims,
                    " cannot be cut into ", count, " equal parts");
-  if (call.kind == collective_kind::all_gather && what.dims[0] > INT64_MAX / count)
-    return invalid(members.front().origin->description(), ": ", count, " of ", what.dims,
+  if (call.kind == collective_kind::all_gather && checked.dims[0] > INT64_MAX / count)
+    return invalid(members.front().origin->description(), ": ", count, " of ", checked.dims,
                    " are too many elements");
-  return what;
+  return checked;
 }
 
 result<std::vector<collective_group>>
 find_collectives(std::span<const std::shared_ptr<const program>> programs,
                  std::span<const device_name> devices) {
-  std::map<std::pair<int64_t, int64_t>, collective_group> found;
+  std::map<std::pair<int64_t, int64_t>, collective_group> groups_by_key;
   for (uint32_t p = 0; p < programs.size(); ++p)
     for (uint32_t i = 0; i < programs[p]->waits().size(); ++i) {
-      const auto& at = *programs[p]->waits()[i].origin;
-      if (!is_collective(at.op()))
+      const auto& origin = *programs[p]->waits()[i].origin;
+      if (!is_collective(origin.op()))
         continue;
-      auto group = at.attr<int64_t>("group_key"), instance = at.attr<int64_t>("instance_key");
-      auto& all = found[{group, instance}];
-      all.group_key = group;
-      all.instance_key = instance;
-      all.members.push_back({&at, &programs[p]->device(), devices[p], p, i});
+      auto group_key = origin.attr<int64_t>("group_key");
+      auto instance_key = origin.attr<int64_t>("instance_key");
+      auto& group = groups_by_key[{group_key, instance_key}];
+      group.group_key = group_key;
+      group.instance_key = instance_key;
+      group.members.push_back({&origin, &programs[p]->device(), devices[p], p, i});
     }
   std::vector<collective_group> groups;
-  for (auto& [keys, one] : found) {
-    std::ranges::sort(one.members, {}, [](const collective_member& member) {
+  for (auto& [keys, group] : groups_by_key) {
+    std::ranges::sort(group.members, {}, [](const collective_member& member) {
       return std::tie(member.where, member.origin->name());
     });
-    one.call = call_of(*one.members.front().origin);
-    TROUPE_TRY(check_group(one));
+    group.call = call_of(*group.members.front().origin);
+    TROUPE_TRY(check_group(group));
     auto sender = std::ranges::find_if(
-        one.members, [](const collective_member& member) { return is_sender(*member.origin); });
-    one.call.root = static_cast<size_t>(sender - one.members.begin());
-    groups.push_back(std::move(one));
+        group.members, [](const collective_member& member) { return is_sender(*member.origin); });
+    group.call.root = static_cast<size_t>(sender - group.members.begin());
+    groups.push_back(std::move(group));
   }
   return groups;
 }
 
-collective_rendezvous::collective_rendezvous(const collective_group& of)
-    : group_(of), parts_(of.members.size()), came_(new std::atomic<bool>[of.members.size()]) {
+collective_rendezvous::collective_rendezvous(const collective_group& group)
+    : group_(group), parts_(group.members.size()),
+      arrived_(new std::atomic<bool>[group.members.size()]) {
   for (size_t i = 0; i < parts_.size(); ++i)
-    parts_[i].on = of.members[i].on;
+    parts_[i].on = group.members[i].on;
   reset();
 }
 
 collective_rendezvous::arrival collective_rendezvous::arrive(size_t member,
-                                                             collective_part mine) noexcept {
-  if (came_[member].exchange(true, std::memory_order_relaxed))
+                                                             collective_part part) noexcept {
+  if (arrived_[member].exchange(true, std::memory_order_relaxed))
     return arrival::again;
-  parts_[member] = std::move(mine);
+  parts_[member] = std::move(part);
   return missing_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? arrival::last : arrival::waits;
 }
 
@@ -115,7 +118,7 @@ void collective_rendezvous::reset() noexcept {
     parts_[i].input.reset();
     parts_[i].output.reset();
     parts_[i].ready.reset();
-    came_[i].store(false, std::memory_order_relaxed);
+    arrived_[i].store(false, std::memory_order_relaxed);
   }
   missing_.store(parts_.size(), std::memory_order_relaxed);
 }
@@ -124,7 +127,7 @@ std::string collective_rendezvous::describe_missing() const {
   std::string names;
   size_t missing = 0;
   for (size_t i = 0; i < parts_.size(); ++i)
-    if (!came_[i].load(std::memory_order_relaxed))
+    if (!arrived_[i].load(std::memory_order_relaxed))
       if (++missing <= max_named)
         names += concat(names.empty() ? "" : ", ", short_name(group_.members[i].where));
   return concat(parts_.size() - missing, " of ", parts_.size(), " members have come",

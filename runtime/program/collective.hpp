@@ -1,5 +1,5 @@
-// The collective operations of a step: which nodes are members of which group, who has come, and
-// what they are to compute when all have. Knows no threads and no actors.
+// The collective operations of a step: the members of each group, their arrivals, and the
+// computation once all have arrived. Knows no threads and no actors.
 #pragma once
 #include "troupe/runtime/device/collective_call.hpp"
 #include "troupe/runtime/device/device_name.hpp"
@@ -14,10 +14,11 @@
 
 namespace troupe {
 
-/// Whether a wait begins when its region says so; else, for what a peer sends, with the step.
+/// Whether a wait begins when its region requests it; waits for tensors of peers begin with the
+/// step.
 bool is_asked(const wait_point& wait) noexcept;
 
-/// A node of a group, and where its answer goes.
+/// A node of a group, and the wait that its answer ends.
 struct collective_member {
   const node* origin = nullptr;
   device* on = nullptr;
@@ -25,54 +26,54 @@ struct collective_member {
   uint32_t program = 0, wait = 0;
 };
 
-/// The nodes of a step that have the same group key and instance key, in the order of their
-/// devices, and on one device of their names.
+/// The nodes of a step that have the same group key and instance key, ordered by device, and on one
+/// device by name.
 struct collective_group {
   int64_t group_key = 0, instance_key = 0;
-  collective_call call = {}; ///< but for the shape
+  collective_call call = {}; ///< without the shape
   std::vector<collective_member> members = {};
 
-  /// What to compute of these inputs, one for each member. Fails, and names two members that
-  /// differ, where they do not fit.
-  result<collective_call> check(std::span<const collective_part> given) const;
+  /// Returns the computation for these inputs, one for each member. Fails if the inputs do not
+  /// match, and names two members that differ.
+  result<collective_call> check(std::span<const collective_part> parts) const;
 };
 
-/// Finds the groups among the programs of one step on one task. Fails where members are missing, do
-/// not fit together, or are on devices of two kinds.
+/// Finds the groups among the programs of one step on one task. Fails if members are missing,
+/// contradict each other, or are on devices of two kinds.
 result<std::vector<collective_group>>
 find_collectives(std::span<const std::shared_ptr<const program>> programs,
                  std::span<const device_name> devices);
 
-/// Where the members of a group meet in one step. Members may arrive from any thread; only the one
-/// that came last goes on.
+/// Where the members of a group meet in one step. Members may arrive from any thread; the caller of
+/// the last arrival continues.
 class collective_rendezvous {
 public:
-  explicit collective_rendezvous(const collective_group& of);
+  explicit collective_rendezvous(const collective_group& group);
 
   enum class arrival : uint8_t {
-    waits, ///< others are to come
-    last,  ///< all are there: the caller takes them
-    again  ///< this member had come before; nothing has happened
+    waits, ///< members are missing
+    last,  ///< all members have arrived: the caller takes the parts
+    again  ///< this member had arrived before; nothing was changed
   };
-  arrival arrive(size_t member, collective_part mine) noexcept;
+  arrival arrive(size_t member, collective_part part) noexcept;
   arrival arrive(size_t member, tensor input) noexcept {
     return arrive(member, {.on = group_.members[member].on, .input = std::move(input)});
   }
 
-  /// The inputs of all; only for whoever came last, once. They are nowhere else then.
+  /// The parts of all members. Only the caller of the last arrival may take them, once.
   std::vector<collective_part>& take() noexcept { return parts_; }
 
-  /// Ready for another step. Nobody may arrive meanwhile.
+  /// Prepares for another step. No member may arrive meanwhile.
   void reset() noexcept;
 
   const collective_group& group() const noexcept { return group_; }
-  /// "2 of 4 members have come, missing are those on /device:gpu:2 and ..."; any thread may ask.
+  /// "2 of 4 members have come, missing are those on /device:gpu:2 and ..."; any thread may call.
   std::string describe_missing() const;
 
 private:
   const collective_group& group_;
   std::vector<collective_part> parts_;
-  std::unique_ptr<std::atomic<bool>[]> came_;
+  std::unique_ptr<std::atomic<bool>[]> arrived_;
   std::atomic<size_t> missing_;
 };
 

@@ -18,21 +18,20 @@
 namespace troupe {
 namespace {
 
-// Whether it runs functions as often as a condition says: in a loop, or because they call
-// themselves.
+// Whether a call runs functions a number of times that depends on data: in a loop, or by recursion.
 bool may_loop(const node& call) {
   std::vector<const node*> open{&call};
   std::set<const function*> seen;
   while (!open.empty()) {
-    const auto* at = open.back();
+    const auto* current = open.back();
     open.pop_back();
-    if (at->op().calls == calling::while_true)
+    if (current->op().calls == calling::while_true)
       return true;
-    for (const auto* each : functions_of(*at)) {
-      if (!each->body)
+    for (const auto* callee : functions_of(*current)) {
+      if (!callee->body)
         return true;
-      if (seen.insert(&*each->body).second)
-        for (const auto& inner : each->body->body().nodes())
+      if (seen.insert(&*callee->body).second)
+        for (const auto& inner : callee->body->body().nodes())
           if (runs_functions(inner->op()))
             open.push_back(inner.get());
     }
@@ -42,11 +41,11 @@ bool may_loop(const node& call) {
 
 } // namespace
 
-// Works region by region: first learns what each needs from the others, then writes its code.
+// Works region by region: first finds what each region needs from others, then writes its code.
 class compiler final : code_writer {
 public:
-  compiler(program_writer& with, const region_options& options)
-      : code_writer(with, *with.out.graph_), options_(options),
+  compiler(program_writer& writer, const region_options& options)
+      : code_writer(writer, *writer.out.graph_), options_(options),
         regions_(find_regions(graph_, options)), imports_(regions_.count), after_(regions_.count),
         members_(regions_.count) {}
 
@@ -56,7 +55,7 @@ public:
       TROUPE_TRY(survey(*node));
     out_.regions_[0].required_tokens = 1; // the start
     for (uint32_t r = 1; r < regions_.count; ++r)
-      if (out_.regions_[r].required_tokens == 0) { // nothing else would start it
+      if (out_.regions_[r].required_tokens == 0) { // no other region would start it
         out_.regions_[r].required_tokens = 1;
         started_.push_back(r);
       }
@@ -64,10 +63,10 @@ public:
       TROUPE_TRY(write_region(r));
     for (auto& region : out_.regions_)
       release(region);
-    weigh();
-    for (const auto& each : drafts_)
-      out_.code_.push_back(resolved(each, out_));
-    with_.finish();
+    estimate_costs();
+    for (const auto& unresolved : drafts_)
+      out_.code_.push_back(resolved(unresolved, out_));
+    writer_.finish();
     std::ranges::sort(out_.constants_, {}, &constant_point::slot);
     out_.slots_ = slots_;
     return {};
@@ -80,80 +79,81 @@ private:
   uint32_t issue_region(const node& node) const {
     return regions_.issued_from[static_cast<size_t>(node.id())];
   }
-  bool is(const node& node, const op_def& op) const { return &node.op() == &op; }
+  bool has_op(const node& node, const op_def& op) const { return &node.op() == &op; }
 
-  // Gives slots to outputs, and makes a token for each tensor or order that crosses regions.
+  // Assigns slots to outputs, and a token to each tensor or order that crosses regions.
   status survey(node& n) {
     auto later = [&](const node* before) { return before->id() >= n.id(); };
     if (std::ranges::any_of(n.inputs(), later, &edge::node) ||
         std::ranges::any_of(n.controls(), later))
       return failure(error_kind::internal, n.description(), ": comes before what it depends on");
-    auto here = issue_region(n);
-    members_[here].push_back(&n);
+    auto to_region = issue_region(n);
+    members_[to_region].push_back(&n);
     for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {
       const auto& from = n.inputs()[static_cast<size_t>(i)];
-      if (is_at_hand(*from.node) && !is(*from.node, internal_ops::feed))
-        continue; // it does not run: there is nothing to wait for
+      if (is_at_hand(*from.node) && !has_op(*from.node, internal_ops::feed))
+        continue; // it does not run: there is no token to wait for
       if (from.node->output_is_ref(from.index))
-        need_order(*from.node, here);
+        need_order(*from.node, to_region);
       else
-        need_tensor(from, here);
-      if (accelerator_ && is(*from.node, internal_ops::recv))
+        need_tensor(from, to_region);
+      if (accelerator_ && has_op(*from.node, internal_ops::recv))
         note_use(wait_of_.at(from.node), n, i);
       else if (accelerator_ && may_come_to_device(*from.node) && kernel_sites_.wants_on_host(n, i))
         note_reader_on_host(from);
     }
     for (auto* before : n.controls())
-      need_order(*before, here);
+      need_order(*before, to_region);
     if (has(n.op().effects, effect::blocking))
       TROUPE_TRY(add_wait(n));
     first_slot_[&n] = slots_;
     slots_ += static_cast<uint32_t>(n.outputs());
-    if (is(n, internal_ops::feed))
+    if (has_op(n, internal_ops::feed))
       out_.feeds_.push_back({static_cast<uint32_t>(n.attr<int64_t>("index")), first_slot_[&n], &n});
     return {};
   }
 
-  // By elements of queues, and by what frames are given and give.
+  // For elements of queues, and for arguments and results of frames.
   bool may_come_to_device(const node& wait) const {
-    return wait.op().ask || is(wait, internal_ops::frame) || is(wait, internal_ops::frame_argument);
+    return wait.op().ask || has_op(wait, internal_ops::frame) ||
+           has_op(wait, internal_ops::frame_argument);
   }
 
-  void note_use(uint32_t wait, const node& by, int input) {
-    if (kernel_sites_.wants_on_host(by, input))
-      looked_at_.insert(wait);
+  void note_use(uint32_t wait, const node& consumer, int input) {
+    if (kernel_sites_.wants_on_host(consumer, input))
+      read_by_host_.insert(wait);
     out_.waits_[wait].on_device =
-        !looked_at_.contains(wait) &&
-        (out_.waits_[wait].on_device || kernel_sites_.wants_on_device(by, input));
+        !read_by_host_.contains(wait) &&
+        (out_.waits_[wait].on_device || kernel_sites_.wants_on_device(consumer, input));
   }
 
-  void note_reader_on_host(edge of) {
-    auto& read = out_.waits_[wait_of_.at(of.node)].on_host;
-    read.resize(static_cast<size_t>(of.node->outputs()));
-    read[static_cast<size_t>(of.index)] = true;
+  void note_reader_on_host(edge value) {
+    auto& read = out_.waits_[wait_of_.at(value.node)].on_host;
+    read.resize(static_cast<size_t>(value.node->outputs()));
+    read[static_cast<size_t>(value.index)] = true;
   }
 
-  void need_tensor(edge from, uint32_t here) {
-    auto there = region_of(*from.node);
-    if (there == here)
+  void need_tensor(edge from, uint32_t to_region) {
+    auto from_region = region_of(*from.node);
+    if (from_region == to_region)
       return;
-    auto [it, fresh] = imports_[here].emplace(endpoint{from.node, from.index}, 0);
-    if (!fresh)
+    auto [slot, is_new] = imports_[to_region].emplace(endpoint{from.node, from.index}, 0);
+    if (!is_new)
       return;
-    it->second = slots_++;
-    tokens_[{from.node, from.index}].emplace_back(here, it->second);
-    ++out_.regions_[here].required_tokens;
+    slot->second = slots_++;
+    tokens_[{from.node, from.index}].emplace_back(to_region, slot->second);
+    ++out_.regions_[to_region].required_tokens;
   }
 
-  void need_order(const node& before, uint32_t here) {
-    auto there = region_of(before);
-    if (there == here)
+  void need_order(const node& before, uint32_t to_region) {
+    auto from_region = region_of(before);
+    if (from_region == to_region)
       return;
-    auto [it, fresh] = after_[there].emplace(here, &before);
-    if (fresh)
-      ++out_.regions_[here].required_tokens;
-    else if (before.id() > it->second->id())
-      it->second = &before;
+    auto [last, is_new] = after_[from_region].emplace(to_region, &before);
+    if (is_new)
+      ++out_.regions_[to_region].required_tokens;
+    else if (before.id() > last->second->id())
+      last->second = &before;
   }
 
   status add_wait(node& node) {
@@ -175,11 +175,11 @@ private:
       wait.by = answered_by::group;
     } else if (node.graph().ops().find_work(node.op().name)) {
       wait.by = answered_by::work;
-    } else if (is(node, internal_ops::frame)) {
+    } else if (has_op(node, internal_ops::frame)) {
       wait.by = answered_by::frame;
-    } else if (is(node, internal_ops::frame_argument)) {
+    } else if (has_op(node, internal_ops::frame_argument)) {
       wait.by = answered_by::caller;
-    } else if (!is(node, internal_ops::recv) && !is(node, internal_ops::recv_control)) {
+    } else if (!has_op(node, internal_ops::recv) && !has_op(node, internal_ops::recv_control)) {
       return failure(error_kind::unimplemented, node.description(), ": nothing answers this wait");
     }
     for (int i = 0; i < node.outputs(); ++i)
@@ -191,37 +191,37 @@ private:
   }
 
   uint32_t slot_of(edge from) const override {
-    if (region_of(*from.node) == here_)
+    if (region_of(*from.node) == region_)
       return first_slot_.at(from.node) + static_cast<uint32_t>(from.index);
-    return imports_[here_].at({from.node, from.index});
+    return imports_[region_].at({from.node, from.index});
   }
 
-  void outputs_made(const node& node) override { write_tokens(node); }
+  void on_outputs_written(const node& node) override { write_tokens(node); }
 
-  status write_region(uint32_t here) {
-    here_ = here;
-    auto& region = out_.regions_[here];
+  status write_region(uint32_t number) {
+    region_ = number;
+    auto& region = out_.regions_[number];
     region.first = static_cast<uint32_t>(drafts_.size());
-    std::multimap<const node*, uint32_t> orders; // who hears when that has run
-    for (auto [target, last] : after_[here])
+    std::multimap<const node*, uint32_t> orders; // regions that need a token once a node has run
+    for (auto [target, last] : after_[number])
       orders.emplace(last, target);
     auto write_orders = [&](const node& last) {
       auto [begin, end] = orders.equal_range(&last);
-      for (auto it = begin; it != end; ++it)
-        add(action::token, nullptr).code.target = it->second;
+      for (auto order = begin; order != end; ++order)
+        add(action::token, nullptr).code.target = order->second;
     };
-    if (here == 0)
+    if (number == 0)
       for (auto target : started_)
         add(action::token, nullptr).code.target = target;
-    // The answer to a wait may be wanted elsewhere at once.
+    // Another region may need the answer to a wait immediately.
     for (const auto& wait : out_.waits_)
-      if (wait.region == here) {
+      if (wait.region == number) {
         write_tokens(*wait.origin);
         write_orders(*wait.origin);
       }
-    for (auto* node : members_[here]) {
+    for (auto* node : members_[number]) {
       TROUPE_TRY(write_node(*node));
-      if (region_of(*node) == here)
+      if (region_of(*node) == number)
         write_orders(*node);
     }
     region.count = static_cast<uint32_t>(drafts_.size()) - region.first;
@@ -229,22 +229,22 @@ private:
   }
 
   status write_node(node& node) {
-    if (is(node, internal_ops::feed)) {
+    if (has_op(node, internal_ops::feed)) {
       write_tokens(node);
       return {};
     }
     if (node.op().makes != resource::none && !node.op().ask)
-      return {}; // stands for state; there is nothing to run
+      return {}; // stands for state and runs no kernel
     if (!accelerator_ && node.op().name == "Const")
       return keep_constant(node);
     if (node.inputs().size() > UINT16_MAX || node.outputs() > UINT16_MAX)
       return invalid(node.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
-    if (is(node, internal_ops::read))
+    if (has_op(node, internal_ops::read))
       return write_read(node);
     TROUPE_ASSIGN(auto operands, gather(node));
     if (has(node.op().effects, effect::blocking)) {
-      if (is(node, internal_ops::recv) || is(node, internal_ops::recv_control) ||
-          is(node, internal_ops::frame_argument))
+      if (has_op(node, internal_ops::recv) || has_op(node, internal_ops::recv_control) ||
+          has_op(node, internal_ops::frame_argument))
         return {};
       auto& code = add(action::wait, &node);
       for (auto slot : operands.slots)
@@ -252,14 +252,14 @@ private:
       code.code.target = wait_of_.at(&node);
       return {};
     }
-    if (is(node, internal_ops::fetch) || is(node, internal_ops::frame_result)) {
+    if (has_op(node, internal_ops::fetch) || has_op(node, internal_ops::frame_result)) {
       auto& code = add(action::fetch, &node);
       add_input(code, operands.slots[0]);
       code.code.target = static_cast<uint32_t>(node.attr<int64_t>("index"));
       out_.fetches_.push_back(code.code.target);
       return {};
     }
-    if (is(node, internal_ops::send) || is(node, internal_ops::send_control)) {
+    if (has_op(node, internal_ops::send) || has_op(node, internal_ops::send_control)) {
       auto& code = add(action::send, &node);
       for (auto slot : operands.slots)
         add_input(code, slot);
@@ -271,7 +271,8 @@ private:
     return runs_functions(node.op()) ? write_call(node, operands) : write_kernel(node, operands);
   }
 
-  // It would run in each step, and count its tensor's references up and down.
+  // Keeps a constant in its slot. As an instruction, it would run in each step and change the
+  // tensor's reference count.
   status keep_constant(const node& node) {
     auto slot = first_slot_.at(&node);
     out_.constants_.push_back({slot, node.attr<tensor>("value"), &node});
@@ -281,29 +282,29 @@ private:
   }
 
   result<named_state*> state_behind(const node& maker) override {
-    auto [it, fresh] = known_.emplace(&maker, nullptr);
-    if (fresh && maker.op().per_step) {
-      auto like = std::static_pointer_cast<variable>(maker.op().make(maker, maker.name()));
-      like->set_index_in_step(static_cast<int>(out_.temporaries_.size()));
-      it->second = like.get();
-      out_.temporaries_.push_back(std::move(like));
-    } else if (fresh) {
-      auto state = with_.find_state(maker);
+    auto [entry, is_new] = known_.emplace(&maker, nullptr);
+    if (is_new && maker.op().per_step) {
+      auto temporary = std::static_pointer_cast<variable>(maker.op().make(maker, maker.name()));
+      temporary->set_index_in_step(static_cast<int>(out_.temporaries_.size()));
+      entry->second = temporary.get();
+      out_.temporaries_.push_back(std::move(temporary));
+    } else if (is_new) {
+      auto state = writer_.find_state(maker);
       if (!state)
         return within(maker, state.status());
-      it->second = state->get();
+      entry->second = state->get();
       out_.named_.push_back(*std::move(state));
     }
-    return it->second;
+    return entry->second;
   }
 
-  // Tensors leave for other regions as soon as they exist.
+  // Sends tensors to other regions as soon as they are computed.
   void write_tokens(const node& node) {
     for (int i = 0; i < node.outputs(); ++i) {
-      auto it = tokens_.find({&node, i});
-      if (it == tokens_.end())
+      auto targets = tokens_.find({&node, i});
+      if (targets == tokens_.end())
         continue;
-      for (auto [target, slot] : it->second) {
+      for (auto [target, slot] : targets->second) {
         auto& code = add(action::token, &node);
         add_input(code, first_slot_.at(&node) + static_cast<uint32_t>(i));
         code.code.target = target;
@@ -314,29 +315,29 @@ private:
 
   void release(const region& region) {
     auto read = release_after_last_use(region.first, region.count);
-    // No instruction would release an answer or a feed that nobody reads.
+    // Answers and feeds that are never read are dropped: no instruction would release them.
     for (auto& wait : out_.waits_)
       if (&out_.regions_[wait.region] == &region)
         for (auto& slot : wait.slots)
           if (!read.contains(slot))
             slot = UINT32_MAX;
     if (&region == &out_.regions_[0])
-      std::erase_if(out_.feeds_, [&](const auto& one) { return !read.contains(one.slot); });
+      std::erase_if(out_.feeds_, [&](const auto& feed) { return !read.contains(feed.slot); });
   }
 
-  // Says what regions cost, and at which tokens the rest of a region is still worth a thread of its
-  // own.
-  void weigh() {
+  // Estimates the costs of regions, and marks the tokens at which the remainder of a region is
+  // worth another thread.
+  void estimate_costs() {
     for (auto& region : out_.regions_)
-      for (auto at = region.first; at < region.first + region.count; ++at)
-        if (const auto& code = drafts_[at].code; code.what == action::call)
+      for (auto position = region.first; position < region.first + region.count; ++position)
+        if (const auto& code = drafts_[position].code; code.what == action::call)
           region.loops = region.loops || may_loop(*code.origin);
     if (accelerator_)
-      return; // launching takes little, whatever is launched
+      return; // launching is cheap, whatever the kernel costs
     auto enough = worth_dispatching(options_);
     for (auto& region : out_.regions_)
-      for (auto at = region.first + region.count; at-- > region.first;) {
-        auto& code = drafts_[at].code;
+      for (auto position = region.first + region.count; position-- > region.first;) {
+        auto& code = drafts_[position].code;
         if (code.what == action::run || code.what == action::call)
           region.nanoseconds += expected_nanoseconds(*code.origin, options_.measured);
         code.long_tail = code.what == action::token && region.nanoseconds >= enough;
@@ -347,54 +348,56 @@ private:
 
   const region_options& options_;
   region_map regions_;
-  std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slot of what comes from others
-  std::vector<std::map<uint32_t, const node*>> after_; // per region: who waits for which node
+  std::vector<std::map<endpoint, uint32_t>> imports_;  // per region: slots of tensors of others
+  std::vector<std::map<uint32_t, const node*>> after_; // per region: regions that wait for a node
   std::vector<uint32_t> started_;                      // regions that need only the start
   std::vector<std::vector<node*>> members_;            // per region, in order
   std::map<endpoint, std::vector<std::pair<uint32_t, uint32_t>>> tokens_; // to (region, slot)
   std::map<const node*, uint32_t> wait_of_;
-  std::set<uint32_t> looked_at_; // waits for what the host reads
+  std::set<uint32_t> read_by_host_; // waits whose values the host reads
   std::map<const node*, named_state*> known_;
 };
 
 result<std::shared_ptr<const program>>
-program::compile(std::unique_ptr<graph> of, troupe::device& on, const state_finder& find_state,
-                 const region_options& options, const kernel_state_finder& find_kernel_state) {
-  std::shared_ptr<program> made{new program};
-  made->graph_ = std::move(of);
-  made->device_ = &on;
-  order_effects(*made->graph_, options.strict_order);
+program::compile(std::unique_ptr<graph> partition, troupe::device& device,
+                 const state_finder& find_state, const region_options& options,
+                 const kernel_state_finder& find_kernel_state) {
+  std::shared_ptr<program> compiled{new program};
+  compiled->graph_ = std::move(partition);
+  compiled->device_ = &device;
+  order_effects(*compiled->graph_, options.strict_order);
   auto regions = options;
-  if (on.as_accelerator())
-    regions.workers = 1; // all that it runs stands in one line
-  program_writer with{*made, find_state, find_kernel_state, !options.one_per_node, {}, {}, {}};
-  TROUPE_TRY(compiler{with, regions}.run());
+  if (device.as_accelerator())
+    regions.workers = 1; // an accelerator runs all kernels in one stream
+  program_writer writer{*compiled, find_state, find_kernel_state, !options.one_per_node, {},
+                        {},        {}};
+  TROUPE_TRY(compiler{writer, regions}.run());
   uint32_t records = 0;
-  for (auto& one : made->blocks_) {
-    one.first_record = records;
-    records += static_cast<uint32_t>(one.code.size());
+  for (auto& code_block : compiled->blocks_) {
+    code_block.first_record = records;
+    records += static_cast<uint32_t>(code_block.code.size());
   }
-  if (on.as_accelerator())
-    made->pending_inputs_ = find_pending_inputs(*made);
-  made->replays_.resize(made->regions_.size());
-  if (on.as_accelerator() && options.replay)
-    for (uint32_t r = 0; r < made->regions_.size(); ++r)
-      made->replays_[r] = region_replay::make(*made, r);
-  return std::shared_ptr<const program>{std::move(made)};
+  if (device.as_accelerator())
+    compiled->pending_inputs_ = find_pending_inputs(*compiled);
+  compiled->replays_.resize(compiled->regions_.size());
+  if (device.as_accelerator() && options.replay)
+    for (uint32_t r = 0; r < compiled->regions_.size(); ++r)
+      compiled->replays_[r] = region_replay::make(*compiled, r);
+  return std::shared_ptr<const program>{std::move(compiled)};
 }
 
 status program::check_state() const {
-  for (const auto& one : named_)
-    if (one->retired())
-      return failure(error_kind::aborted, one->kind(), " '", one->name(),
+  for (const auto& state : named_)
+    if (state->retired())
+      return failure(error_kind::aborted, state->kind(), " '", state->name(),
                      "' was reset and is declared otherwise since: prepare the step again");
   return {};
 }
 
 std::string program::describe() const {
   std::ostringstream out;
-  for (const auto& one : constants_)
-    out << "constant " << one.origin->name() << " -> " << one.slot << '\n';
+  for (const auto& constant : constants_)
+    out << "constant " << constant.origin->name() << " -> " << constant.slot << '\n';
   for (size_t r = 0; r < regions_.size(); ++r) {
     out << "region " << r << ", after " << regions_[r].required_tokens << " tokens:\n";
     for (uint32_t i = 0; i < regions_[r].count; ++i) {

@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-// By estimate: a look takes some 30 ns.
+// Estimated; a look at the clock takes about 30 ns.
 constexpr int64_t nanoseconds_per_look = 10'000;
 
 } // namespace
@@ -28,69 +28,74 @@ bool fused_loop::takes(std::span<const tensor> variables) const noexcept {
 }
 
 result<fused_loop::outcome> fused_loop::run(std::span<tensor> variables, allocator& memory,
-                                            stop_signal& stop, int64_t& turn) const {
-  alignas(tensor_alignment) std::byte near[4096];
-  tensor far;
-  auto* cells = near;
-  if (initial_.size() > sizeof near) {
-    TROUPE_ASSIGN(far, tensor::make(dtype::u8, {static_cast<int64_t>(initial_.size())}, memory));
-    cells = static_cast<std::byte*>(far.raw());
+                                            stop_signal& stop, int64_t& iterations) const {
+  alignas(tensor_alignment) std::byte in_place[4096];
+  tensor on_heap;
+  auto* cells = in_place;
+  if (initial_.size() > sizeof in_place) {
+    TROUPE_ASSIGN(on_heap,
+                  tensor::make(dtype::u8, {static_cast<int64_t>(initial_.size())}, memory));
+    cells = static_cast<std::byte*>(on_heap.raw());
   }
   std::memcpy(cells, initial_.data(), initial_.size());
   for (size_t i = 0; i < variables_.size(); ++i)
     if (const auto& cell = variables_[i]; cell.used)
       std::memcpy(cells + cell.offset, variables[i].raw(), variables[i].bytes());
-  auto how = run_cells(cells, stop, turn);
-  if (how == outcome::stopped)
-    return how;
+  auto end = run_cells(cells, stop, iterations);
+  if (end == outcome::stopped)
+    return end;
   for (size_t i = 0; i < variables_.size(); ++i)
     if (const auto& cell = variables_[i]; cell.changes) {
       TROUPE_ASSIGN(variables[i], tensor::make(cell.type, cell.dims, memory));
       std::memcpy(variables[i].raw(), cells + cell.offset, variables[i].bytes());
     }
-  return how;
+  return end;
 }
 
 fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
-                                          int64_t& turn) const {
+                                          int64_t& iterations) const {
   if (stop.due()) [[unlikely]]
     return outcome::stopped;
-  const auto* at = code_.data();
+  const auto* position = code_.data();
   for (int64_t since_look = 0;;) {
-    switch (at->what) {
+    switch (position->operation) {
       case opcode::compute: {
-        const void* from[] = {cells + at->from[0], cells + at->from[1], cells + at->from[2]};
-        at->run(from, at->steps, cells + at->to, at->count);
-        ++at;
+        const void* operands[] = {cells + position->from[0], cells + position->from[1],
+                                  cells + position->from[2]};
+        position->run(operands, position->steps, cells + position->to, position->count);
+        ++position;
         break;
       }
       case opcode::check:
-        if (!at->takes(cells + at->from[1], at->count))
+        if (!position->takes(cells + position->from[1], position->count))
           return outcome::failed;
-        ++at;
+        ++position;
         break;
       case opcode::copy:
-        std::memcpy(cells + at->to, cells + at->from[0], at->count);
-        ++at;
+        std::memcpy(cells + position->to, cells + position->from[0], position->count);
+        ++position;
         break;
       case opcode::branch:
-        at = std::to_integer<bool>(cells[at->from[0]]) ? at + 1 : code_.data() + at->target;
+        position = std::to_integer<bool>(cells[position->from[0]])
+                       ? position + 1
+                       : code_.data() + position->target;
         break;
       case opcode::choose: {
-        uint32_t which;
-        std::memcpy(&which, cells + at->from[0], sizeof which);
-        at = code_.data() + targets_[at->target + std::min(which, at->count - 1)];
+        uint32_t branch;
+        std::memcpy(&branch, cells + position->from[0], sizeof branch);
+        position =
+            code_.data() + targets_[position->target + std::min(branch, position->count - 1)];
         break;
       }
       case opcode::turn:
-        turn += at->outermost;
-        if ((since_look += at->count) > nanoseconds_per_look) [[unlikely]] {
+        iterations += position->outermost;
+        if ((since_look += position->count) > nanoseconds_per_look) [[unlikely]] {
           since_look = 0;
           if (stop.due())
             return outcome::stopped;
         }
         [[fallthrough]];
-      case opcode::jump: at = code_.data() + at->target; break;
+      case opcode::jump: position = code_.data() + position->target; break;
       case opcode::end: return outcome::ended;
     }
   }
@@ -98,28 +103,28 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
 
 std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> variables) {
   std::lock_guard guard{mutex_};
-  for (auto it = known_.begin(); it != known_.end(); ++it)
-    if ((*it)->takes(variables)) {
-      std::rotate(it, it + 1, known_.end());
+  for (auto known = known_.begin(); known != known_.end(); ++known)
+    if ((*known)->takes(variables)) {
+      std::rotate(known, known + 1, known_.end());
       return known_.back();
     }
-  if (failures_ == most_failures || written_ == most_written)
+  if (failures_ == max_failures || written_ == max_written)
     return nullptr;
-  // What a few runs brought may not be what most bring: it is tried ever more rarely.
+  // Later runs may have other types than the failed ones: tries again, ever more rarely.
   if (failures_ > 0 && skipped_++ < (uint64_t{1} << failures_))
     return nullptr;
   skipped_ = 0;
   const auto functions = functions_of(loop_);
-  auto made = fused_loop::of(*functions[0]->body, *functions[1]->body, variables);
-  if (!made) {
+  auto written = fused_loop::of(*functions[0]->body, *functions[1]->body, variables);
+  if (!written) {
     ++failures_;
     return nullptr;
   }
   ++written_;
   failures_ = 0;
-  if (known_.size() == most_kept)
+  if (known_.size() == max_kept)
     known_.erase(known_.begin());
-  return known_.emplace_back(std::move(made));
+  return known_.emplace_back(std::move(written));
 }
 
 } // namespace troupe

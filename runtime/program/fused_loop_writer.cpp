@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-// More than the first-level cache holds, and code without end where calls lie within calls.
+// Limits: the first-level cache, and the code of nested calls, which may grow exponentially.
 constexpr size_t max_bytes = 64 * 1024, max_code = 4096, max_visited = 16'384;
 
 bool is_plain(dtype type) {
@@ -20,66 +20,67 @@ bool is_plain(dtype type) {
 std::shared_ptr<const fused_loop> fused_loop_writer::write(const function& condition,
                                                            const function& body,
                                                            std::span<const tensor> initial) {
-  made_.reset(new fused_loop);
-  made_->initial_.resize(16); // so that no cell is at 0
+  loop_.reset(new fused_loop);
+  loop_->initial_.resize(16); // so that no cell is at 0
   const auto by_condition = read_arguments(condition), by_body = read_arguments(body);
   cells variables(initial.size());
   for (size_t i = 0; i < initial.size(); ++i)
     if (by_condition[i] || by_body[i] || body.handed_on(i) != static_cast<int>(i))
-      if (const auto& one = initial[i]; one.on_host())
-        variables[i] = make_cell(one.type(), one.dims()).value_or(cell{});
+      if (const auto& variable = initial[i]; variable.on_host())
+        variables[i] = make_cell(variable.type(), variable.dims()).value_or(cell{});
   if (!write_loop(condition, body, variables, true))
     return nullptr;
   add(opcode::end);
   for (size_t i = 0; i < variables.size(); ++i) {
-    const auto& at = variables[i];
+    const auto& variable = variables[i];
     auto changes = body.handed_on(i) != static_cast<int>(i);
-    made_->variables_.push_back({.used = changes || (at.offset != 0 && read_.contains(at.offset)),
-                                 .changes = changes,
-                                 .offset = at.offset,
-                                 .type = at.type,
-                                 .dims = at.dims});
+    loop_->variables_.push_back(
+        {.used = changes || (variable.offset != 0 && read_.contains(variable.offset)),
+         .changes = changes,
+         .offset = variable.offset,
+         .type = variable.type,
+         .dims = variable.dims});
   }
-  return made_;
+  return loop_;
 }
 
-std::vector<bool> fused_loop_writer::read_arguments(const function& of) {
-  std::vector<bool> found(of.arguments());
-  for (const auto& one : of.body().nodes())
-    for (const auto& input : one->inputs())
-      if (of.runs(*one) && is_argument(*input.node))
-        found[static_cast<size_t>(input.node->attr<int64_t>("index"))] = true;
-  return found;
+std::vector<bool> fused_loop_writer::read_arguments(const function& called) {
+  std::vector<bool> is_read(called.arguments());
+  for (const auto& body_node : called.body().nodes())
+    for (const auto& input : body_node->inputs())
+      if (called.runs(*body_node) && is_argument(*input.node))
+        is_read[static_cast<size_t>(input.node->attr<int64_t>("index"))] = true;
+  return is_read;
 }
 
-auto fused_loop_writer::add(opcode what) -> instruction& {
-  return made_->code_.emplace_back(instruction{.what = what});
+auto fused_loop_writer::add(opcode kind) -> instruction& {
+  return loop_->code_.emplace_back(instruction{.operation = kind});
 }
 
 auto fused_loop_writer::make_cell(dtype type, const shape& dims) -> std::optional<cell> {
-  cell made{0, type, dims};
+  cell new_cell{0, type, dims};
   auto elements = dims.elements();
   if (!is_plain(type) || elements == 0 ||
       elements > static_cast<int64_t>(fused_loop::max_value_bytes / size_of(type)))
     return {};
-  auto& image = made_->initial_;
-  size_t alignment = made.bytes() <= 16 ? 16 : tensor_alignment;
+  auto& image = loop_->initial_;
+  size_t alignment = new_cell.bytes() <= 16 ? 16 : tensor_alignment;
   auto offset = (image.size() + alignment - 1) / alignment * alignment;
-  if (offset + made.bytes() > max_bytes || made_->code_.size() > max_code)
+  if (offset + new_cell.bytes() > max_bytes || loop_->code_.size() > max_code)
     return {};
-  image.resize(offset + made.bytes());
-  made.offset = static_cast<uint32_t>(offset);
-  return made;
+  image.resize(offset + new_cell.bytes());
+  new_cell.offset = static_cast<uint32_t>(offset);
+  return new_cell;
 }
 
-auto fused_loop_writer::constant(const node& from) -> std::optional<cell> {
-  const auto& value = from.attr<tensor>("value");
-  auto made = value.on_host() ? make_cell(value.type(), value.dims()) : std::nullopt;
-  if (!made)
+auto fused_loop_writer::constant(const node& source) -> std::optional<cell> {
+  const auto& value = source.attr<tensor>("value");
+  auto value_cell = value.on_host() ? make_cell(value.type(), value.dims()) : std::nullopt;
+  if (!value_cell)
     return {};
-  std::memcpy(made_->initial_.data() + made->offset, value.raw(), made->bytes());
-  made->constant = true;
-  return made;
+  std::memcpy(loop_->initial_.data() + value_cell->offset, value.raw(), value_cell->bytes());
+  value_cell->constant = true;
+  return value_cell;
 }
 
 void fused_loop_writer::copy(const cell& from, const cell& to) {
@@ -94,107 +95,108 @@ void fused_loop_writer::copy(const cell& from, const cell& to) {
 
 // -- functions ------------------------------------------------------------------------------------
 
-auto fused_loop_writer::run_function(const function& of, const cells& arguments)
+auto fused_loop_writer::run_function(const function& called, const cells& arguments)
     -> std::optional<cells> {
-  found values;
-  cells results(of.results());
-  for (size_t i = 0; i < of.arguments(); ++i)
-    values[{&of.argument(i), 0}] = arguments[i];
-  for (const auto& one : of.body().nodes())
-    if (of.runs(*one) && !write_node(*one, values, results))
+  node_values values;
+  cells results(called.results());
+  for (size_t i = 0; i < called.arguments(); ++i)
+    values[{&called.argument(i), 0}] = arguments[i];
+  for (const auto& body_node : called.body().nodes())
+    if (called.runs(*body_node) && !write_node(*body_node, values, results))
       return {};
   for (size_t i = 0; i < results.size(); ++i)
-    if (auto from = of.handed_on(i); from >= 0)
-      results[i] = arguments[static_cast<size_t>(from)];
+    if (auto argument = called.handed_on(i); argument >= 0)
+      results[i] = arguments[static_cast<size_t>(argument)];
   return results;
 }
 
-bool fused_loop_writer::write_node(const node& one, found& values, cells& results) {
-  const auto& op = one.op();
-  if (is_argument(one))
+bool fused_loop_writer::write_node(const node& written, node_values& values, cells& results) {
+  const auto& op = written.op();
+  if (is_argument(written))
     return true;
-  if (++visited_ > max_visited || made_->code_.size() > max_code)
+  if (++visited_ > max_visited || loop_->code_.size() > max_code)
     return false;
-  cells from;
-  for (const auto& input : one.inputs()) {
-    auto it = values.find({input.node, input.index});
-    if (it == values.end())
+  cells inputs;
+  for (const auto& input : written.inputs()) {
+    auto value = values.find({input.node, input.index});
+    if (value == values.end())
       return false;
-    from.push_back(it->second);
+    inputs.push_back(value->second);
   }
   if (&op == &internal_ops::fetch) {
-    results[static_cast<size_t>(one.attr<int64_t>("index"))] = from[0];
+    results[static_cast<size_t>(written.attr<int64_t>("index"))] = inputs[0];
     return true;
   }
   if (runs_functions(op)) {
-    auto given = write_call(one, from);
-    for (size_t i = 0; given && i < given->size(); ++i)
-      values[{&one, static_cast<int>(i)}] = (*given)[i];
-    return given.has_value();
+    auto outputs = write_call(written, inputs);
+    for (size_t i = 0; outputs && i < outputs->size(); ++i)
+      values[{&written, static_cast<int>(i)}] = (*outputs)[i];
+    return outputs.has_value();
   }
   constexpr auto never = effect::stateful | effect::random | effect::blocking | effect::fed;
   if (has(op.effects, never) || op.makes != resource::none)
     return false;
-  if (one.outputs() == 0)
-    return true; // orders others: so does the code
-  std::optional<cell> made;
+  if (written.outputs() == 0)
+    return true; // the order of the code replaces its control edges
+  std::optional<cell> output;
   if (op.name == "Const")
-    made = constant(one);
+    output = constant(written);
   else if (&op == &internal_ops::fused)
-    made = write_stages(one, from);
-  else if (one.outputs() == 1)
-    made = compute(one, from);
-  if (made)
-    values[{&one, 0}] = *made;
-  return made.has_value();
+    output = write_stages(written, inputs);
+  else if (written.outputs() == 1)
+    output = compute(written, inputs);
+  if (output)
+    values[{&written, 0}] = *output;
+  return output.has_value();
 }
 
 // -- arithmetic -----------------------------------------------------------------------------------
 
-auto fused_loop_writer::compute(const node& one, const cells& from) -> std::optional<cell> {
-  const auto* kernel = one.graph().ops().find_kernel(one.op().name, device_kind::cpu);
-  if (!kernel || from.empty())
+auto fused_loop_writer::compute(const node& computed, const cells& inputs) -> std::optional<cell> {
+  const auto* kernel = computed.graph().ops().find_kernel(computed.op().name, device_kind::cpu);
+  if (!kernel || inputs.empty())
     return {};
   if (kernel->find_inner_loop)
-    return compute(one.op(), nullptr, kernel->find_inner_loop(one), one.output_type(0), from);
-  const auto* entry = kernel->find(from[0].type);
-  if (!entry || !kernel->find(one) || !has(one.op().effects, effect::elementwise))
+    return compute(computed.op(), nullptr, kernel->find_inner_loop(computed),
+                   computed.output_type(0), inputs);
+  const auto* entry = kernel->find(inputs[0].type);
+  if (!entry || !kernel->find(computed) || !has(computed.op().effects, effect::elementwise))
     return {};
-  return compute(one.op(), entry, entry->inner_loop, one.output_type(0), from);
+  return compute(computed.op(), entry, entry->inner_loop, computed.output_type(0), inputs);
 }
 
 auto fused_loop_writer::compute(const op_def& op, const typed_kernel* entry, inner_loop_fn run,
-                                dtype type, const cells& from) -> std::optional<cell> {
-  if (!run || from.empty() || from.size() > 3)
+                                dtype type, const cells& inputs) -> std::optional<cell> {
+  if (!run || inputs.empty() || inputs.size() > 3)
     return {};
-  auto dims = from[0].dims;
-  for (const auto& one : from) {
-    if (one.elements() == 0 || (entry && one.type != from[0].type))
+  auto dims = inputs[0].dims;
+  for (const auto& input : inputs) {
+    if (input.elements() == 0 || (entry && input.type != inputs[0].type))
       return {};
-    auto joint = broadcast(dims, one.dims);
-    if (!joint || (!(one.dims == dims) && !has(op.effects, effect::broadcasting)))
+    auto joint = broadcast(dims, input.dims);
+    if (!joint || (!(input.dims == dims) && !has(op.effects, effect::broadcasting)))
       return {};
     dims = *joint;
   }
-  auto made = make_cell(type, dims);
-  if (!made)
+  auto output = make_cell(type, dims);
+  if (!output)
     return {};
-  instruction code{.what = opcode::compute, .run = run};
-  code.to = made->offset;
-  code.count = static_cast<uint32_t>(made->elements());
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i].elements() != 1 && from[i].elements() != made->elements())
+  instruction code{.operation = opcode::compute, .run = run};
+  code.to = output->offset;
+  code.count = static_cast<uint32_t>(output->elements());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].elements() != 1 && inputs[i].elements() != output->elements())
       return {};
-    code.from[i] = from[i].offset;
-    // A single element needs none of the ways that loops have for vectors.
-    code.steps[i] = from[i].elements() == 1 ? 0 : 1;
-    read_.insert(from[i].offset);
+    code.from[i] = inputs[i].offset;
+    // A single element is read again in each step of the inner loop.
+    code.steps[i] = inputs[i].elements() == 1 ? 0 : 1;
+    read_.insert(inputs[i].offset);
   }
   if (entry && entry->takes_second) {
-    const auto& second = from[1];
+    const auto& second = inputs[1];
     auto count = static_cast<uint32_t>(second.elements());
     if (second.constant) {
-      if (!entry->takes_second(made_->initial_.data() + second.offset, count))
+      if (!entry->takes_second(loop_->initial_.data() + second.offset, count))
         return {};
     } else {
       auto& check = add(opcode::check);
@@ -204,116 +206,119 @@ auto fused_loop_writer::compute(const op_def& op, const typed_kernel* entry, inn
       may_fail_ = true;
     }
   }
-  made_->code_.push_back(code);
+  loop_->code_.push_back(code);
   nanoseconds_ += 5 + (entry ? entry->cost : 0.5) * code.count;
-  return made;
+  return output;
 }
 
-auto fused_loop_writer::write_stages(const node& fused, const cells& from) -> std::optional<cell> {
+auto fused_loop_writer::write_stages(const node& fused, const cells& inputs)
+    -> std::optional<cell> {
   auto stages = fused_stages::of(fused);
   if (!stages)
     return {};
-  auto values = from;
+  auto values = inputs;
   for (const auto& stage : stages->all) {
     const auto* kernel = fused.graph().ops().find_kernel(stage.op->name, device_kind::cpu);
     const auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
     cells operands;
     for (size_t k = 0; k < stage.arity; ++k)
       operands.push_back(values[stage.operands[k]]);
-    auto made =
+    auto value =
         entry ? compute(*stage.op, entry, entry->inner_loop, stage.type, operands) : std::nullopt;
-    if (!made)
+    if (!value)
       return {};
-    values.push_back(*made);
+    values.push_back(*value);
   }
   return values.back();
 }
 
 // -- branches and loops ---------------------------------------------------------------------------
 
-// Whether what a function says of its arguments' shapes holds: where it does not, blocks say so.
+// Whether the arguments have the shapes that the function requires. If not, the blocks report it.
 bool fused_loop_writer::keeps_promises(const node& call, const function& called,
-                                       const cells& from) {
+                                       const cells& inputs) {
   auto first = static_cast<size_t>(first_argument(call.op()));
   for (size_t i = 0; i < called.arguments(); ++i) {
-    const auto& wanted = called.argument(i).output_shape(0);
-    if (called.argument_is_ref(i) || !wanted.has_rank())
+    const auto& required = called.argument(i).output_shape(0);
+    if (called.argument_is_ref(i) || !required.has_rank())
       continue;
-    const auto& given = from[first + i];
-    if (given.elements() > 0 ? !wanted.compatible(given.dims)
-                             : widened(wanted, call.inputs()[first + i].dims()) != wanted)
+    const auto& argument = inputs[first + i];
+    if (argument.elements() > 0 ? !required.compatible(argument.dims)
+                                : widened(required, call.inputs()[first + i].dims()) != required)
       return false;
   }
   return true;
 }
 
-auto fused_loop_writer::write_call(const node& one, const cells& from) -> std::optional<cells> {
-  for (const auto* each : functions_of(one))
-    if (!each->body)
-      return {}; // one that calls itself
-  const auto functions = functions_of(one);
-  auto first = static_cast<size_t>(first_argument(one.op()));
-  for (const auto* each : functions)
-    if (each->body->arguments() != from.size() - first || !keeps_promises(one, *each->body, from))
+auto fused_loop_writer::write_call(const node& call, const cells& inputs) -> std::optional<cells> {
+  for (const auto* callee : functions_of(call))
+    if (!callee->body)
+      return {}; // a recursive function
+  const auto functions = functions_of(call);
+  auto first = static_cast<size_t>(first_argument(call.op()));
+  for (const auto* callee : functions)
+    if (callee->body->arguments() != inputs.size() - first ||
+        !keeps_promises(call, *callee->body, inputs))
       return {};
-  switch (one.op().calls) {
-    case calling::once: return run_function(*functions[0]->body, from);
+  switch (call.op().calls) {
+    case calling::once: return run_function(*functions[0]->body, inputs);
     case calling::if_true:
-    case calling::by_number: return write_choice(one, from);
+    case calling::by_number: return write_choice(call, inputs);
     case calling::while_true:
-      return write_loop(*functions[0]->body, *functions[1]->body, from, false);
+      return write_loop(*functions[0]->body, *functions[1]->body, inputs, false);
     case calling::never: break;
   }
   return {};
 }
 
-// All branches leave their results in the same cells.
-auto fused_loop_writer::write_choice(const node& one, const cells& from) -> std::optional<cells> {
-  const auto functions = functions_of(one);
-  const auto& by = from[0];
-  auto of_two = one.op().calls == calling::if_true;
-  if (by.type != (of_two ? dtype::boolean : dtype::i32) || by.dims.rank() != 0)
+// Writes all branches so that they leave their results in the same cells.
+auto fused_loop_writer::write_choice(const node& call, const cells& inputs)
+    -> std::optional<cells> {
+  const auto functions = functions_of(call);
+  const auto& selector = inputs[0];
+  auto is_if = call.op().calls == calling::if_true;
+  if (selector.type != (is_if ? dtype::boolean : dtype::i32) || selector.dims.rank() != 0)
     return {};
-  read_.insert(by.offset);
-  const cells arguments{from.begin() + first_argument(one.op()), from.end()};
-  const auto choice = here();
-  auto& chooses = add(of_two ? opcode::branch : opcode::choose);
-  chooses.from[0] = by.offset;
-  chooses.count = static_cast<uint32_t>(functions.size());
+  read_.insert(selector.offset);
+  const cells arguments{inputs.begin() + first_argument(call.op()), inputs.end()};
+  const auto choice_at = position();
+  auto& choice = add(is_if ? opcode::branch : opcode::choose);
+  choice.from[0] = selector.offset;
+  choice.count = static_cast<uint32_t>(functions.size());
   std::vector<uint32_t> begins, jumps;
   cells joint;
-  for (const auto* each : functions) {
-    begins.push_back(here());
-    auto given = run_function(*each->body, arguments);
-    if (!given || (begins.size() > 1 && given->size() != joint.size()))
+  for (const auto* callee : functions) {
+    begins.push_back(position());
+    auto branch_results = run_function(*callee->body, arguments);
+    if (!branch_results || (begins.size() > 1 && branch_results->size() != joint.size()))
       return {};
-    for (size_t i = 0; i < given->size(); ++i) {
-      const auto& result = (*given)[i];
+    for (size_t i = 0; i < branch_results->size(); ++i) {
+      const auto& result = (*branch_results)[i];
       if (begins.size() == 1) {
-        auto made = make_cell(result.type, result.dims);
-        if (!made)
+        auto joint_cell = make_cell(result.type, result.dims);
+        if (!joint_cell)
           return {};
-        joint.push_back(*made);
+        joint.push_back(*joint_cell);
       }
       if (result.type != joint[i].type || !(result.dims == joint[i].dims))
         return {};
       copy(result, joint[i]);
     }
-    jumps.push_back(here());
+    jumps.push_back(position());
     add(opcode::jump);
   }
   for (auto jump : jumps)
-    made_->code_[jump].target = here();
-  if (of_two) {
-    made_->code_[choice].target = begins[1];
+    loop_->code_[jump].target = position();
+  if (is_if) {
+    loop_->code_[choice_at].target = begins[1];
   } else {
-    made_->code_[choice].target = static_cast<uint32_t>(made_->targets_.size());
-    made_->targets_.insert(made_->targets_.end(), begins.begin(), begins.end());
+    loop_->code_[choice_at].target = static_cast<uint32_t>(loop_->targets_.size());
+    loop_->targets_.insert(loop_->targets_.end(), begins.begin(), begins.end());
   }
   return joint;
 }
 
-// What a loop within changes gets cells of its own; what it only hands on stays where it is.
+// Gives variables that a nested loop changes cells of their own; the other variables keep theirs.
 auto fused_loop_writer::write_loop(const function& condition, const function& body,
                                    const cells& initial, bool outermost) -> std::optional<cells> {
   auto variables = initial;
@@ -323,34 +328,34 @@ auto fused_loop_writer::write_loop(const function& condition, const function& bo
         return {};
       if (outermost)
         continue;
-      auto made = make_cell(initial[i].type, initial[i].dims);
-      if (!made)
+      auto own_cell = make_cell(initial[i].type, initial[i].dims);
+      if (!own_cell)
         return {};
-      variables[i] = *made;
+      variables[i] = *own_cell;
       copy(initial[i], variables[i]);
     }
-  const auto begin = here();
+  const auto begin = position();
   const auto before = nanoseconds_;
-  auto verdict = run_function(condition, variables);
-  if (!verdict || verdict->size() != 1 || verdict->front().type != dtype::boolean ||
-      verdict->front().dims.rank() != 0)
+  auto keeps_going = run_function(condition, variables);
+  if (!keeps_going || keeps_going->size() != 1 || keeps_going->front().type != dtype::boolean ||
+      keeps_going->front().dims.rank() != 0)
     return {};
-  const auto leaves = here();
-  add(opcode::branch).from[0] = verdict->front().offset;
-  read_.insert(verdict->front().offset);
-  const auto body_begin = here();
+  const auto exit_at = position();
+  add(opcode::branch).from[0] = keeps_going->front().offset;
+  read_.insert(keeps_going->front().offset);
+  const auto body_begin = position();
   auto results = run_function(body, variables);
   if (!results || !hand_on(*results, variables, body_begin, outermost))
     return {};
-  auto& again = add(opcode::turn);
-  again.target = begin;
-  again.outermost = outermost;
-  again.count = static_cast<uint32_t>(std::clamp(nanoseconds_ - before, 1.0, 1e9));
-  made_->code_[leaves].target = here();
+  auto& next_iteration = add(opcode::turn);
+  next_iteration.target = begin;
+  next_iteration.outermost = outermost;
+  next_iteration.count = static_cast<uint32_t>(std::clamp(nanoseconds_ - before, 1.0, 1e9));
+  loop_->code_[exit_at].target = position();
   return variables;
 }
 
-// Gives the loop variables their new values, all at once.
+// Assigns their new values to the loop variables, all at once.
 bool fused_loop_writer::hand_on(const cells& results, cells& variables, size_t body_begin,
                                 bool outermost) {
   std::vector<std::pair<cell, cell>> copies; // from, to
@@ -362,52 +367,53 @@ bool fused_loop_writer::hand_on(const cells& results, cells& variables, size_t b
     if (!results[i].is(variables[i]))
       copies.emplace_back(results[i], variables[i]);
   }
-  auto is_variable = [&](const cell& one) {
-    return std::ranges::any_of(variables, [&](const cell& other) { return one.is(other); });
+  auto is_variable = [&](const cell& value) {
+    return std::ranges::any_of(variables, [&](const cell& other) { return value.is(other); });
   };
   auto uses = [&](const cell& result) {
-    return std::ranges::count_if(copies, [&](const auto& one) { return one.first.is(result); });
+    return std::ranges::count_if(copies, [&](const auto& copy) { return copy.first.is(result); });
   };
-  std::vector<std::pair<cell, cell>> rest;
+  std::vector<std::pair<cell, cell>> remaining_copies;
   for (auto& [from, to] : copies)
-    if (is_variable(from)) { // whose own new value may come first
+    if (is_variable(from)) { // an earlier copy may overwrite the variable
       auto kept = make_cell(from.type, from.dims);
       if (!kept)
         return false;
       copy(from, *kept);
       from = *kept;
     }
-  // Where an error would be found by running this turn again, its variables must be as they were.
+  // If this iteration may have to run again to report an error, its variables must not change
+  // early.
   auto in_place = !(outermost && may_fail_);
   for (const auto& [from, to] : copies)
     if (!in_place || from.constant || uses(from) > 1 || !compute_in_place(from, to, body_begin))
-      rest.emplace_back(from, to);
-  for (const auto& [from, to] : rest)
+      remaining_copies.emplace_back(from, to);
+  for (const auto& [from, to] : remaining_copies)
     copy(from, to);
   return true;
 }
 
-// The op that computes a result writes it to the variable itself, where nothing reads the old value
-// after it.
+// Makes the op that computes a result write it directly to the variable's cell. Fails if later code
+// still reads the old value.
 bool fused_loop_writer::compute_in_place(const cell& result, const cell& variable,
                                          size_t body_begin) const {
-  auto& code = made_->code_;
-  auto maker = code.size();
-  while (maker-- > body_begin) {
-    const auto& one = code[maker];
-    auto straight =
-        one.what == opcode::compute || one.what == opcode::check || one.what == opcode::copy;
-    if (!straight || (one.what == opcode::copy && one.to == result.offset))
+  auto& code = loop_->code_;
+  auto producer = code.size();
+  while (producer-- > body_begin) {
+    const auto& candidate = code[producer];
+    auto straight = candidate.operation == opcode::compute ||
+                    candidate.operation == opcode::check || candidate.operation == opcode::copy;
+    if (!straight || (candidate.operation == opcode::copy && candidate.to == result.offset))
       return false;
-    if (one.what == opcode::compute && one.to == result.offset)
+    if (candidate.operation == opcode::compute && candidate.to == result.offset)
       break;
-    if (std::ranges::count(one.from, variable.offset) > 0)
+    if (std::ranges::count(candidate.from, variable.offset) > 0)
       return false;
   }
-  if (maker + 1 == body_begin)
+  if (producer + 1 == body_begin)
     return false;
-  code[maker].to = variable.offset;
-  for (auto later = maker + 1; later < code.size(); ++later)
+  code[producer].to = variable.offset;
+  for (auto later = producer + 1; later < code.size(); ++later)
     std::ranges::replace(code[later].from, result.offset, variable.offset);
   return true;
 }

@@ -19,8 +19,8 @@ private:
   using opcode = fused_loop::opcode;
   using instruction = fused_loop::instruction;
 
-  // Where a value lies. One that no code may read, because it is not known well enough, has no
-  // elements.
+  // Where a value is stored. A value of unknown type or shape has no elements, and no code may read
+  // it.
   struct cell {
     uint32_t offset = 0;
     dtype type = dtype::none;
@@ -34,34 +34,35 @@ private:
     }
   };
   using cells = std::vector<cell>;
-  using found = std::map<std::pair<const node*, int>, cell>; // the values of one function's run
+  // The values of one run of a function.
+  using node_values = std::map<std::pair<const node*, int>, cell>;
 
-  static std::vector<bool> read_arguments(const function& of);
-  // All of these return nothing, or false, for what cannot be part of the code.
+  static std::vector<bool> read_arguments(const function& called);
+  // These functions return nothing, or false, for nodes and values that cannot be fused.
   std::optional<cell> make_cell(dtype type, const shape& dims);
-  std::optional<cell> constant(const node& from);
-  std::optional<cells> run_function(const function& of, const cells& arguments);
-  bool write_node(const node& one, found& values, cells& results);
+  std::optional<cell> constant(const node& source);
+  std::optional<cells> run_function(const function& called, const cells& arguments);
+  bool write_node(const node& written, node_values& values, cells& results);
   std::optional<cell> compute(const op_def& op, const typed_kernel* entry, inner_loop_fn run,
-                              dtype type, const cells& from);
-  std::optional<cell> compute(const node& one, const cells& from);
-  std::optional<cell> write_stages(const node& fused, const cells& from);
-  static bool keeps_promises(const node& call, const function& called, const cells& from);
-  std::optional<cells> write_call(const node& one, const cells& from);
-  std::optional<cells> write_choice(const node& one, const cells& from);
+                              dtype type, const cells& inputs);
+  std::optional<cell> compute(const node& computed, const cells& inputs);
+  std::optional<cell> write_stages(const node& fused, const cells& inputs);
+  static bool keeps_promises(const node& call, const function& called, const cells& inputs);
+  std::optional<cells> write_call(const node& call, const cells& inputs);
+  std::optional<cells> write_choice(const node& call, const cells& inputs);
   std::optional<cells> write_loop(const function& condition, const function& body,
                                   const cells& initial, bool outermost);
   bool hand_on(const cells& results, cells& variables, size_t body_begin, bool outermost);
   bool compute_in_place(const cell& result, const cell& variable, size_t body_begin) const;
 
-  instruction& add(opcode what);
+  instruction& add(opcode kind);
   void copy(const cell& from, const cell& to);
-  uint32_t here() const { return static_cast<uint32_t>(made_->code_.size()); }
+  uint32_t position() const { return static_cast<uint32_t>(loop_->code_.size()); }
 
-  std::shared_ptr<fused_loop> made_;
+  std::shared_ptr<fused_loop> loop_;
   std::set<uint32_t> read_; // offsets
   bool may_fail_ = false;
-  double nanoseconds_ = 0; // of the arithmetic so far, each once
+  double nanoseconds_ = 0; // of the arithmetic so far, with each instruction counted once
   size_t visited_ = 0;     // nodes
 };
 

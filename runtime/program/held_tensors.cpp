@@ -10,46 +10,47 @@
 namespace troupe {
 namespace {
 
-size_t bytes_in(const tensor& of, list_budget& left) {
-  if (of.type() != dtype::variant)
-    return of.bytes();
+size_t bytes_in(const tensor& value, list_budget& left) {
+  if (value.type() != dtype::variant)
+    return value.bytes();
   size_t sum = 0;
-  for (const auto& each : of.values<tensor_list>())
-    for (const auto& item : each.items)
+  for (const auto& list : value.values<tensor_list>())
+    for (const auto& item : list.items)
       if (left.take())
         sum += bytes_in(item, left);
   return sum;
 }
 
-std::string kind_of(const tensor& one) {
+std::string kind_of(const tensor& value) {
   std::ostringstream text;
-  if (one.type() == dtype::variant && one.rank() == 0)
-    text << *one.data<tensor_list>();
+  if (value.type() == dtype::variant && value.rank() == 0)
+    text << *value.data<tensor_list>();
   else
-    text << one.type() << one.dims();
+    text << value.type() << value.dims();
   return std::move(text).str();
 }
 
 } // namespace
 
-std::string describe_largest(std::vector<held_tensor> held, size_t most, std::string_view whose) {
-  // What stands in several slots counts once. Addresses order nothing: an error reads the same each
-  // time.
+std::string describe_largest(std::vector<held_tensor> held, size_t max_count,
+                             std::string_view heading) {
+  // A tensor in several slots counts once. Does not sort by address: the same error must read the
+  // same each time.
   std::set<const void*> seen;
-  std::erase_if(held, [&](const auto& one) { return !seen.insert(one.value.raw()).second; });
+  std::erase_if(held, [&](const auto& entry) { return !seen.insert(entry.value.raw()).second; });
   std::vector<std::pair<size_t, const held_tensor*>> sizes;
   list_budget left;
-  for (const auto& one : held)
-    sizes.emplace_back(bytes_in(one.value, left), &one);
+  for (const auto& entry : held)
+    sizes.emplace_back(bytes_in(entry.value, left), &entry);
   std::ranges::stable_sort(sizes, std::ranges::greater{},
-                           [](const auto& one) { return one.first; });
-  if (sizes.size() > most)
-    sizes.resize(most);
+                           [](const auto& entry) { return entry.first; });
+  if (sizes.size() > max_count)
+    sizes.resize(max_count);
   std::string text;
-  for (const auto& [bytes, one] : sizes)
-    text += concat(text.empty() ? "; " : "", text.empty() ? whose : "", text.empty() ? ": " : ", ",
-                   bytes, " bytes, ", kind_of(one->value), " of ", one->nest,
-                   one->made_by->description());
+  for (const auto& [bytes, entry] : sizes)
+    text += concat(text.empty() ? "; " : "", text.empty() ? heading : "",
+                   text.empty() ? ": " : ", ", bytes, " bytes, ", kind_of(entry->value), " of ",
+                   entry->nest, entry->made_by->description());
   return text;
 }
 

@@ -13,39 +13,40 @@
 namespace troupe {
 namespace {
 
-// Nobody wants to know: calls of it are no code.
-struct unwatched {
+// The profiler of steps that are not profiled: every call compiles to nothing.
+struct no_profiler {
   void before(const instruction&) const {}
   status after(const instruction&) const { return {}; }
   bool checks_numerics() const { return false; }
   block_record* block_records() const { return nullptr; }
 };
 
-// Of its memory: each instruction makes a tensor or two, and lets go of as many.
+// Readings of the memory log per instruction, which allocates and frees a tensor or two.
 constexpr size_t moments_per_instruction = 4;
 
-// More are let go of when their tensors are kept longer than the next steps take.
+// Older memories are released when tensors live longer than this many steps.
 constexpr size_t max_memories = 8;
 
-// A client could do nothing with one.
-status check_handles(const tensor& fetched, const instruction& by) {
+// Handles of objects that live for one step must not be fetched.
+status check_handles(const tensor& fetched, const instruction& fetch) {
   const auto* object = find_handle(fetched);
-  return object ? within(*by.origin->inputs()[0].node,
+  return object ? within(*fetch.origin->inputs()[0].node,
                          failure(error_kind::failed_precondition, object->description(),
                                  " lives for one step, and its handle cannot be fetched: fetch "
-                                 "what is read from it"))
+                                 "a value that is read from it"))
                 : status{};
 }
 
 } // namespace
 
-instance::instance(std::shared_ptr<const troupe::program> of)
-    : program_(std::move(of)), space_(program_->device().memory().space()),
+instance::instance(std::shared_ptr<const troupe::program> compiled)
+    : program_(std::move(compiled)), space_(program_->device().memory().space()),
       slots_(new tensor[program_->slots()]), counters_(new counter[program_->regions().size()]) {
-  for (const auto& like : program_->temporaries())
-    temporaries_.push_back(std::make_unique<variable>(like->name(), like->type(), like->dims()));
-  for (const auto& one : program_->constants())
-    slots_[one.slot] = one.value;
+  for (const auto& declared : program_->temporaries())
+    temporaries_.push_back(
+        std::make_unique<variable>(declared->name(), declared->type(), declared->dims()));
+  for (const auto& constant : program_->constants())
+    slots_[constant.slot] = constant.value;
   reset();
 }
 
@@ -61,22 +62,22 @@ void instance::reset() noexcept {
       ++constant;
     else if (!slots_[slot].empty())
       slots_[slot].reset();
-  for (const auto& one : temporaries_)
-    one->clear();
+  for (const auto& temporary : temporaries_)
+    temporary->clear();
   if (own_memory_)
     own_memory_->end_log();
   take_idle_memory();
 }
 
-void instance::watch(step_profiler* by) {
-  watch_ = by;
+void instance::watch(step_profiler* profiler) {
+  watch_ = profiler;
   keep_account();
-  if (by && by->takes_times())
+  if (profiler && profiler->takes_times())
     own_memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
 }
 
 void instance::take_idle_memory() {
-  auto idle = std::ranges::find_if(memories_, [](const auto& one) { return one->idle(); });
+  auto idle = std::ranges::find_if(memories_, [](const auto& memory) { return memory->idle(); });
   if (idle == memories_.end()) {
     if (memories_.size() == max_memories)
       memories_.erase(memories_.begin());
@@ -88,15 +89,15 @@ void instance::take_idle_memory() {
   keep_account();
 }
 
-// Who does not ask how much memory a step took does not pay for the count.
+// A full account is kept only for profiled steps, because it costs time.
 void instance::keep_account() noexcept {
   own_memory_->keep_account(watch_ && watch_->takes_times());
 }
 
-bool instance::receive(token&& what) noexcept {
-  if (what.slot != token::no_slot)
-    slots_[what.slot] = std::move(what.value);
-  return count_down(what.region, what.dead);
+bool instance::receive(token&& received) noexcept {
+  if (received.slot != token::no_slot)
+    slots_[received.slot] = std::move(received.value);
+  return count_down(received.region, received.dead);
 }
 
 bool instance::answer(uint32_t wait_index, std::span<tensor> values, bool dead) noexcept {
@@ -114,42 +115,43 @@ bool instance::count_down(uint32_t region, bool dead) noexcept {
   return counter.missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-status instance::run(uint32_t which, emission_sink& out, stop_signal& stop) {
-  if (counters_[which].dead.load(std::memory_order_relaxed))
-    return run_dead(which, out);
-  const flush_subnormals while_it_runs;
-  if (auto pending = program_->pending_inputs(which); !pending.empty()) [[unlikely]]
-    TROUPE_TRY(await(pending));
+status instance::run(uint32_t region, emission_sink& out, stop_signal& stop) {
+  if (counters_[region].dead.load(std::memory_order_relaxed))
+    return run_dead(region, out);
+  const flush_subnormals subnormals_off;
+  if (auto pending = program_->pending_inputs(region); !pending.empty()) [[unlikely]]
+    TROUPE_TRY(await_inputs(pending));
   if (watch_) {
     TROUPE_TRY(watch_->check_constants());
-    return run_code(which, out, stop, region_profiler{*watch_, which, slots_.get()});
+    return run_code(region, out, stop, region_profiler{*watch_, region, slots_.get()});
   }
-  if (program_->replay_of(which)) [[unlikely]] {
+  if (program_->replay_of(region)) [[unlikely]] {
     bool done = false;
-    TROUPE_TRY(run_again(which, out, stop, done));
+    TROUPE_TRY(replay_launches(region, out, stop, done));
     if (done)
       return {};
   }
-  return run_code(which, out, stop, unwatched{});
+  return run_code(region, out, stop, no_profiler{});
 }
 
 template <class Watch>
-status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop, Watch&& watch) {
-  const auto& region = program_->regions()[which];
+status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal& stop,
+                          Watch&& watch) {
+  const auto& region = program_->regions()[region_index];
   auto* slots = slots_.get();
   kernel_context context{slots, program_->device(), *memory_, &stop};
   context.set_temporaries(temporaries_.data());
   const auto* code = program_->code().data() + region.first;
-  const auto* look = code + instructions_per_look;
-  try { // around all kernels at once: a call each would be a third of what a null op takes
+  const auto* next_look = code + instructions_per_look;
+  try { // one try block around all kernels: one for each would take a third of a no-op's time
     for (const auto* end = code + region.count; code != end; ++code) {
-      if (code == look) {
-        look += instructions_per_look;
+      if (code == next_look) {
+        next_look += instructions_per_look;
         stop.due(); // raises it
       }
       if (stop.raised()) [[unlikely]]
         return stopped(stop);
-      // The last user of a tensor takes it; others share it.
+      // The last use of a tensor moves it; earlier uses share it.
       auto take = [&](uint16_t i) {
         auto& slot = slots[code->inputs[i]];
         return code->last_uses >> i & 1 ? std::move(slot) : slot;
@@ -158,24 +160,25 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
       switch (code->what) {
         case action::run: {
           context.step_to(*code);
-          if (auto ran = code->run(context); !ran) [[unlikely]]
-            return stop.raised() ? stopped(stop) : explain(std::move(ran), *code);
+          if (auto outcome = code->run(context); !outcome) [[unlikely]]
+            return stop.raised() ? stopped(stop) : explain(std::move(outcome), *code);
           break;
         }
         case action::run_on_host:
           [[unlikely]] {
             auto& host = program_->device().as_accelerator()->host();
-            kernel_context beside{slots, host, host.memory(), &stop};
-            beside.set_temporaries(temporaries_.data());
-            beside.step_to(*code);
-            if (auto ran = run_kernel(*code, beside); !ran)
-              return stop.raised() ? stopped(stop) : explain(std::move(ran), *code);
+            kernel_context host_context{slots, host, host.memory(), &stop};
+            host_context.set_temporaries(temporaries_.data());
+            host_context.step_to(*code);
+            if (auto outcome = run_kernel(*code, host_context); !outcome)
+              return stop.raised() ? stopped(stop) : explain(std::move(outcome), *code);
             break;
           }
         case action::upload:
           [[unlikely]] {
-            auto& to = *program_->device().as_accelerator();
-            auto value = upload(to, slots[code->inputs[0]], static_cast<kept_upload*>(code->state));
+            auto& device = *program_->device().as_accelerator();
+            auto value =
+                upload(device, slots[code->inputs[0]], static_cast<kept_upload*>(code->state));
             if (!value)
               return explain(value.status(), *code);
             slots[code->first_output] = *std::move(value);
@@ -183,18 +186,19 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
           }
         case action::call: {
           std::vector<held_tensor> held;
-          call_frame at{
+          call_frame frame{
               program_->device(),    *memory_, temporaries_.data(), stop, watch.checks_numerics(),
               watch.block_records(), &held};
-          if (auto ran = run_call(*code, slots, at); !ran) [[unlikely]]
-            return stop.raised() ? stopped(stop) : explain_memory(std::move(ran), std::move(held));
+          if (auto outcome = run_call(*code, slots, frame); !outcome) [[unlikely]]
+            return stop.raised() ? stopped(stop)
+                                 : explain_memory(std::move(outcome), std::move(held));
           break;
         }
         case action::read: {
           auto& slot = slots[code->first_output];
           TROUPE_ASSIGN(slot, read_variable(*code, temporaries_.data()));
           if (slot.space() != space_) [[unlikely]]
-            TROUPE_TRY(bring_here(slot, *code));
+            TROUPE_TRY(upload_variable(slot, *code));
           break;
         }
         case action::token:
@@ -217,49 +221,50 @@ status instance::run_code(uint32_t which, emission_sink& out, stop_signal& stop,
           std::vector<tensor> inputs;
           inputs.reserve(code->input_count);
           for (uint16_t i = 0; i < code->input_count; ++i)
-            inputs.push_back(slots[code->inputs[i]]); // one may be there twice
+            inputs.push_back(slots[code->inputs[i]]); // a slot may occur twice
           out.start_wait(code->target, inputs);
           break;
         }
       }
-      if (auto fine = watch.after(*code); !fine) [[unlikely]]
-        return within(*code->origin, std::move(fine));
+      if (auto outcome = watch.after(*code); !outcome) [[unlikely]]
+        return within(*code->origin, std::move(outcome));
       for (uint16_t i = 0; i < code->release_count; ++i)
         slots[code->releases[i]].reset();
     }
   } catch (...) {
     return stop.raised() ? stopped(stop) : explain(explain_exception(), *code);
   }
-  return stop.raised() ? stopped(stop) : status{}; // the last kernel may have left off
+  return stop.raised() ? stopped(stop) : status{}; // the last kernel may have stopped
 }
 
-// Launches what former runs of the region have launched, if that can be.
-status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop, bool& done) {
+// Replays the launches that earlier runs of the region recorded, if possible.
+status instance::replay_launches(uint32_t region_index, emission_sink& out, stop_signal& stop,
+                                 bool& done) {
   if (stop.due())
     return stopped(stop);
   std::vector<tensor> leaving;
-  TROUPE_ASSIGN(done, program_->replay_of(which)->run(slots_.get(), leaving));
+  TROUPE_ASSIGN(done, program_->replay_of(region_index)->run(slots_.get(), leaving));
   if (!done)
     return {};
-  const auto& region = program_->regions()[which];
+  const auto& region = program_->regions()[region_index];
   auto code = program_->code().subspan(region.first, region.count);
-  for (const auto& one : code)
-    for (uint16_t i = 0; i < one.release_count; ++i)
-      slots_[one.releases[i]].reset();
+  for (const auto& instruction : code)
+    for (uint16_t i = 0; i < instruction.release_count; ++i)
+      slots_[instruction.releases[i]].reset();
   auto next = leaving.begin();
-  for (const auto& one : code)
-    switch (one.what) {
+  for (const auto& instruction : code)
+    switch (instruction.what) {
       case action::token:
-        out.send_token({.region = one.target,
-                        .slot = one.input_count ? one.first_output : token::no_slot,
+        out.send_token({.region = instruction.target,
+                        .slot = instruction.input_count ? instruction.first_output : token::no_slot,
                         .value = std::move(*next++),
-                        .prefer_other_thread = one.long_tail});
+                        .prefer_other_thread = instruction.long_tail});
         break;
-      case action::send: out.send_export(one.target, std::move(*next++), false); break;
-      case action::fetch: out.send_fetch(one.target, std::move(*next++), false); break;
+      case action::send: out.send_export(instruction.target, std::move(*next++), false); break;
+      case action::fetch: out.send_fetch(instruction.target, std::move(*next++), false); break;
       case action::wait: {
         tensor input = std::move(*next++);
-        out.start_wait(one.target, {&input, one.input_count});
+        out.start_wait(instruction.target, {&input, instruction.input_count});
         break;
       }
       default: break;
@@ -267,8 +272,8 @@ status instance::run_again(uint32_t which, emission_sink& out, stop_signal& stop
   return {};
 }
 
-// What exchanges bring is used from now on.
-status instance::await(std::span<const uint32_t> slots) const {
+// Waits for tensors that exchanges bring, since the region uses them from now on.
+status instance::await_inputs(std::span<const uint32_t> slots) const {
   auto* device = program_->device().as_pending_inputs();
   if (!device)
     return {};
@@ -278,24 +283,24 @@ status instance::await(std::span<const uint32_t> slots) const {
   return {};
 }
 
-// A variable that was assigned on the host is read on a GPU, or the other way round.
-status instance::bring_here(tensor& value, const instruction& at) const {
+// Uploads the value of a variable that was assigned on the host and is read on a GPU.
+status instance::upload_variable(tensor& value, const instruction& reader) const {
   auto* device = program_->device().as_accelerator();
   if (!device || !value.on_host())
-    return lies_elsewhere(at, value);
-  auto there = device->upload(value);
-  if (!there)
-    return explain(there.status(), at);
-  value = *std::move(there);
+    return lies_elsewhere(reader, value);
+  auto uploaded = device->upload(value);
+  if (!uploaded)
+    return explain(uploaded.status(), reader);
+  value = *std::move(uploaded);
   return {};
 }
 
-status instance::explain(status error, const instruction& at) const {
-  // A token that only says that a region has ended is of no node.
-  return explain_memory(at.origin ? within(*at.origin, std::move(error)) : std::move(error));
+status instance::explain(status error, const instruction& code) const {
+  // A token that only signals the end of a region has no node.
+  return explain_memory(code.origin ? within(*code.origin, std::move(error)) : std::move(error));
 }
 
-// `held` is what its calls held, when that is not in the slots of the step.
+// `held` lists the tensors of functions, which are not in the slots of the step.
 status instance::explain_memory(status error, std::vector<held_tensor> held) const {
   if (error.kind() != error_kind::resource_exhausted)
     return error;
@@ -327,9 +332,9 @@ void instance::list_tensors(std::vector<held_tensor>& to) const {
   }
 }
 
-// Nothing runs, but everybody who waits hears that nothing comes.
-status instance::run_dead(uint32_t which, emission_sink& out) {
-  const auto& region = program_->regions()[which];
+// Runs no kernel, but sends dead tokens to everything that waits for the region.
+status instance::run_dead(uint32_t region_index, emission_sink& out) {
+  const auto& region = program_->regions()[region_index];
   for (uint32_t i = 0; i < region.count; ++i) {
     const auto& code = program_->code()[region.first + i];
     switch (code.what) {

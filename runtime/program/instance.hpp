@@ -1,5 +1,5 @@
-// One step's state of a program, and the pure rules of its execution: given tokens, it says what to
-// run, and running a region says what to send. Knows no threads and no actors.
+// The state of a program in one step, and the pure rules of its execution: tokens enable regions,
+// and running a region emits tokens. Knows no threads and no actors.
 #pragma once
 #include "troupe/runtime/program/held_tensors.hpp"
 #include "troupe/runtime/program/program.hpp"
@@ -12,19 +12,19 @@
 
 namespace troupe {
 
-/// Brings one tensor, or the news that all before has run (an empty tensor), to a region. A dead
-/// token says that there will be no tensor, because of a branch not taken.
+/// Carries a tensor to a region, or the signal that another region has ended (an empty tensor). A
+/// dead token means that no tensor will come, because a branch was not taken.
 struct token {
   static constexpr uint32_t no_slot = UINT32_MAX;
   uint32_t region = 0;
   uint32_t slot = no_slot;
   tensor value = {};
   bool dead = false;
-  bool prefer_other_thread =
-      false; // its sender goes on for long: what it starts should run elsewhere
+  /// The sender runs on for long: the receiving region should run on another thread.
+  bool prefer_other_thread = false;
 };
 
-/// Receives what a region sends while it runs, in order, on the thread that runs it.
+/// Receives the emissions of a region while it runs, in order, on the thread that runs it.
 class emission_sink {
 public:
   virtual void send_token(token&& to_region) = 0;
@@ -36,50 +36,50 @@ protected:
   ~emission_sink() = default;
 };
 
-/// Regions of one instance may run on several threads at once; each is run by one.
+/// Several threads may run different regions of one instance at the same time.
 class instance {
 public:
-  explicit instance(std::shared_ptr<const troupe::program> of);
+  explicit instance(std::shared_ptr<const troupe::program> compiled);
 
   const troupe::program& program() const noexcept { return *program_; }
 
-  /// Makes it ready for another step, and lets go of what a step that failed left behind. Nothing
-  /// of it may be running.
+  /// Prepares for another step, and releases the tensors that a failed step has left. No region may
+  /// be running.
   void reset() noexcept;
 
-  /// Notes down what the next steps do, until told otherwise with nullptr. Between steps only.
-  void watch(step_profiler* by);
+  /// Profiles the next steps with `profiler`, until a call with nullptr. Between steps only.
+  void watch(step_profiler* profiler);
 
-  /// Has the next step take its memory from the account of another one's, on the same device, until
-  /// the reset: it is a part of that step, which outlives it.
-  void take_memory_of(step_memory& whole) noexcept { memory_ = &whole; }
+  /// Makes the next step, until reset(), take its memory from the account of an enclosing step on
+  /// the same device, which must outlive it.
+  void take_memory_of(step_memory& enclosing) noexcept { memory_ = &enclosing; }
   step_memory& account() noexcept { return *memory_; }
 
-  /// Gives a feed its value, before the start.
+  /// Sets the value of a feed, before the start.
   void set_feed(size_t feed, tensor value) noexcept {
     slots_[program_->feeds()[feed].slot] = std::move(value);
   }
 
-  /// Takes a token in. Returns true when it was the last that its region waited for: then the
-  /// caller must see to it that the region is run, once.
-  bool receive(token&& what) noexcept;
+  /// Delivers a token. Returns true if it was the last token that its region waited for: then the
+  /// caller must run the region, once.
+  bool receive(token&& received) noexcept;
 
-  /// Takes the answer to a wait in; the same promise as arrive().
+  /// Delivers the answer to a wait; returns the same as receive().
   bool answer(uint32_t wait_index, std::span<tensor> values, bool dead) noexcept;
 
-  /// Runs a region's code. Leaves off, within a few milliseconds, when `stop` is due: then the
-  /// result is `deadline_exceeded` or `cancelled`. Ends at the first error, which names the node.
+  /// Runs a region's code. Stops within a few milliseconds once `stop` is due, with
+  /// `deadline_exceeded` or `cancelled`. Stops at the first error, which names the node.
   status run(uint32_t region, emission_sink& out, stop_signal& stop);
 
-  /// What the tensors that this step makes take; kept until the reset. Where times are not taken,
-  /// only the bytes in use. Any thread may call.
+  /// Memory of the tensors that this step has made, until reset(). Unless the step is profiled,
+  /// only the bytes in use are counted. Any thread may call.
   step_memory_statistics memory() const noexcept { return memory_->statistics(); }
 
-  /// How much of the device's memory was in use while the step ran, where it was watched for times;
-  /// kept until the reset.
+  /// Appends the device's memory in use during the step, if the step was profiled with times; valid
+  /// until reset().
   void collect_memory(memory_timeline& to) const { memory_->collect_log(to); }
 
-  /// Appends what the step holds. Nothing may be running.
+  /// Appends the tensors that the step holds. No region may be running.
   void list_tensors(std::vector<held_tensor>& to) const;
 
 private:
@@ -91,25 +91,25 @@ private:
   bool count_down(uint32_t region, bool dead) noexcept;
   template <class Watch>
   status run_code(uint32_t region, emission_sink& out, stop_signal& stop, Watch&& watch);
-  status run_again(uint32_t region, emission_sink& out, stop_signal& stop, bool& done);
+  status replay_launches(uint32_t region, emission_sink& out, stop_signal& stop, bool& done);
   status run_dead(uint32_t region, emission_sink& out);
-  status explain(status error, const instruction& at) const;
+  status explain(status error, const instruction& code) const;
   status explain_memory(status error, std::vector<held_tensor> held = {}) const;
-  status await(std::span<const uint32_t> slots) const;
-  status bring_here(tensor& value, const instruction& at) const;
+  status await_inputs(std::span<const uint32_t> slots) const;
+  status upload_variable(tensor& value, const instruction& reader) const;
   void take_idle_memory();
   void keep_account() noexcept;
 
   std::shared_ptr<const troupe::program> program_;
-  const memory_space* space_; // where its kernels work
+  const memory_space* space_; // the memory space of its kernels
   std::unique_ptr<tensor[]> slots_;
   std::unique_ptr<counter[]> counters_;
   std::vector<std::unique_ptr<variable>> temporaries_;
   step_profiler* watch_ = nullptr;
-  // The step's, and those of former steps whose tensors may be in use yet.
+  // The memory of this step, and of earlier steps whose tensors may still be in use.
   std::vector<step_memory::owner> memories_;
   step_memory* own_memory_ = nullptr;
-  step_memory* memory_ = nullptr; // its own, or that of a step around it
+  step_memory* memory_ = nullptr; // own_memory_, or that of an enclosing step
 };
 
 } // namespace troupe

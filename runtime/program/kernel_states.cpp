@@ -4,43 +4,44 @@
 
 namespace troupe {
 
-result<std::shared_ptr<void>> kernel_states::find_or_make(const node& of,
+result<std::shared_ptr<void>> kernel_states::find_or_make(const node& owner,
                                                           const kernel_state_maker& make,
                                                           const kernel_position* position) {
   std::lock_guard guard{mutex_};
-  auto it = by_name_.find(of.name());
-  if (it != by_name_.end() && it->second.op == &of.op() && it->second.attrs == of.attrs())
-    return it->second.state;
-  TROUPE_ASSIGN(auto made, make());
-  if (auto from = awaited_.find(of.name()); from != awaited_.end()) {
+  auto known = by_name_.find(owner.name());
+  if (known != by_name_.end() && known->second.op == &owner.op() &&
+      known->second.attrs == owner.attrs())
+    return known->second.state;
+  TROUPE_ASSIGN(auto state, make());
+  if (auto saved = awaited_.find(owner.name()); saved != awaited_.end()) {
     if (position)
-      TROUPE_TRY(position->set(made.get(), from->second));
-    awaited_.erase(from);
+      TROUPE_TRY(position->set(state.get(), saved->second));
+    awaited_.erase(saved);
   }
-  by_name_[of.name()] = {&of.op(), of.attrs(), made, position};
-  return made;
+  by_name_[owner.name()] = {&owner.op(), owner.attrs(), state, position};
+  return state;
 }
 
 void kernel_states::add_positions(kernel_positions& to) const {
   std::lock_guard guard{mutex_};
-  for (const auto& [name, one] : by_name_)
-    if (one.position)
-      to[name] = one.position->text(one.state.get());
+  for (const auto& [name, entry] : by_name_)
+    if (entry.position)
+      to[name] = entry.position->text(entry.state.get());
   to.insert(awaited_.begin(), awaited_.end());
 }
 
-status kernel_states::go_on(const kernel_positions& from) {
-  await(from);
+status kernel_states::go_on(const kernel_positions& positions) {
+  await(positions);
   std::lock_guard guard{mutex_};
-  for (const auto& [name, text] : from)
-    if (auto it = by_name_.find(name); it != by_name_.end() && it->second.position)
-      TROUPE_TRY(it->second.position->set(it->second.state.get(), text).within(name));
+  for (const auto& [name, text] : positions)
+    if (auto known = by_name_.find(name); known != by_name_.end() && known->second.position)
+      TROUPE_TRY(known->second.position->set(known->second.state.get(), text).within(name));
   return {};
 }
 
-void kernel_states::await(const kernel_positions& from) {
+void kernel_states::await(const kernel_positions& positions) {
   std::lock_guard guard{mutex_};
-  for (const auto& [name, text] : from)
+  for (const auto& [name, text] : positions)
     if (!by_name_.contains(name))
       awaited_[name] = text;
 }

@@ -1,4 +1,4 @@
-// What stateful kernels keep between their runs, such as how far a random op has come.
+// The states that stateful kernels keep between runs, such as the position of a random generator.
 #pragma once
 #include "troupe/runtime/program/program.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
@@ -9,26 +9,27 @@
 
 namespace troupe {
 
-/// The states of one session on one device: one for each node, whichever programs run it, as long
-/// as the session lasts. A node of the same name with another op or other attributes is another
-/// node, as of another graph: its state takes the place of the former one, which programs that hold
-/// it keep. Any thread may call.
+/// The states of one session on one device, one for each node, shared by all programs that run the
+/// node, as long as the session lasts. A node of the same name with another op or other attributes
+/// is another node, as of another graph: its state replaces the former state, which the programs
+/// that use it keep. Any thread may call.
 class kernel_states {
 public:
   explicit kernel_states(kernel_positions awaited = {}) : awaited_(std::move(awaited)) {}
 
-  /// Returns the node's state, from `make` at first sight: at the position that go_on() has said.
-  result<std::shared_ptr<void>> find_or_make(const node& of, const kernel_state_maker& make,
+  /// Returns the node's state. The first call makes it, at the position that go_on() or await()
+  /// set.
+  result<std::shared_ptr<void>> find_or_make(const node& owner, const kernel_state_maker& make,
                                              const kernel_position* position = nullptr);
 
-  /// Where those of them stand that can say it.
+  /// Adds the positions of the states that have one.
   void add_positions(kernel_positions& to) const;
 
-  /// They go on from there, and so will those of nodes that have not been seen. Fails, naming the
-  /// node, for a text that its kernel does not understand.
-  status go_on(const kernel_positions& from);
+  /// Sets the positions of the states, also of nodes that have not been seen yet. Fails, naming the
+  /// node, for a text that its kernel does not accept.
+  status go_on(const kernel_positions& positions);
   /// The same, but only for nodes that have not been seen.
-  void await(const kernel_positions& from);
+  void await(const kernel_positions& positions);
 
 private:
   struct entry {

@@ -17,19 +17,20 @@ void numerics_watch::before(const instruction& code, const tensor* slots) {
 }
 
 status numerics_watch::after(const instruction& code, const tensor* slots) const {
-  auto caught = [&](const auto& which, const tensor& value) {
-    return invalid("made a number that is not finite\n  ", which, ' ', describe(summarize(value)),
+  auto error_for = [&](const auto& subject, const tensor& value) {
+    return invalid("made a number that is not finite\n  ", subject, ' ', describe(summarize(value)),
                    describe_inputs(code, slots));
   };
   for (uint32_t i = 0; i < code.output_count; ++i)
     if (const auto& value = slots[code.first_output + i]; !value.empty() && !all_finite(value))
-      return caught(concat("output ", i), value);
+      return error_for(concat("output ", i), value);
   if (code.states)
     for (uint16_t i = 0; i < code.input_count; ++i) {
       if (!code.states[i] || (seen_[i] && !seen_[i]->finite()))
-        continue; // none, or it was not this node
+        continue; // no variable, or an earlier node made the number
       if (auto value = code.states[i]->read(); value && !all_finite(*value))
-        return caught(concat(code.states[i]->kind(), " '", code.states[i]->name(), '\''), *value);
+        return error_for(concat(code.states[i]->kind(), " '", code.states[i]->name(), '\''),
+                         *value);
     }
   return {};
 }

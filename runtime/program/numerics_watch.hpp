@@ -1,4 +1,4 @@
-// Catches the first instruction that makes a number which is not finite.
+// Detects the first instruction that computes a number that is not finite.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/program/check_numerics.hpp"
@@ -8,11 +8,13 @@
 
 namespace troupe {
 
-/// Looks at what an instruction takes before it runs, and at what it has made.
+/// Checks the outputs of each instruction, and records those inputs that the instruction may
+/// overwrite.
 class numerics_watch {
 public:
   void before(const instruction& code, const tensor* slots);
-  /// Fails with what the outputs, or the variables that it has changed, and its inputs are like.
+  /// Fails if an output or an updated variable is not finite; the error summarizes it and the
+  /// inputs.
   status after(const instruction& code, const tensor* slots) const;
 
 private:

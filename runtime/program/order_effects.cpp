@@ -10,35 +10,35 @@ namespace {
 
 struct accesses {
   node* last_update = nullptr;
-  std::vector<node*> reads; // since then, or since ever
+  std::vector<node*> reads; // since the last update
 };
 
-void put(node* before, node& after) {
+void add_order(node* before, node& after) {
   if (before && before != &after)
-    (void)after.graph().add_control(*before, after); // both are of one graph
+    (void)after.graph().add_control(*before, after); // cannot fail: both are in the same graph
 }
 
 } // namespace
 
-void order_effects(graph& of, bool strictly) {
+void order_effects(graph& ordered, bool strictly) {
   std::map<const node*, accesses> known;
-  for (const auto& node : of.nodes())
+  for (const auto& node : ordered.nodes())
     for (const auto& access : accesses_of(*node)) {
-      // All uses of a table look alike from here; to order them all is for whoever asks for it.
+      // Table accesses are not marked as reads or updates, so they are ordered only if `strictly`.
       auto kind = access.state->op().makes;
       if (!(kind == resource::variable || (strictly && kind == resource::table)))
         continue;
-      auto& to = known[access.state];
+      auto& state_accesses = known[access.state];
       if (!access.as_value || &node->op() == &internal_ops::fetch || strictly)
-        put(to.last_update, *node);
+        add_order(state_accesses.last_update, *node);
       if (!access.updates) {
-        to.reads.push_back(node.get());
+        state_accesses.reads.push_back(node.get());
         continue;
       }
-      for (auto* read : to.reads)
-        put(read, *node);
-      to.reads.clear();
-      to.last_update = node.get();
+      for (auto* read : state_accesses.reads)
+        add_order(read, *node);
+      state_accesses.reads.clear();
+      state_accesses.last_update = node.get();
     }
 }
 

@@ -1,12 +1,12 @@
-// Which regions use what exchanges bring, which may still be on its way when they begin.
+// Finds the regions that use results of exchanges, which may still be arriving when they begin.
 #pragma once
 #include "troupe/runtime/program/program.hpp"
 
 namespace troupe {
 
-/// The slots of each region that hold what a collective operation brings, and that one of its
-/// instructions uses: handing a tensor on to another region is no use. None where there are no such
+/// Returns for each region the slots with results of collective operations that its instructions
+/// use; passing a tensor on to another region is not a use. Empty for a program without collective
 /// operations.
-std::vector<std::vector<uint32_t>> find_pending_inputs(const program& of);
+std::vector<std::vector<uint32_t>> find_pending_inputs(const program& compiled);
 
 } // namespace troupe

@@ -10,9 +10,9 @@
 namespace troupe {
 namespace {
 
-// Sets of waits and branches: equal sets have equal numbers. They are tries over the bits of their
-// labels that share what they have in common (Okasaki and Gill, Fast Mergeable Integer Maps, 1998),
-// so that a set which grows by one label takes a few words, however large it is.
+// Numbers sets of waits and branches: equal sets have equal numbers. The sets are tries over the
+// bits of their labels that share common parts (Okasaki and Gill, Fast Mergeable Integer Maps,
+// 1998), so adding a label to a set takes a few words, however large the set is.
 class interner {
 public:
   uint32_t join(uint32_t a, uint32_t b) {
@@ -20,55 +20,56 @@ public:
       return a;
     if (a == empty)
       return b;
-    auto [it, fresh] = joined_.emplace(pair(std::min(a, b), std::max(a, b)), 0);
-    if (!fresh)
-      return it->second;
-    auto made = united(a, b);
-    joined_[pair(std::min(a, b), std::max(a, b))] = made;
-    return made;
+    auto [known, is_new] = joined_.emplace(pair(std::min(a, b), std::max(a, b)), 0);
+    if (!is_new)
+      return known->second;
+    auto joined = united(a, b);
+    joined_[pair(std::min(a, b), std::max(a, b))] = joined;
+    return joined;
   }
-  uint32_t with(uint32_t a, uint32_t label) { return join(a, only(label)); }
+  uint32_t with(uint32_t a, uint32_t label) { return join(a, single_label(label)); }
   uint32_t size() const { return static_cast<uint32_t>(tries_.size()); }
 
 private:
   static constexpr uint32_t empty = 0;
 
-  // Labels that agree in the bits above `bit`, which are in `prefix`; a single one where it is 0.
+  // Labels that agree with `prefix` in the bits above `bit`; a single label if `bit` is 0.
   struct trie {
     uint32_t prefix = 0, bit = 0;
-    uint32_t without = empty, with = empty; // the bit
+    uint32_t without = empty, with = empty; // the labels without, and with the bit
   };
 
   static uint64_t pair(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
   static uint32_t above(uint32_t bit, uint32_t label) { return label & ~(bit | (bit - 1)); }
 
-  uint32_t add(const trie& one) {
-    tries_.push_back(one);
+  uint32_t add(const trie& added) {
+    tries_.push_back(added);
     return size() - 1;
   }
-  uint32_t only(uint32_t label) {
-    auto [it, fresh] = single_.emplace(label, 0);
-    if (fresh)
-      it->second = add({.prefix = label});
-    return it->second;
+  uint32_t single_label(uint32_t label) {
+    auto [known, is_new] = single_.emplace(label, 0);
+    if (is_new)
+      known->second = add({.prefix = label});
+    return known->second;
   }
   uint32_t branch(uint32_t prefix, uint32_t bit, uint32_t without, uint32_t with) {
-    auto [it, fresh] = branches_.emplace(pair(without, with), 0);
-    if (fresh)
-      it->second = add({prefix, bit, without, with});
-    return it->second;
+    auto [known, is_new] = branches_.emplace(pair(without, with), 0);
+    if (is_new)
+      known->second = add({prefix, bit, without, with});
+    return known->second;
   }
-  // The second lies within one half of the first.
-  uint32_t within(const trie& at, uint32_t b) {
-    return tries_[b].prefix & at.bit ? branch(at.prefix, at.bit, at.without, join(at.with, b))
-                                     : branch(at.prefix, at.bit, join(at.without, b), at.with);
+  // Joins two sets, of which the second belongs into one half of the first.
+  uint32_t join_half(const trie& outer, uint32_t b) {
+    return tries_[b].prefix & outer.bit
+               ? branch(outer.prefix, outer.bit, outer.without, join(outer.with, b))
+               : branch(outer.prefix, outer.bit, join(outer.without, b), outer.with);
   }
   uint32_t united(uint32_t a, uint32_t b) {
-    auto x = tries_[a], y = tries_[b]; // copies: the list grows
+    auto x = tries_[a], y = tries_[b]; // copies, because the vector grows
     if (x.bit > y.bit && above(x.bit, y.prefix) == x.prefix)
-      return within(x, b);
+      return join_half(x, b);
     if (y.bit > x.bit && above(y.bit, x.prefix) == y.prefix)
-      return within(y, a);
+      return join_half(y, a);
     if (x.bit == y.bit && x.prefix == y.prefix)
       return branch(x.prefix, x.bit, join(x.without, y.without), join(x.with, y.with));
     auto bit = std::bit_floor(x.prefix ^ y.prefix);
@@ -81,12 +82,12 @@ private:
   std::unordered_map<uint64_t, uint32_t> branches_, joined_; // by two numbers
 };
 
-// Labels each node with all waits and branches on its ways.
+// Labels each node with all waits and branches on the paths to it.
 class labeller {
 public:
-  explicit labeller(const graph& of) : graph_(of) {
-    found_.of.resize(of.nodes().size());
-    found_.issued_from.resize(of.nodes().size());
+  explicit labeller(const graph& labelled) : graph_(labelled) {
+    map_.of.resize(labelled.nodes().size());
+    map_.issued_from.resize(labelled.nodes().size());
   }
 
   region_map run(const std::vector<uint32_t>& branches) {
@@ -94,52 +95,52 @@ public:
       auto id = static_cast<size_t>(node->id());
       uint32_t set = 0;
       for (const auto& input : node->inputs())
-        set = sets_.join(set, found_.of[static_cast<size_t>(input.node->id())]);
+        set = sets_.join(set, map_.of[static_cast<size_t>(input.node->id())]);
       for (auto* before : node->controls())
-        set = sets_.join(set, found_.of[static_cast<size_t>(before->id())]);
+        set = sets_.join(set, map_.of[static_cast<size_t>(before->id())]);
       if (!branches.empty() && branches[id])
         set = sets_.with(set, static_cast<uint32_t>(graph_.nodes().size()) + branches[id]);
-      found_.issued_from[id] = set;
-      found_.of[id] = has(node->op().effects, effect::blocking)
-                          ? sets_.with(set, static_cast<uint32_t>(id))
-                          : set;
+      map_.issued_from[id] = set;
+      map_.of[id] = has(node->op().effects, effect::blocking)
+                        ? sets_.with(set, static_cast<uint32_t>(id))
+                        : set;
     }
     close_gaps();
-    return std::move(found_);
+    return std::move(map_);
   }
 
 private:
-  // Sets that only came up on the way have no nodes.
+  // Renumbers the sets without gaps: intermediate sets belong to no node.
   void close_gaps() {
     constexpr auto absent = UINT32_MAX;
     std::vector<uint32_t> dense(sets_.size(), absent);
-    dense[0] = found_.count++;
-    for (size_t id = 0; id < found_.of.size(); ++id)
-      for (auto* set : {&found_.issued_from[id], &found_.of[id]}) {
+    dense[0] = map_.count++;
+    for (size_t id = 0; id < map_.of.size(); ++id)
+      for (auto* set : {&map_.issued_from[id], &map_.of[id]}) {
         auto& number = dense[*set];
         if (number == absent)
-          number = found_.count++;
+          number = map_.count++;
         *set = number;
       }
   }
 
   const graph& graph_;
-  region_map found_;
+  region_map map_;
   interner sets_;
 };
 
-// What has no work of its own stays in the region that starts the step.
-region_map one_per_node(const graph& of) {
-  region_map found;
-  found.count = 1;
-  for (const auto& node : of.nodes()) {
-    auto own = is_at_hand(*node) ? 0 : found.count++;
-    found.of.push_back(own);
-    found.issued_from.push_back(own);
-    if (has(node->op().effects, effect::blocking)) // and one for its answer
-      found.of.back() = found.count++;
+// Puts each node into a region of its own; nodes without work stay in the region of the start.
+region_map one_per_node(const graph& source) {
+  region_map map;
+  map.count = 1;
+  for (const auto& node : source.nodes()) {
+    auto node_region = is_at_hand(*node) ? 0 : map.count++;
+    map.of.push_back(node_region);
+    map.issued_from.push_back(node_region);
+    if (has(node->op().effects, effect::blocking)) // the answer has a region, too
+      map.of.back() = map.count++;
   }
-  return found;
+  return map;
 }
 
 } // namespace
@@ -151,15 +152,15 @@ bool is_at_hand(const node& node) {
 
 double worth_dispatching(const region_options& options) { return 3 * options.dispatch_ns; }
 
-region_map find_regions(const graph& of, const region_options& options) {
+region_map find_regions(const graph& source, const region_options& options) {
   if (options.one_per_node)
-    return one_per_node(of);
-  auto waits = labeller{of}.run({});
+    return one_per_node(source);
+  auto waits = labeller{source}.run({});
   if (options.workers < 2)
     return waits;
-  auto branches = find_branches(of, waits.of, options);
+  auto branches = find_branches(source, waits.of, options);
   return std::ranges::any_of(branches, [](uint32_t group) { return group != 0; })
-             ? labeller{of}.run(branches)
+             ? labeller{source}.run(branches)
              : waits;
 }
 

@@ -14,21 +14,21 @@
 namespace troupe {
 namespace {
 
-constexpr int fewest_launches = 4; // that are worth a recording
-constexpr int enough_runs = 3;     // with the same shapes
-constexpr int max_runs = 4096;     // of patience, which doubles with each disappointment
-constexpr int max_failures = 4, max_strangers = 100;
+constexpr int min_launches = 4; // that are worth a recording
+constexpr int min_runs = 3;     // with the same shapes, before a recording
+constexpr int max_runs = 4096;  // limit of min_runs, which doubles with each failed attempt
+constexpr int max_failures = 4, max_unmatched_signatures = 100;
 constexpr size_t max_signatures = 4, max_value_bytes = 1024;
 
 bool needs_no_elements(const node& node) {
   return has(node.op().effects, effect::of_shape) || node.inputs().empty();
 }
 
-// Whether each run of the kernel launches the same for the same shapes, and changes nothing of the
-// host's.
-bool is_repeatable(const instruction& code, device_kind on) {
-  const auto& at = *code.origin;
-  auto effects = at.op().effects;
+// Whether each run of the kernel launches the same work for the same shapes, and changes no state
+// of the host.
+bool is_repeatable(const instruction& code, device_kind kind) {
+  const auto& origin = *code.origin;
+  auto effects = origin.op().effects;
   if (has(effects, effect::random) || has(effects, effect::blocking))
     return false;
   bool has_variables = false;
@@ -40,14 +40,14 @@ bool is_repeatable(const instruction& code, device_kind on) {
     }
   if (!has_variables)
     return !has(effects, effect::stateful);
-  // Who hands tensors on would make one a variable's.
-  const auto* kernel = at.graph().ops().find_kernel(at.op().name, on);
+  // A kernel that passes tensors on could make a tensor of the step the variable's value.
+  const auto* kernel = origin.graph().ops().find_kernel(origin.op().name, kind);
   return code.what == action::run && kernel && !kernel->on_any_device;
 }
 
 } // namespace
 
-// What leaves the region, and where it comes from in each replay.
+// An emission of the region, and the source of its tensor in each replay.
 struct output_binding {
   enum class from : uint8_t { nothing, slot, kept, output, variable } origin = from::nothing;
   uint32_t index = 0; // slot, output or variable
@@ -56,30 +56,31 @@ struct output_binding {
 };
 
 struct region_replay::capture_record {
-  struct copy_in {
+  struct input_copy {
     uint32_t slot;
     void* to;
     size_t bytes;
   };
   std::unique_ptr<recording> launches;
-  std::vector<std::pair<uint32_t, tensor>> once; // what is kept, by slot
-  std::vector<tensor> uploads;                   // that the launches read
-  std::vector<copy_in> inputs;
+  std::vector<std::pair<uint32_t, tensor>> once; // kept values, by slot
+  std::vector<tensor> uploads;                   // uploaded tensors that the launches read
+  std::vector<input_copy> inputs;
   std::vector<variable_address_guard::place> variables;
   std::vector<recording::output> outputs;
   std::vector<output_binding> output_bindings;
 };
 
-// -- what can be repeated ------------------------------------------------------------------------
+// -- analysis ------------------------------------------------------------------------------------
 
 struct region_replay::analysis {
   enum class part : uint8_t { outside, value, fixed, again, launched, kept };
 
-  explicit analysis(region_replay& of) : out(of), kind(of.program_.device().kind()) {}
+  explicit analysis(region_replay& analysed)
+      : out(analysed), kind(analysed.program_.device().kind()) {}
 
   region_replay& out;
   const device_kind kind;
-  std::set<uint32_t> wanted; // slots on whose elements launches depend
+  std::set<uint32_t> wanted; // slots whose elements determine launches
   std::map<uint32_t, part> parts;
   std::set<uint32_t> kept;
   int launches = 0;
@@ -90,23 +91,24 @@ struct region_replay::analysis {
   static bool is_on_host(const instruction& code, uint16_t input) {
     return code.origin->input_port(input).on_host;
   }
-  static bool is_fixed(part what) { return what == part::value || what == part::fixed; }
+  static bool is_fixed(part kind_of_part) {
+    return kind_of_part == part::value || kind_of_part == part::fixed;
+  }
 
   bool run() {
     auto code = out.code();
-    for (auto at = code.rbegin(); at != code.rend(); ++at)
-      find_wanted(*at);
-    for (const auto& one : code) {
-      auto found = role_of(one);
-      if (!found)
+    for (auto instruction = code.rbegin(); instruction != code.rend(); ++instruction)
+      find_wanted(*instruction);
+    for (const auto& instruction : code) {
+      auto replay_role = role_of(instruction);
+      if (!replay_role)
         return false;
-      out.roles_.push_back(*found);
-      launches += *found == role::launch && one.what == action::run;
+      out.roles_.push_back(*replay_role);
+      launches += *replay_role == role::launch && instruction.what == action::run;
     }
     out.kept_.assign(kept.begin(), kept.end());
-    return launches >= fewest_launches;
+    return launches >= min_launches;
   }
-
   void find_wanted(const instruction& code) {
     auto makes_wanted = [&] {
       for (uint16_t i = 0; i < code.output_count; ++i)
@@ -125,17 +127,17 @@ struct region_replay::analysis {
   }
 
   part part_of(uint32_t slot) {
-    auto [it, fresh] = parts.emplace(slot, part::outside);
-    if (fresh) {
-      auto counts = wanted.contains(slot);
-      it->second = counts ? part::value : part::outside;
-      out.sources_.push_back({.slot = slot, .by_value = counts});
+    auto [known, is_new] = parts.emplace(slot, part::outside);
+    if (is_new) {
+      auto by_value = wanted.contains(slot);
+      known->second = by_value ? part::value : part::outside;
+      out.sources_.push_back({.slot = slot, .by_value = by_value});
     }
-    return it->second;
+    return known->second;
   }
-  void set_outputs(const instruction& code, part to) {
+  void set_outputs(const instruction& code, part output_part) {
     for (uint16_t i = 0; i < code.output_count; ++i)
-      parts[code.first_output + i] = to;
+      parts[code.first_output + i] = output_part;
   }
   void use(uint32_t slot) { std::ranges::find(out.sources_, slot, &source::slot)->used = true; }
 
@@ -154,7 +156,7 @@ struct region_replay::analysis {
       case action::fetch:
       case action::wait:
         if (code.what == action::wait && !is_collective(code.origin->op()))
-          break; // a queue's
+          break; // a wait for a resource
         if (code.input_count)
           part_of(code.inputs[0]);
         return role::leave;
@@ -169,10 +171,11 @@ struct region_replay::analysis {
     for (uint16_t i = 0; i < code.input_count; ++i) {
       if (is_ref(code, i))
         continue;
-      auto what = part_of(code.inputs[i]);
-      if (is_on_host(code, i) ? !is_fixed(what) : what == part::fixed || what == part::again)
+      auto input_part = part_of(code.inputs[i]);
+      if (is_on_host(code, i) ? !is_fixed(input_part)
+                              : input_part == part::fixed || input_part == part::again)
         return {};
-      if (!is_on_host(code, i) && (what == part::outside || what == part::value))
+      if (!is_on_host(code, i) && (input_part == part::outside || input_part == part::value))
         use(code.inputs[i]);
     }
     set_outputs(code, part::launched);
@@ -190,10 +193,10 @@ struct region_replay::analysis {
       return role::once;
     }
     for (uint16_t i = 0; i < code.input_count; ++i) {
-      auto what = part_of(code.inputs[i]);
-      if (what == part::launched || what == part::kept)
+      auto input_part = part_of(code.inputs[i]);
+      if (input_part == part::launched || input_part == part::kept)
         return {};
-      if (what == part::fixed)
+      if (input_part == part::fixed)
         kept.insert(code.inputs[i]);
     }
     set_outputs(code, part::again);
@@ -201,22 +204,23 @@ struct region_replay::analysis {
   }
 
   std::optional<role> upload(const instruction& code) {
-    auto what = part_of(code.inputs[0]);
-    if (what == part::launched || what == part::kept)
+    auto input_part = part_of(code.inputs[0]);
+    if (input_part == part::launched || input_part == part::kept)
       return {};
-    set_outputs(code, is_fixed(what) ? part::kept : part::launched);
-    return is_fixed(what) ? role::once : role::again;
+    set_outputs(code, is_fixed(input_part) ? part::kept : part::launched);
+    return is_fixed(input_part) ? role::once : role::again;
   }
 };
 
-std::shared_ptr<region_replay> region_replay::make(const program& of, uint32_t region) {
-  std::shared_ptr<region_replay> made{new region_replay{of}};
-  made->region_ = region;
-  if (std::ranges::any_of(of.waits(), [](auto& one) { return one.by == answered_by::caller; }))
-    made->most_alike_ = 2;
-  if (!analysis{*made}.run())
+std::shared_ptr<region_replay> region_replay::make(const program& compiled, uint32_t region) {
+  std::shared_ptr<region_replay> created{new region_replay{compiled}};
+  created->region_ = region;
+  if (std::ranges::any_of(compiled.waits(),
+                          [](auto& wait) { return wait.by == answered_by::caller; }))
+    created->max_repeats_ = 2;
+  if (!analysis{*created}.run())
     return nullptr;
-  return made;
+  return created;
 }
 
 region_replay::~region_replay() = default;
@@ -226,48 +230,48 @@ std::span<const instruction> region_replay::code() const noexcept {
   return program_.code().subspan(region.first, region.count);
 }
 
-// -- when ----------------------------------------------------------------------------------------
+// -- decision ------------------------------------------------------------------------------------
 
-// Runs of these shapes and values; null where they cannot be repeated.
+// Returns the signature of these shapes and values; null if the run cannot be replayed.
 region_replay::signature* region_replay::find(const tensor* slots) {
-  for (const auto& one : sources_) {
-    const auto& value = slots[one.slot];
-    if (one.by_value &&
+  for (const auto& input : sources_) {
+    const auto& value = slots[input.slot];
+    if (input.by_value &&
         (!value.on_host() || value.type() >= dtype::string || value.bytes() > max_value_bytes))
       return nullptr;
-    if (one.used && value.on_host())
+    if (input.used && value.on_host())
       return nullptr;
   }
   auto fits = [&](const source& from, const seen& before) {
-    const auto& now = slots[from.slot];
-    return now.type() == before.type && now.dims() == before.dims &&
-           now.on_host() == before.on_host &&
-           (!from.by_value || std::memcmp(now.raw(), before.value.raw(), now.bytes()) == 0);
+    const auto& current = slots[from.slot];
+    return current.type() == before.type && current.dims() == before.dims &&
+           current.on_host() == before.on_host &&
+           (!from.by_value || std::memcmp(current.raw(), before.value.raw(), current.bytes()) == 0);
   };
-  auto known = std::ranges::find_if(signatures_, [&](const signature& one) {
-    return std::ranges::equal(sources_, one.sources, fits);
+  auto known = std::ranges::find_if(signatures_, [&](const signature& candidate) {
+    return std::ranges::equal(sources_, candidate.sources, fits);
   });
   if (known != signatures_.end()) {
     std::rotate(known, known + 1, signatures_.end());
     return &signatures_.back();
   }
-  // Where all runs differ, there is nothing to wait for.
-  given_up_ = ++strangers_ > max_strangers;
-  signature fresh{.sources = {}, .enough = enough_runs, .repeats = {}};
-  for (const auto& one : sources_) {
-    const auto& now = slots[one.slot];
-    seen noted{.type = now.type(), .dims = now.dims(), .on_host = now.on_host()};
-    if (one.by_value) {
-      auto copy = now.clone(); // who feeds it may write to it
+  // If all runs differ, gives up.
+  given_up_ = ++unmatched_signatures_ > max_unmatched_signatures;
+  signature new_signature{.sources = {}, .enough = min_runs, .repeats = {}};
+  for (const auto& input : sources_) {
+    const auto& current = slots[input.slot];
+    seen observed{.type = current.type(), .dims = current.dims(), .on_host = current.on_host()};
+    if (input.by_value) {
+      auto copy = current.clone(); // the caller may write to a fed tensor later
       if (!copy)
         return nullptr;
-      noted.value = *std::move(copy);
+      observed.value = *std::move(copy);
     }
-    fresh.sources.push_back(std::move(noted));
+    new_signature.sources.push_back(std::move(observed));
   }
   if (signatures_.size() == max_signatures)
     signatures_.erase(signatures_.begin());
-  signatures_.push_back(std::move(fresh));
+  signatures_.push_back(std::move(new_signature));
   return &signatures_.back();
 }
 
@@ -277,36 +281,37 @@ result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
     return false;
   if (given_up_)
     signatures_.clear();
-  auto* now = given_up_ ? nullptr : find(slots);
-  if (!now)
+  auto* current = given_up_ ? nullptr : find(slots);
+  if (!current)
     return false;
   auto start_over = [&] {
-    now->repeats.clear();
-    now->runs = 0;
-    now->enough = std::min(now->enough * 2, max_runs);
+    current->repeats.clear();
+    current->runs = 0;
+    current->enough = std::min(current->enough * 2, max_runs);
   };
-  if (!std::ranges::all_of(now->repeats, [](auto& one) { return one->launches->usable(); }))
+  if (!std::ranges::all_of(current->repeats,
+                           [](auto& repeat) { return repeat->launches->usable(); }))
     start_over();
-  if (now->repeats.empty() && ++now->runs < now->enough)
+  if (current->repeats.empty() && ++current->runs < current->enough)
     return false;
-  for (size_t i = 0; i < most_alike_; ++i) {
-    if (i == now->repeats.size()) {
-      auto made = record(*now, slots);
-      if (!made) {
+  for (size_t i = 0; i < max_repeats_; ++i) {
+    if (i == current->repeats.size()) {
+      auto recorded = record(*current, slots);
+      if (!recorded) {
         start_over();
-        // A variable that others were using may be free another time.
-        if (made.status().kind() != error_kind::aborted)
+        // A variable that was in use may be free at another time.
+        if (recorded.status().kind() != error_kind::aborted)
           given_up_ = ++failures_ == max_failures;
         return false;
       }
-      now->repeats.push_back(*std::move(made));
+      current->repeats.push_back(*std::move(recorded));
     }
     auto moved = false;
-    auto outcome = replay(*now->repeats[i], slots, leaving, moved);
+    auto outcome = replay(*current->repeats[i], slots, leaving, moved);
     if (moved)
       start_over();
     else if (outcome && *outcome)
-      failures_ = strangers_ = 0;
+      failures_ = unmatched_signatures_ = 0;
     if (moved || !outcome || *outcome)
       return outcome;
   }
@@ -317,11 +322,12 @@ result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
 
 namespace {
 
-// The region's code, run on slots of its own while all is noted down.
+// Runs the region's code on slots of its own, while its launches are recorded.
 class dry_run {
 public:
-  dry_run(const program& of, recording& notes)
-      : program_(of), notes_(notes), device_(*of.device().as_accelerator()), slots_(of.slots()) {}
+  dry_run(const program& compiled, recording& launch_recording)
+      : program_(compiled), recording_(launch_recording),
+        device_(*compiled.device().as_accelerator()), slots_(compiled.slots()) {}
 
   status take_source(uint32_t slot, const tensor& value, bool used) {
     if (used)
@@ -330,9 +336,9 @@ public:
     return {};
   }
 
-  // The recording has memory of its own for what is elsewhere each time.
-  status placeholder_for(uint32_t slot, const tensor& like) {
-    TROUPE_ASSIGN(slots_[slot], notes_.make_input(like.type(), like.dims()));
+  // Allocates memory of the recording for a tensor that has another address in each run.
+  status placeholder_for(uint32_t slot, const tensor& original) {
+    TROUPE_ASSIGN(slots_[slot], recording_.make_input(original.type(), original.dims()));
     inputs.emplace_back(slot, slots_[slot]);
     return {};
   }
@@ -344,13 +350,15 @@ public:
         context.step_to(code);
         TROUPE_TRY(run_kernel(code, context));
         for (uint16_t i = 0; i < code.output_count; ++i)
-          if (const auto& made = slots_[code.first_output + i]; !made.empty() && made.on_host())
-            return failure(error_kind::unimplemented, "a launch gave something of the host's");
+          if (const auto& output = slots_[code.first_output + i];
+              !output.empty() && output.on_host())
+            return failure(error_kind::unimplemented, "a launch returned a tensor of the host");
         break;
       case action::run_on_host: {
-        kernel_context beside{slots_.data(), device_.host(), device_.host().memory(), nullptr};
-        beside.step_to(code);
-        TROUPE_TRY(run_kernel(code, beside));
+        kernel_context host_context{slots_.data(), device_.host(), device_.host().memory(),
+                                    nullptr};
+        host_context.step_to(code);
+        TROUPE_TRY(run_kernel(code, host_context));
         break;
       }
       case action::upload: {
@@ -359,15 +367,16 @@ public:
           TROUPE_TRY(placeholder_for(code.first_output, from));
           break;
         }
-        TROUPE_ASSIGN(auto there, upload(device_, from, static_cast<kept_upload*>(code.state)));
-        slots_[code.first_output] = there;
-        uploads.push_back(std::move(there));
+        TROUPE_ASSIGN(auto uploaded, upload(device_, from, static_cast<kept_upload*>(code.state)));
+        slots_[code.first_output] = uploaded;
+        uploads.push_back(std::move(uploaded));
         break;
       }
       case action::read: {
         TROUPE_ASSIGN(auto value, (*code.states)->read());
         if (value.space() != device_.memory().space())
-          return failure(error_kind::failed_precondition, "the variable lies elsewhere");
+          return failure(error_kind::failed_precondition,
+                         "the variable is in another memory space");
         slots_[code.first_output] = std::move(value);
         break;
       }
@@ -388,153 +397,158 @@ public:
 
 private:
   const program& program_;
-  recording& notes_;
+  recording& recording_;
   accelerator& device_;
   std::vector<tensor> slots_;
 };
 
-// Where what the launches have made lies, or whose it is.
+// Finds the source of a tensor that leaves the region: an output of the launches, a variable, or an
+// uploaded tensor.
 template <class Capture>
-status find_origin(Capture& in, const tensor& value, output_binding& to) {
-  to.dims = value.dims();
-  if (in.launches->owns(value.raw())) {
-    auto& all = in.outputs;
-    auto at = std::ranges::find(all, value.raw(), &recording::output::memory);
-    if (at == all.end())
-      at = all.insert(at, {.memory = value.raw(), .type = value.type(), .dims = value.dims()});
-    to.origin = output_binding::from::output;
-    to.index = static_cast<uint32_t>(at - all.begin());
-    return at->type == value.type()
+status find_origin(Capture& capture, const tensor& value, output_binding& binding) {
+  binding.dims = value.dims();
+  if (capture.launches->owns(value.raw())) {
+    auto& outputs = capture.outputs;
+    auto output = std::ranges::find(outputs, value.raw(), &recording::output::memory);
+    if (output == outputs.end())
+      output = outputs.insert(output,
+                              {.memory = value.raw(), .type = value.type(), .dims = value.dims()});
+    binding.origin = output_binding::from::output;
+    binding.index = static_cast<uint32_t>(output - outputs.begin());
+    return output->type == value.type()
                ? status{}
-               : failure(error_kind::unimplemented, "two types leave in the same memory");
+               : failure(error_kind::unimplemented,
+                         "two outputs of different types share their memory");
   }
-  auto place = std::ranges::find(in.variables, value.raw(), &variable_address_guard::place::memory);
-  if (place != in.variables.end()) {
-    to.origin = output_binding::from::variable;
-    to.index = static_cast<uint32_t>(place - in.variables.begin());
+  auto place =
+      std::ranges::find(capture.variables, value.raw(), &variable_address_guard::place::memory);
+  if (place != capture.variables.end()) {
+    binding.origin = output_binding::from::variable;
+    binding.index = static_cast<uint32_t>(place - capture.variables.begin());
     return place->which->type() == value.type()
                ? status{}
-               : failure(error_kind::unimplemented, "a variable leaves as another type");
+               : failure(error_kind::unimplemented, "a variable leaves the region as another type");
   }
-  if (std::ranges::find(in.uploads, value.raw(), &tensor::raw) == in.uploads.end())
-    return failure(error_kind::unimplemented, "what leaves comes from nowhere");
-  to.origin = output_binding::from::kept;
-  to.kept = value;
+  if (std::ranges::find(capture.uploads, value.raw(), &tensor::raw) == capture.uploads.end())
+    return failure(error_kind::unimplemented, "a region output has no producer");
+  binding.origin = output_binding::from::kept;
+  binding.kept = value;
   return {};
 }
 
 } // namespace
 
-// Nothing that the host knows is changed: where it fails, the region can run as usual.
+// Changes nothing that the host knows: if it fails, the region can run as usual.
 result<std::shared_ptr<region_replay::capture_record>>
-region_replay::record(const signature& like, const tensor* slots) const {
-  auto made = std::make_shared<capture_record>();
-  TROUPE_ASSIGN(made->launches, program_.device().as_accelerator()->record());
+region_replay::record(const signature& model, const tensor* slots) const {
+  auto capture = std::make_shared<capture_record>();
+  TROUPE_ASSIGN(capture->launches, program_.device().as_accelerator()->record());
   {
-    dry_run dry{program_, *made->launches};
+    dry_run dry{program_, *capture->launches};
     {
-      variable_address_guard steady;
+      variable_address_guard guard;
       for (size_t i = 0; i < sources_.size(); ++i) {
-        const auto& one = sources_[i];
-        TROUPE_TRY(dry.take_source(one.slot, one.by_value ? like.sources[i].value : slots[one.slot],
-                                   one.used));
+        const auto& input = sources_[i];
+        TROUPE_TRY(dry.take_source(
+            input.slot, input.by_value ? model.sources[i].value : slots[input.slot], input.used));
       }
       for (size_t i = 0; i < roles_.size(); ++i) {
-        const auto& one = code()[i];
-        TROUPE_TRY(dry.step(one, roles_[i] == role::again));
+        const auto& instruction = code()[i];
+        TROUPE_TRY(dry.step(instruction, roles_[i] == role::again));
         if (roles_[i] == role::once)
-          for (uint32_t slot = one.first_output; slot < one.first_output + one.output_count; ++slot)
+          for (uint32_t slot = instruction.first_output;
+               slot < instruction.first_output + instruction.output_count; ++slot)
             if (std::ranges::binary_search(kept_, slot))
-              made->once.emplace_back(slot, dry.at(slot));
-        dry.release_after(one);
+              capture->once.emplace_back(slot, dry.at(slot));
+        dry.release_after(instruction);
       }
-      if (steady.moved())
+      if (guard.moved())
         return failure(error_kind::aborted, "a variable got other memory meanwhile");
-      made->variables = steady.places();
+      capture->variables = guard.places();
     }
-    made->uploads = std::move(dry.uploads);
+    capture->uploads = std::move(dry.uploads);
     for (const auto& [slot, value] : dry.inputs)
-      made->inputs.push_back({slot, value.raw(), value.bytes()});
+      capture->inputs.push_back({slot, value.raw(), value.bytes()});
     auto next = dry.leaving.begin();
     for (size_t i = 0; i < roles_.size(); ++i) {
       if (roles_[i] != role::leave)
         continue;
-      auto& to = made->output_bindings.emplace_back();
+      auto& binding = capture->output_bindings.emplace_back();
       const auto& value = *next++;
       if (value.empty())
         continue;
       auto slot = code()[i].inputs[0];
-      auto is_made = [&](const instruction& one, role what) {
-        return what != role::leave && slot >= one.first_output &&
-               slot < one.first_output + one.output_count;
+      auto is_output_of = [&](const instruction& instruction, role instruction_role) {
+        return instruction_role != role::leave && slot >= instruction.first_output &&
+               slot < instruction.first_output + instruction.output_count;
       };
-      std::optional<role> maker; // none: it comes from outside
+      std::optional<role> maker; // none: the tensor comes from outside
       for (size_t k = 0; k < i; ++k)
-        if (is_made(code()[k], roles_[k]))
+        if (is_output_of(code()[k], roles_[k]))
           maker = roles_[k];
       if (!maker || (*maker == role::again && value.on_host())) {
-        to.origin = output_binding::from::slot;
-        to.index = slot;
+        binding.origin = output_binding::from::slot;
+        binding.index = slot;
       } else if (value.on_host()) {
-        to.origin = output_binding::from::kept;
-        to.kept = value;
+        binding.origin = output_binding::from::kept;
+        binding.kept = value;
       } else {
-        TROUPE_TRY(find_origin(*made, value, to));
+        TROUPE_TRY(find_origin(*capture, value, binding));
       }
     }
   }
-  TROUPE_TRY(made->launches->end());
-  return made;
+  TROUPE_TRY(capture->launches->end());
+  return capture;
 }
 
 // -- replay --------------------------------------------------------------------------------------
 
 namespace {
 
-// Calls `then` while all variables lie where they were, and nobody else can change that.
+// Calls `then` with all variables at their recorded addresses and locked against changes.
 struct launch_on_variables {
   std::span<const variable_address_guard::place> places;
   allocator& memory;
-  const std::vector<bool>& leave; // by place, as the next
+  const std::vector<bool>& leave; // whether the value at each place leaves the region
   std::vector<tensor>& values;
   const std::function<status()>& then;
   bool moved = false, launched = false;
 
-  status from(size_t next) {
+  status visit(size_t next) {
     if (next == places.size()) {
       launched = true;
       return then();
     }
     const auto& place = places[next];
-    auto go_on = [&](const tensor& value) -> status {
+    auto check_address = [&](const tensor& value) -> status {
       if (value.raw() != place.memory || !(value.dims() == place.dims)) {
         moved = true;
-        return failure(error_kind::aborted, "a variable lies elsewhere");
+        return failure(error_kind::aborted, "a variable has moved to another address");
       }
       if (leave[next])
         values[next] = value;
-      return from(next + 1);
+      return visit(next + 1);
     };
     if (!place.changed) {
       TROUPE_ASSIGN(auto value, place.which->read());
-      return go_on(value);
+      return check_address(value);
     }
-    return place.locked ? place.which->update(go_on, memory)
-                        : place.which->update_unlocked(go_on, memory);
+    return place.locked ? place.which->update(check_address, memory)
+                        : place.which->update_unlocked(check_address, memory);
   }
 };
 
 } // namespace
 
-// What the host computes and uploads is made again; it changes nothing that a usual run needs.
-status region_replay::run_beforehand(const capture_record& with, tensor* slots,
+// Runs the host's kernels and the uploads again; changes nothing that a usual run needs.
+status region_replay::run_beforehand(const capture_record& capture, tensor* slots,
                                      std::vector<tensor>& leaving) const {
   auto& device = *program_.device().as_accelerator();
-  for (const auto& [slot, value] : with.once)
+  for (const auto& [slot, value] : capture.once)
     slots[slot] = value;
-  auto output_binding = with.output_bindings.begin();
+  auto output_binding = capture.output_bindings.begin();
   for (size_t i = 0; i < roles_.size(); ++i) {
-    const auto& at = code()[i];
+    const auto& instruction = code()[i];
     if (roles_[i] == role::leave) {
       auto is_there = output_binding->origin == output_binding::from::slot;
       leaving.push_back(is_there ? slots[output_binding->index] : output_binding->kept);
@@ -543,56 +557,58 @@ status region_replay::run_beforehand(const capture_record& with, tensor* slots,
     if (roles_[i] != role::again)
       continue;
     auto outcome = [&]() -> status {
-      if (at.what == action::upload) {
-        TROUPE_ASSIGN(slots[at.first_output],
-                      upload(device, slots[at.inputs[0]], static_cast<kept_upload*>(at.state)));
+      if (instruction.what == action::upload) {
+        TROUPE_ASSIGN(slots[instruction.first_output],
+                      upload(device, slots[instruction.inputs[0]],
+                             static_cast<kept_upload*>(instruction.state)));
         return {};
       }
-      auto keeps_inputs = at;
+      auto keeps_inputs = instruction;
       keeps_inputs.last_uses = 0;
-      kernel_context beside{slots, device.host(), device.host().memory(), nullptr};
-      beside.step_to(keeps_inputs);
-      return run_kernel(keeps_inputs, beside);
+      kernel_context host_context{slots, device.host(), device.host().memory(), nullptr};
+      host_context.step_to(keeps_inputs);
+      return run_kernel(keeps_inputs, host_context);
     }();
-    TROUPE_TRY(within(*at.origin, std::move(outcome)));
+    TROUPE_TRY(within(*instruction.origin, std::move(outcome)));
   }
-  for (const auto& one : with.inputs)
-    TROUPE_TRY(device.memory().space()->copy(one.to, slots[one.slot].raw(), one.bytes));
+  for (const auto& input : capture.inputs)
+    TROUPE_TRY(device.memory().space()->copy(input.to, slots[input.slot].raw(), input.bytes));
   return {};
 }
 
-result<bool> region_replay::replay(capture_record& with, tensor* slots,
+result<bool> region_replay::replay(capture_record& capture, tensor* slots,
                                    std::vector<tensor>& leaving, bool& moved) const {
-  if (!with.launches->claim(with.outputs))
+  if (!capture.launches->claim(capture.outputs))
     return false;
-  std::vector<tensor> values(with.variables.size());
-  std::vector<bool> leave(with.variables.size());
-  for (const auto& one : with.output_bindings)
-    if (one.origin == output_binding::from::variable)
-      leave[one.index] = true;
-  std::function<status()> launch = [&] { return with.launches->launch(); };
-  launch_on_variables held{with.variables, program_.device().memory(), leave, values, launch};
-  auto outcome = run_beforehand(with, slots, leaving);
+  std::vector<tensor> values(capture.variables.size());
+  std::vector<bool> leave(capture.variables.size());
+  for (const auto& binding : capture.output_bindings)
+    if (binding.origin == output_binding::from::variable)
+      leave[binding.index] = true;
+  std::function<status()> launch = [&] { return capture.launches->launch(); };
+  launch_on_variables launcher{capture.variables, program_.device().memory(), leave, values,
+                               launch};
+  auto outcome = run_beforehand(capture, slots, leaving);
   auto prepared = outcome.ok();
   if (prepared) {
-    variable_address_guard steady;
-    outcome = held.from(0);
+    variable_address_guard guard;
+    outcome = launcher.visit(0);
   }
-  for (size_t i = 0; held.launched && outcome && i < leaving.size(); ++i) {
-    const auto& from = with.output_bindings[i];
-    if (from.origin == output_binding::from::output)
-      leaving[i] = with.outputs[from.index].value.reshaped(from.dims);
-    else if (from.origin == output_binding::from::variable)
-      leaving[i] = values[from.index].reshaped(from.dims);
+  for (size_t i = 0; launcher.launched && outcome && i < leaving.size(); ++i) {
+    const auto& binding = capture.output_bindings[i];
+    if (binding.origin == output_binding::from::output)
+      leaving[i] = capture.outputs[binding.index].value.reshaped(binding.dims);
+    else if (binding.origin == output_binding::from::variable)
+      leaving[i] = values[binding.index].reshaped(binding.dims);
   }
-  for (auto& one : with.outputs)
-    one.value.reset();
-  if (!held.launched)
-    with.launches->unclaim();
-  if (held.launched || !prepared)
+  for (auto& output : capture.outputs)
+    output.value.reset();
+  if (!launcher.launched)
+    capture.launches->unclaim();
+  if (launcher.launched || !prepared)
     return outcome ? result<bool>{true} : result<bool>{std::move(outcome)};
   leaving.clear();
-  moved = held.moved;
+  moved = launcher.moved;
   return false;
 }
 

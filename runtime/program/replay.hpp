@@ -1,5 +1,5 @@
-// Repeats what a region launches: runs of small nodes are bound by their launches, and a recording
-// of them all is one launch.
+// Replays the launches of a region: the time of small kernels is dominated by their launches, and a
+// recording of many launches is launched as one.
 #pragma once
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/program/program.hpp"
@@ -10,31 +10,31 @@
 
 namespace troupe {
 
-/// Notes down what a region launches once it was run a few times with tensors of the same shapes,
-/// and launches that in later runs. What the launches depend on, beside elements in the device's
-/// memory, is the same each time, or the region runs as usual: types and shapes of what comes in,
-/// the values of what decides a shape or a launch, the places of variables. Any thread may use it;
-/// while one does, others run as usual.
+/// Records the launches of a region once it has run a few times with tensors of the same shapes,
+/// and replays them in later runs. A replay requires that everything the launches depend on is the
+/// same, except elements in the device's memory: types and shapes of the inputs, values that
+/// determine a shape or a launch, and addresses of variables. Otherwise the region runs as usual.
+/// Any thread may use it; while one thread does, others run the region as usual.
 class region_replay {
 public:
-  /// Null where the region cannot be repeated, or not with profit.
-  static std::shared_ptr<region_replay> make(const program& of, uint32_t region);
+  /// Returns null if the region cannot be replayed, or not with profit.
+  static std::shared_ptr<region_replay> make(const program& compiled, uint32_t region);
   ~region_replay();
 
-  /// Runs the region, except for what it hands on, which is put into `leaving`: one for each token,
-  /// send and fetch of the code. Or returns false: then it is to run as usual, and the slots that
-  /// come from outside hold what they held.
+  /// Runs the region, but puts the tensors of its emissions into `leaving`: one for each token,
+  /// send, fetch and wait of the code. Returns false if the region must run as usual; the slots
+  /// that come from outside are unchanged then.
   result<bool> run(tensor* slots, std::vector<tensor>& leaving);
 
 private:
-  // What becomes of an instruction in a replay.
+  // How a replay treats an instruction.
   enum class role : uint8_t {
-    launch, // it is in the recording
-    once,   // what it made is kept: it depends on shapes alone
-    again,  // it is run: on the host, or an upload
-    leave,  // a token, a send or a fetch
+    launch, // is in the recording
+    once,   // its output is kept, since it depends on shapes only
+    again,  // runs again: a kernel on the host, or an upload
+    leave,  // a token, a send, a fetch or a wait
   };
-  // What comes from outside the region.
+  // A tensor from outside the region.
   struct source {
     uint32_t slot = 0;
     bool by_value = false; // launches depend on its elements
@@ -42,39 +42,39 @@ private:
   };
   struct analysis;
   struct capture_record;
-  struct seen { // a source, in some run
+  struct seen { // a source as it was in some run
     dtype type = dtype::none;
     shape dims = {};
     bool on_host = true;
-    tensor value = {}; // where it counts
+    tensor value = {}; // set if the launches depend on it
   };
-  struct signature { // and what is known of runs with it
+  struct signature { // shapes and values of the sources, and the runs with these
     std::vector<seen> sources;
     int runs = 0, enough = 0;
-    std::vector<std::shared_ptr<capture_record>> repeats; // alike
+    std::vector<std::shared_ptr<capture_record>> repeats; // interchangeable recordings
   };
 
-  explicit region_replay(const program& of) : program_(of) {}
+  explicit region_replay(const program& compiled) : program_(compiled) {}
   std::span<const instruction> code() const noexcept;
   signature* find(const tensor* slots);
-  result<std::shared_ptr<capture_record>> record(const signature& like, const tensor* slots) const;
-  result<bool> replay(capture_record& with, tensor* slots, std::vector<tensor>& leaving,
+  result<std::shared_ptr<capture_record>> record(const signature& model, const tensor* slots) const;
+  result<bool> replay(capture_record& capture, tensor* slots, std::vector<tensor>& leaving,
                       bool& moved) const;
-  status run_beforehand(const capture_record& with, tensor* slots,
+  status run_beforehand(const capture_record& capture, tensor* slots,
                         std::vector<tensor>& leaving) const;
 
   const program& program_;
   uint32_t region_ = 0;
-  // Recordings of runs with the same signature: two where a turn of a loop takes what the one
-  // before gave, which lies in the memory of one of them.
-  size_t most_alike_ = 1;
+  // Number of recordings with the same signature: two if an iteration of a loop reads the outputs
+  // of the one before, which are in the memory of one recording.
+  size_t max_repeats_ = 1;
   std::vector<role> roles_; // by instruction
   std::vector<source> sources_;
-  std::vector<uint32_t> kept_; // slots that are made once and looked at again
+  std::vector<uint32_t> kept_; // slots that are computed once and read in each replay
 
-  std::mutex mutex_;                  // of what follows
-  std::vector<signature> signatures_; // the one used last is last
-  int failures_ = 0, strangers_ = 0;
+  std::mutex mutex_;                  // guards the members below
+  std::vector<signature> signatures_; // the most recently used is last
+  int failures_ = 0, unmatched_signatures_ = 0;
   bool given_up_ = false;
 };
 

@@ -26,10 +26,10 @@ void step_memory::deallocate(void* memory, size_t bytes) noexcept {
   from_.deallocate(memory, bytes);
   if (auto* log = log_.load(std::memory_order_acquire)) [[unlikely]]
     log->note();
-  give_up(counted(bytes));
+  release(counted(bytes));
 }
 
-void step_memory::give_up(size_t size) noexcept {
+void step_memory::release(size_t size) noexcept {
   if (in_use_.fetch_sub(size, std::memory_order_acq_rel) == size)
     delete this;
 }
@@ -47,12 +47,12 @@ void step_memory::reset() noexcept {
   allocations_.store(0, std::memory_order_relaxed);
 }
 
-void step_memory::begin_log(size_t most) {
+void step_memory::begin_log(size_t capacity) {
   if (!own_log_) {
     const auto* usage = from_.usage();
     if (!usage)
       return;
-    own_log_ = std::make_unique<memory_log>(*usage, most);
+    own_log_ = std::make_unique<memory_log>(*usage, capacity);
   }
   own_log_->begin();
   log_.store(own_log_.get(), std::memory_order_release);

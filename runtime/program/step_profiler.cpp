@@ -12,14 +12,13 @@
 namespace troupe {
 namespace {
 
-// A tensor whose memory nobody else shares was made by the node that has just run. Memory that it
-// took over from an input, or that is a constant's or a variable's, is shared at that moment.
+// A tensor whose memory is not shared was allocated by the node that has just run. Memory that the
+// node took over from an input, a constant or a variable is shared at that moment.
 
 bool runs_later(action what) noexcept { return what == action::run || what == action::upload; }
 
-// Which copies beside the line the instruction may launch. Those of what leaves the device are
-// downloads.
-std::optional<copy_stream> copies_beside(const instruction& code) noexcept {
+// The copy stream that an instruction uses. Tensors that leave the device are copied to the host.
+std::optional<copy_stream> copy_stream_of(const instruction& code) noexcept {
   if (code.what == action::fetch || code.what == action::send ||
       (code.what == action::run && &code.origin->op() == &internal_ops::swap_out))
     return copy_stream::to_host;
@@ -28,77 +27,80 @@ std::optional<copy_stream> copies_beside(const instruction& code) noexcept {
   return {};
 }
 
-// Copies of one kind run one after the other: each begins when the one before has ended.
-void order_copies(std::span<step_span> spans, const program& of, copy_stream in) {
-  std::vector<step_span*> all;
-  for (auto& one : spans)
-    if (one.thread == copy_track(of.device().ordinal(), in))
-      all.push_back(&one);
-  std::ranges::sort(all, {}, [](const step_span* one) { return one->end_ns; });
-  for (size_t i = 1; i < all.size(); ++i)
-    all[i]->begin_ns = std::clamp(all[i - 1]->end_ns, all[i]->begin_ns, all[i]->end_ns);
+// Copies on one stream run one after the other: each begins when the one before has ended.
+void order_copies(std::span<step_span> spans, const program& compiled, copy_stream stream) {
+  std::vector<step_span*> copies;
+  for (auto& span : spans)
+    if (span.thread == copy_track(compiled.device().ordinal(), stream))
+      copies.push_back(&span);
+  std::ranges::sort(copies, {}, [](const step_span* span) { return span->end_ns; });
+  for (size_t i = 1; i < copies.size(); ++i)
+    copies[i]->begin_ns = std::clamp(copies[i - 1]->end_ns, copies[i]->begin_ns, copies[i]->end_ns);
 }
 
-bool on_host(const program& of) noexcept { return of.device().kind() == device_kind::cpu; }
+bool on_host(const program& compiled) noexcept {
+  return compiled.device().kind() == device_kind::cpu;
+}
 
 } // namespace
 
-step_profiler::step_profiler(const program& of)
-    : of_(of), instructions_(new instruction_record[of.code().size()]),
-      regions_(new region_record[of.regions().size()]), waits_(new wait_record[of.waits().size()]),
-      inner_(new block_record[inner_of(of)]) {}
+step_profiler::step_profiler(const program& compiled)
+    : program_(compiled), instructions_(new instruction_record[compiled.code().size()]),
+      regions_(new region_record[compiled.regions().size()]),
+      waits_(new wait_record[compiled.waits().size()]),
+      inner_(new block_record[inner_of(compiled)]) {}
 
-void step_profiler::begin(profile_options what) noexcept {
-  what_ = what;
-  what_.check_numerics = what.check_numerics && on_host(of_);
-  std::fill_n(regions_.get(), of_.regions().size(), region_record{});
-  for (size_t i = 0; i < inner_of(of_); ++i) {
+void step_profiler::begin(profile_options options) noexcept {
+  options_ = options;
+  options_.check_numerics = options.check_numerics && on_host(program_);
+  std::fill_n(regions_.get(), program_.regions().size(), region_record{});
+  for (size_t i = 0; i < inner_of(program_); ++i) {
     inner_[i].ticks.store(0, std::memory_order_relaxed);
     inner_[i].runs.store(0, std::memory_order_relaxed);
   }
   begun_ = moment::now();
-  if (auto* device = of_.device().as_accelerator(); device && what.times) {
+  if (auto* device = program_.device().as_accelerator(); device && options.times) {
     if (!clock_)
-      clock_ = device->make_clock(2 * static_cast<uint32_t>(of_.code().size()));
+      clock_ = device->make_clock(2 * static_cast<uint32_t>(program_.code().size()));
     if (clock_)
       clock_->begin();
   }
   auto now = steady_ns();
-  for (size_t i = 0; i < of_.waits().size(); ++i) {
-    // A tensor of another device is waited for from the start; a queue, from when it is asked.
-    waits_[i].begin_ns.store(is_asked(of_.waits()[i]) ? 0 : now, std::memory_order_relaxed);
+  for (size_t i = 0; i < program_.waits().size(); ++i) {
+    // A wait for a tensor of another device begins with the step; other waits begin on request.
+    waits_[i].begin_ns.store(is_asked(program_.waits()[i]) ? 0 : now, std::memory_order_relaxed);
     waits_[i].end_ns.store(0, std::memory_order_relaxed);
     waits_[i].bytes.store(0, std::memory_order_relaxed);
   }
 }
 
 status step_profiler::check_constants() {
-  if (!what_.check_numerics)
+  if (!options_.check_numerics)
     return {};
   std::call_once(constants_seen_, [this] {
-    for (const auto& one : of_.constants())
-      if (!all_finite(one.value)) {
-        constants_ = within(*one.origin, invalid("is a constant that is not finite: ",
-                                                 describe(summarize(one.value))));
+    for (const auto& constant : program_.constants())
+      if (!all_finite(constant.value)) {
+        constants_ = within(*constant.origin, invalid("is a constant that is not finite: ",
+                                                      describe(summarize(constant.value))));
         return;
       }
   });
   return constants_;
 }
 
-// They stand where they began first; how long all runs took together is their length.
-void step_profiler::collect_inner(uint32_t first_subject, task_statistics& to) const {
+// The span of an inner node begins with its first run; its length is the sum of all runs.
+void step_profiler::collect_inner(uint32_t first_subject, task_statistics& task) const {
   auto now = moment::now();
   tick_scale scale{begun_, now};
-  for (uint32_t i = 0; i < inner_of(of_); ++i) {
+  for (uint32_t i = 0; i < inner_of(program_); ++i) {
     auto runs = inner_[i].runs.load(std::memory_order_relaxed);
     if (runs == 0)
       continue;
     auto first = inner_[i].first.load(std::memory_order_relaxed);
-    auto took = inner_[i].ticks.load(std::memory_order_relaxed);
+    auto total_ticks = inner_[i].ticks.load(std::memory_order_relaxed);
     auto begin = std::clamp(scale.ns(first), begun_.ns, now.ns);
-    auto end = std::clamp(scale.ns(first + took), begin, now.ns);
-    to.spans.push_back({first_subject + i, 0, begin, end, 0, runs});
+    auto end = std::clamp(scale.ns(first + total_ticks), begin, now.ns);
+    task.spans.push_back({first_subject + i, 0, begin, end, 0, runs});
   }
 }
 
@@ -107,69 +109,72 @@ void step_profiler::end_wait(uint32_t wait, uint64_t bytes) noexcept {
   waits_[wait].end_ns.store(steady_ns(), std::memory_order_relaxed);
 }
 
-void step_profiler::collect(uint32_t first_subject, task_statistics& to) const {
-  auto code = of_.code();
-  auto regions = of_.regions();
+void step_profiler::collect(uint32_t first_subject, task_statistics& task) const {
+  auto code = program_.code();
+  auto regions = program_.regions();
   auto region_subject = first_subject + static_cast<uint32_t>(code.size());
   auto wait_subject = region_subject + static_cast<uint32_t>(regions.size());
-  to.spans.reserve(to.spans.size() + subjects_of(of_));
-  auto first_copy = to.spans.size();
-  auto now = steady_ns(); // all has ended: a device's clock is only as near as a wake-up
+  task.spans.reserve(task.spans.size() + subjects_of(program_));
+  auto first_copy = task.spans.size();
+  auto now = steady_ns(); // an upper bound: the device's clock is accurate only to a wake-up
   for (uint32_t r = 0; r < regions.size(); ++r) {
-    const auto& ran = regions_[r];
-    if (ran.begin.ns == 0)
+    const auto& region_run = regions_[r];
+    if (region_run.begin.ns == 0)
       continue;
-    to.spans.push_back({region_subject + r, ran.thread, ran.begin.ns, ran.end.ns, 0});
-    tick_scale scale{ran.begin, ran.end};
-    auto begin = ran.begin.ns;
-    for (uint32_t i = 0; i < ran.ran; ++i) {
+    task.spans.push_back(
+        {region_subject + r, region_run.thread, region_run.begin.ns, region_run.end.ns, 0});
+    tick_scale scale{region_run.begin, region_run.end};
+    auto begin = region_run.begin.ns;
+    for (uint32_t i = 0; i < region_run.ran; ++i) {
       const auto& record = instructions_[regions[r].first + i];
-      auto end = std::clamp(scale.ns(record.end), begin, ran.end.ns);
+      auto end = std::clamp(scale.ns(record.end), begin, region_run.end.ns);
       const auto& instruction = code[regions[r].first + i];
-      auto what = instruction.what;
-      if (what <= action::read || what == action::send)
-        to.spans.push_back(
-            {first_subject + regions[r].first + i, ran.thread, begin, end, record.bytes});
+      auto kind = instruction.what;
+      if (kind <= action::read || kind == action::send)
+        task.spans.push_back(
+            {first_subject + regions[r].first + i, region_run.thread, begin, end, record.bytes});
       begin = end;
-      // What was launched has run later.
+      // Launched work runs later, on the device.
       auto mark = 2 * (regions[r].first + i);
-      auto beside = copies_beside(instruction);
-      auto later = beside ? record.copies && marks_copies() : clock_ && runs_later(what);
-      auto ordinal = of_.device().ordinal();
-      if (auto ended = later ? std::min(clock_->time_of(mark + 1), now) : 0)
+      auto stream = copy_stream_of(instruction);
+      auto runs_on_device = stream ? record.copies && marks_copies() : clock_ && runs_later(kind);
+      auto ordinal = program_.device().ordinal();
+      if (auto ended = runs_on_device ? std::min(clock_->time_of(mark + 1), now) : 0)
         if (auto began = std::min(clock_->time_of(mark), ended))
-          to.spans.push_back({first_subject + regions[r].first + i,
-                              beside ? copy_track(ordinal, *beside) : device_track(ordinal), began,
-                              ended, beside ? record.copies : 0});
+          task.spans.push_back({first_subject + regions[r].first + i,
+                                stream ? copy_track(ordinal, *stream) : device_track(ordinal),
+                                began, ended, stream ? record.copies : 0});
     }
   }
-  for (auto in : {copy_stream::to_host, copy_stream::to_device})
-    order_copies(std::span{to.spans}.subspan(first_copy), of_, in);
-  for (uint32_t i = 0; i < of_.waits().size(); ++i) {
+  for (auto stream : {copy_stream::to_host, copy_stream::to_device})
+    order_copies(std::span{task.spans}.subspan(first_copy), program_, stream);
+  for (uint32_t i = 0; i < program_.waits().size(); ++i) {
     auto begin = waits_[i].begin_ns.load(std::memory_order_relaxed);
     auto end = waits_[i].end_ns.load(std::memory_order_relaxed);
     if (begin != 0 && end != 0)
-      to.spans.push_back({wait_subject + i, 0, begin, std::max(begin, end),
-                          waits_[i].bytes.load(std::memory_order_relaxed)});
+      task.spans.push_back({wait_subject + i, 0, begin, std::max(begin, end),
+                            waits_[i].bytes.load(std::memory_order_relaxed)});
   }
-  collect_inner(wait_subject + static_cast<uint32_t>(of_.waits().size()), to);
+  collect_inner(wait_subject + static_cast<uint32_t>(program_.waits().size()), task);
 }
 
 namespace {
 
-// What a function's nodes are called in statistics: after the first nest that calls it.
-std::map<const block*, std::string> names_of_blocks(const program& of) {
+// Names the functions of a program in statistics, by the first call of each.
+std::map<const block*, std::string> names_of_blocks(const program& compiled) {
   std::map<const block*, std::string> names;
   std::vector<const block*> open;
   auto name = [&](std::span<const instruction> code, const std::string& around) {
-    for (const auto& one : code)
-      if (one.what == action::call)
-        for (const auto* called : static_cast<const call_site*>(one.state)->blocks)
-          if (names.emplace(called, concat(around, one.origin->name(), " [", called->name, "] "))
+    for (const auto& instruction : code)
+      if (instruction.what == action::call)
+        for (const auto* called : static_cast<const call_site*>(instruction.state)->blocks)
+          if (names
+                  .emplace(called,
+                           concat(around, instruction.origin->name(), " [", called->name, "] "))
                   .second)
             open.push_back(called);
   };
-  name(of.code(), "");
+  name(compiled.code(), "");
   while (!open.empty()) {
     const auto* next = open.back();
     open.pop_back();
@@ -178,31 +183,31 @@ std::map<const block*, std::string> names_of_blocks(const program& of) {
   return names;
 }
 
-void append_inner_subjects(const program& of, std::string_view device,
-                           std::vector<span_subject>& to) {
-  auto names = names_of_blocks(of);
-  for (const auto& in : of.blocks())
-    for (const auto& code : in.code) {
+void append_inner_subjects(const program& compiled, std::string_view device,
+                           std::vector<span_subject>& subjects) {
+  auto names = names_of_blocks(compiled);
+  for (const auto& called : compiled.blocks())
+    for (const auto& code : called.code) {
       span_subject subject{.kind = span_kind::inner, .device = std::string{device}};
       if (code.origin) {
-        subject.name = concat(names[&in], code.origin->name());
+        subject.name = concat(names[&called], code.origin->name());
         subject.op = code.origin->op().name;
       }
-      to.push_back(std::move(subject));
+      subjects.push_back(std::move(subject));
     }
 }
 
 } // namespace
 
-void step_profiler::append_subjects(const program& of, std::string_view device,
-                                    std::vector<span_subject>& to) {
-  auto first = to.size();
-  to.resize(first + of.code().size());
-  for (uint32_t r = 0; r < of.regions().size(); ++r)
-    for (uint32_t i = 0; i < of.regions()[r].count; ++i) {
-      auto at = of.regions()[r].first + i;
-      const auto& code = of.code()[at];
-      auto& subject = to[first + at];
+void step_profiler::append_subjects(const program& compiled, std::string_view device,
+                                    std::vector<span_subject>& subjects) {
+  auto first = subjects.size();
+  subjects.resize(first + compiled.code().size());
+  for (uint32_t r = 0; r < compiled.regions().size(); ++r)
+    for (uint32_t i = 0; i < compiled.regions()[r].count; ++i) {
+      auto position = compiled.regions()[r].first + i;
+      const auto& code = compiled.code()[position];
+      auto& subject = subjects[first + position];
       subject.device = device;
       subject.region = r;
       if (code.origin) {
@@ -213,18 +218,18 @@ void step_profiler::append_subjects(const program& of, std::string_view device,
         subject.kind = span_kind::read;
       if (code.what == action::send) {
         subject.kind = span_kind::send;
-        subject.peer = of.exports()[code.target].to;
-        subject.key = of.exports()[code.target].key;
+        subject.peer = compiled.exports()[code.target].to;
+        subject.key = compiled.exports()[code.target].key;
       }
     }
-  for (uint32_t r = 0; r < of.regions().size(); ++r)
-    to.push_back({.kind = span_kind::region,
-                  .name = concat("region ", r),
-                  .op = {},
-                  .device = std::string{device},
-                  .peer = {},
-                  .region = r});
-  for (const auto& wait : of.waits()) {
+  for (uint32_t r = 0; r < compiled.regions().size(); ++r)
+    subjects.push_back({.kind = span_kind::region,
+                        .name = concat("region ", r),
+                        .op = {},
+                        .device = std::string{device},
+                        .peer = {},
+                        .region = r});
+  for (const auto& wait : compiled.waits()) {
     span_subject subject{.kind = span_kind::wait,
                          .name = wait.origin->name(),
                          .op = std::string{wait.origin->op().name},
@@ -235,16 +240,16 @@ void step_profiler::append_subjects(const program& of, std::string_view device,
       subject.peer = wait.origin->attr<std::string>("from");
       subject.key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
     }
-    to.push_back(std::move(subject));
+    subjects.push_back(std::move(subject));
   }
-  append_inner_subjects(of, device, to);
+  append_inner_subjects(compiled, device, subjects);
 }
 
 // -- one region --------------------------------------------------------------------------------
 
-region_profiler::region_profiler(step_profiler& in, uint32_t region, const tensor* slots) noexcept
-    : in_(in), record_(in.regions_[region]),
-      next_(in.instructions_.get() + in.of_.regions()[region].first), slots_(slots) {
+region_profiler::region_profiler(step_profiler& step, uint32_t region, const tensor* slots) noexcept
+    : step_(step), record_(step.regions_[region]),
+      next_(step.instructions_.get() + step.program_.regions()[region].first), slots_(slots) {
   record_.thread = thread_number();
   record_.begin = moment::now();
 }
@@ -252,35 +257,35 @@ region_profiler::region_profiler(step_profiler& in, uint32_t region, const tenso
 region_profiler::~region_profiler() { record_.end = moment::now(); }
 
 void region_profiler::mark(const instruction& code, uint32_t end) const noexcept {
-  if (!in_.what_.times || !in_.clock_)
+  if (!step_.options_.times || !step_.clock_)
     return;
-  auto which = 2 * static_cast<uint32_t>(&code - in_.of_.code().data()) + end;
-  auto beside = copies_beside(code);
-  if (beside && in_.marks_copies() && next_->copies > 0) {
-    // It begins when what it copies is there, and ends in its own time.
+  auto mark_number = 2 * static_cast<uint32_t>(&code - step_.program_.code().data()) + end;
+  auto stream = copy_stream_of(code);
+  if (stream && step_.marks_copies() && next_->copies > 0) {
+    // A copy begins after the kernels before it, and ends independently of those behind it.
     if (end == 0)
-      in_.clock_->mark(which);
+      step_.clock_->mark(mark_number);
     else
-      in_.clock_->mark_copy(which, *beside);
-  } else if (!beside && runs_later(code.what)) {
-    in_.clock_->mark(which);
+      step_.clock_->mark_copy(mark_number, *stream);
+  } else if (!stream && runs_later(code.what)) {
+    step_.clock_->mark(mark_number);
   }
 }
 
-// What the instruction copies beside the line, in bytes, as far as it is known before.
+// Returns the bytes that the instruction will copy on a copy stream; 1 if not known before launch.
 uint64_t region_profiler::bytes_to_copy(const instruction& code) const noexcept {
-  if (code.input_count == 0 || !copies_beside(code))
+  if (code.input_count == 0 || !copy_stream_of(code))
     return 0;
-  const auto& what = slots_[code.inputs[0]];
-  if (what.on_host())
-    return 0; // it is there
+  const auto& value = slots_[code.inputs[0]];
+  if (value.on_host())
+    return 0; // needs no copy
   if (code.what == action::run && &code.origin->op() == &internal_ops::swap_in)
-    return 1; // known when it has been launched
-  return what.bytes();
+    return 1; // the size is known after the launch
+  return value.bytes();
 }
 
 void region_profiler::before_launch(const instruction& code) const {
-  next_->copies = in_.marks_copies() ? bytes_to_copy(code) : 0;
+  next_->copies = step_.marks_copies() ? bytes_to_copy(code) : 0;
   mark(code, 0);
 }
 
@@ -291,12 +296,9 @@ void region_profiler::after_launch(const instruction& code) const {
     next_->copies = slots_[code.first_output].bytes();
 }
 
-// Before the wait begins: its answer may come at once, on another thread.
+// Called before the wait begins, since another thread may deliver the answer immediately.
 void region_profiler::begin_wait(const instruction& code) const noexcept {
-  in_.waits_[code.target].begin_ns.store(steady_ns(), std::memory_order_relaxed);
+  step_.waits_[code.target].begin_ns.store(steady_ns(), std::memory_order_relaxed);
 }
-
-// Afterwards these may hold the output: the node may write over an input that it uses last, and
-// changes the variables that it refers to.
 
 } // namespace troupe

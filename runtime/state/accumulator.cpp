@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-// Calls `act` with a value of the element's type.
+// Calls `act` with a zero of the element type.
 template <class Act>
 void with_number(dtype type, Act act) {
   switch (type) {
@@ -31,7 +31,7 @@ void with_number(dtype type, Act act) {
   }
 }
 
-// Integers wrap around, as everywhere.
+// Integers wrap around on overflow.
 template <class T>
 T sum_of(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -52,24 +52,24 @@ T quotient(T sum, int64_t count) {
   }
 }
 
-// Sums are of the type in which kernels compute: those of 16-bit types lose nothing.
-void add_elements(const tensor& to, const tensor& values, int64_t from, int64_t count) {
+// Sums have the type in which kernels compute, so that sums of 16-bit types keep their precision.
+void add_elements(const tensor& sums, const tensor& values, int64_t from, int64_t count) {
   with_number(values.type(), [&](auto zero) {
     using T = decltype(zero);
     using C = compute_type<T>;
-    auto* sum = to.data<C>();
+    auto* sum = sums.data<C>();
     const auto* value = values.data<T>() + from;
     for (int64_t i = 0; i < count; ++i)
       sum[i] = sum_of<C>(sum[i], static_cast<C>(value[i]));
   });
 }
 
-void copy_elements(const tensor& to, const tensor& values, int64_t from, int64_t count) {
+void copy_elements(const tensor& sums, const tensor& values, int64_t from, int64_t count) {
   with_number(values.type(), [&](auto zero) {
     using T = decltype(zero);
     std::transform(values.data<T>() + from, values.data<T>() + from + count,
-                   to.data<compute_type<T>>(),
-                   [](T one) { return static_cast<compute_type<T>>(one); });
+                   sums.data<compute_type<T>>(),
+                   [](T value) { return static_cast<compute_type<T>>(value); });
   });
 }
 
@@ -87,15 +87,15 @@ status accumulator::wrong(const Ts&... parts) const {
   return invalid("accumulator '", name(), "': ", parts...);
 }
 
-accumulator::accumulator(accumulator_options options, allocator& from)
-    : responder(options.name), options_(std::move(options)), memory_(&from) {}
+accumulator::accumulator(accumulator_options options, allocator& memory)
+    : responder(options.name), options_(std::move(options)), memory_(&memory) {}
 
 result<std::unique_ptr<accumulator>> accumulator::make(accumulator_options options,
-                                                       allocator& from) {
-  std::unique_ptr<accumulator> made{new accumulator{std::move(options), from}};
-  if (!numbers.contains(made->options_.type))
-    return made->wrong("adds up numbers, not ", made->options_.type);
-  return made;
+                                                       allocator& memory) {
+  std::unique_ptr<accumulator> created{new accumulator{std::move(options), memory}};
+  if (!numbers.contains(created->options_.type))
+    return created->wrong("adds up numbers, not ", created->options_.type);
+  return created;
 }
 
 dtype accumulator::sum_type() const noexcept {
@@ -165,15 +165,15 @@ status accumulator::add(const sparse_gradient& gradient) {
   auto dims = row_shape(gradient.rows);
   auto extent = dims.elements();
   auto indices = gradient.indices.values<int64_t>();
-  // First all memory, so that nothing is half added.
-  std::vector<std::pair<int64_t, tensor>> fresh;
+  // Allocates all memory first, so that a failure leaves no partial sum.
+  std::vector<std::pair<int64_t, tensor>> new_rows;
   for (auto index : indices)
     if (!rows_.contains(index)) {
       TROUPE_ASSIGN(auto sum, tensor::make(sum_type(), dims, *memory_));
       std::memset(sum.raw(), 0, sum.bytes());
-      fresh.emplace_back(index, std::move(sum));
+      new_rows.emplace_back(index, std::move(sum));
     }
-  for (auto& [index, sum] : fresh)
+  for (auto& [index, sum] : new_rows)
     rows_.try_emplace(index, row{std::move(sum), 0});
   std::vector<int64_t> distinct{indices.begin(), indices.end()};
   std::ranges::sort(distinct);
@@ -188,7 +188,7 @@ status accumulator::add(const sparse_gradient& gradient) {
 }
 
 template <class Gradient>
-void accumulator::apply_any(request_id who, int64_t local_step, const Gradient& gradient,
+void accumulator::apply_any(request_id request, int64_t local_step, const Gradient& gradient,
                             answers& done, int64_t contributor) {
   auto outcome = check(gradient);
   if (outcome && local_step >= global_step_ && !contributors_.contains(contributor)) {
@@ -199,39 +199,39 @@ void accumulator::apply_any(request_id who, int64_t local_step, const Gradient& 
         contributors_.insert(contributor);
     }
   }
-  done.push_back({who, std::move(outcome)});
+  done.push_back({request, std::move(outcome)});
   serve(done);
 }
 
-void accumulator::apply(request_id who, int64_t local_step, const tensor& gradient, answers& done,
-                        int64_t contributor) {
-  apply_any(who, local_step, gradient, done, contributor);
-}
-
-void accumulator::apply(request_id who, int64_t local_step, const sparse_gradient& gradient,
+void accumulator::apply(request_id request, int64_t local_step, const tensor& gradient,
                         answers& done, int64_t contributor) {
-  apply_any(who, local_step, gradient, done, contributor);
+  apply_any(request, local_step, gradient, done, contributor);
 }
 
-void accumulator::take(request_id who, int64_t required, answers& done) {
+void accumulator::apply(request_id request, int64_t local_step, const sparse_gradient& gradient,
+                        answers& done, int64_t contributor) {
+  apply_any(request, local_step, gradient, done, contributor);
+}
+
+void accumulator::take(request_id request, int64_t required, answers& done) {
   if (required < 1) {
-    done.push_back({who, wrong("num_required must be at least 1, got ", required)});
+    done.push_back({request, wrong("num_required must be at least 1, got ", required)});
     return;
   }
-  takes_.push_back({who, required});
+  takes_.push_back({request, required});
   serve(done);
 }
 
 void accumulator::serve(answers& done) {
   while (!takes_.empty() && count_ >= takes_.front().required) {
-    auto who = takes_.front().who;
+    auto request = takes_.front().who;
     takes_.pop_front();
-    auto all = total();
-    if (!all) {
-      done.push_back({who, all.status()});
+    auto total = total_of_gradients();
+    if (!total) {
+      done.push_back({request, total.status()});
       continue;
     }
-    done.push_back({who, {}, *std::move(all)});
+    done.push_back({request, {}, *std::move(total)});
     count_ = 0;
     contributors_.clear();
     sum_.reset();
@@ -241,84 +241,85 @@ void accumulator::serve(answers& done) {
 }
 
 result<tensor> accumulator::finish(const tensor& sum, int64_t count) const {
-  TROUPE_ASSIGN(auto made, tensor::make(options_.type, sum.dims(), *memory_));
+  TROUPE_ASSIGN(auto quotients, tensor::make(options_.type, sum.dims(), *memory_));
   with_number(options_.type, [&](auto zero) {
     using T = decltype(zero);
     using C = compute_type<T>;
     auto divisor = options_.mean ? count : 1;
-    std::transform(sum.data<C>(), sum.data<C>() + sum.elements(), made.data<T>(),
-                   [divisor](C one) { return static_cast<T>(quotient(one, divisor)); });
+    std::transform(sum.data<C>(), sum.data<C>() + sum.elements(), quotients.data<T>(),
+                   [divisor](C element) { return static_cast<T>(quotient(element, divisor)); });
   });
-  return made;
+  return quotients;
 }
 
-result<std::vector<tensor>> accumulator::total() {
+result<std::vector<tensor>> accumulator::total_of_gradients() {
   if (!options_.sparse) {
-    TROUPE_ASSIGN(auto whole, finish(sum_, count_));
-    return std::vector{std::move(whole)};
+    TROUPE_ASSIGN(auto total, finish(sum_, count_));
+    return std::vector{std::move(total)};
   }
   auto count = static_cast<int64_t>(rows_.size());
-  auto like = rows_.empty() ? shape{} : rows_.begin()->second.sum.dims();
+  auto row_dims = rows_.empty() ? shape{} : rows_.begin()->second.sum.dims();
   if (rows_.empty() && options_.dims.has_rank()) {
-    like = {};
+    row_dims = {};
     for (int axis = 1; axis < options_.dims.rank(); ++axis)
-      like.push_back(std::max<int64_t>(options_.dims[axis], 0));
+      row_dims.push_back(std::max<int64_t>(options_.dims[axis], 0));
   }
   std::vector<int64_t> extents{count};
-  extents.insert(extents.end(), like.begin(), like.end());
+  extents.insert(extents.end(), row_dims.begin(), row_dims.end());
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   TROUPE_ASSIGN(auto indices, tensor::make(dtype::i64, shape{count}, *memory_));
   TROUPE_ASSIGN(auto values, tensor::make(options_.type, dims, *memory_));
-  auto bytes = static_cast<size_t>(like.elements()) * size_of(options_.type);
-  size_t at = 0;
-  for (const auto& [index, one] : rows_) {
-    TROUPE_ASSIGN(auto row, finish(one.sum, options_.rows_by_all ? count_ : one.count));
-    indices.data<int64_t>()[at] = index;
+  auto bytes = static_cast<size_t>(row_dims.elements()) * size_of(options_.type);
+  size_t position = 0;
+  for (const auto& [index, sum_of_row] : rows_) {
+    TROUPE_ASSIGN(auto row,
+                  finish(sum_of_row.sum, options_.rows_by_all ? count_ : sum_of_row.count));
+    indices.data<int64_t>()[position] = index;
     if (bytes > 0)
-      std::memcpy(static_cast<char*>(values.raw()) + at * bytes, row.raw(), bytes);
-    ++at;
+      std::memcpy(static_cast<char*>(values.raw()) + position * bytes, row.raw(), bytes);
+    ++position;
   }
-  // The shape of the whole, as far as it is known.
+  // The dense shape, as far as it is known.
   if (dims_.empty()) {
-    std::vector<int64_t> whole;
+    std::vector<int64_t> dense_dims;
     if (options_.dims.has_rank())
-      whole.assign(options_.dims.extents().begin(), options_.dims.extents().end());
-    dims_ = tensor::vector(whole);
+      dense_dims.assign(options_.dims.extents().begin(), options_.dims.extents().end());
+    dims_ = tensor::vector(dense_dims);
   }
   return std::vector{std::move(indices), std::move(values), dims_};
 }
 
 status accumulator::declare_again(const responder& other) const {
-  const auto& again = static_cast<const accumulator&>(other).options_;
-  auto described = [](const accumulator_options& of) {
-    return concat(of.sparse ? "sparse " : "", of.type, of.dims,
-                  !of.mean         ? ", sum"
-                  : of.rows_by_all ? ", mean of all"
-                                   : ", mean");
+  const auto& redeclared = static_cast<const accumulator&>(other).options_;
+  auto described = [](const accumulator_options& options) {
+    return concat(options.sparse ? "sparse " : "", options.type, options.dims,
+                  !options.mean         ? ", sum"
+                  : options.rows_by_all ? ", mean of all"
+                                        : ", mean");
   };
-  if (again.type != options_.type || again.mean != options_.mean ||
-      again.sparse != options_.sparse || again.rows_by_all != options_.rows_by_all ||
-      !again.dims.compatible(options_.dims))
+  if (redeclared.type != options_.type || redeclared.mean != options_.mean ||
+      redeclared.sparse != options_.sparse || redeclared.rows_by_all != options_.rows_by_all ||
+      !redeclared.dims.compatible(options_.dims))
     return invalid("accumulator '", name(), "' exists as ", described(options_),
-                   ", and is declared again as ", described(again));
+                   ", and is declared again as ", described(redeclared));
   return {};
 }
 
-void accumulator::cancel(const which_requests& which, const status& why, answers& done) {
-  give_up(takes_, which, why, done);
+void accumulator::cancel(const which_requests& selected, const status& reason, answers& done) {
+  give_up(takes_, selected, reason, done);
   serve(done);
 }
 
-void accumulator::clear(const status& why, answers& done) {
-  give_up(takes_, which_requests::all(), why, done);
+void accumulator::clear(const status& reason, answers& done) {
+  give_up(takes_, which_requests::all(), reason, done);
   count_ = 0;
   contributors_.clear();
   sum_.reset();
   rows_.clear();
 }
 
-void accumulator::reset(const status& why, answers& done) {
-  clear(why, done);
+void accumulator::reset(const status& reason, answers& done) {
+  clear(reason, done);
   global_step_ = 0;
   dims_.reset();
 }
@@ -333,10 +334,10 @@ std::string accumulator::describe() const {
 std::string accumulator::holds() const { return concat(options_.type, options_.dims); }
 
 uint64_t accumulator::bytes() const {
-  uint64_t all = sum_.empty() ? 0 : sum_.bytes();
-  for (const auto& [index, one] : rows_)
-    all += one.sum.bytes();
-  return all;
+  uint64_t total = sum_.empty() ? 0 : sum_.bytes();
+  for (const auto& [index, row_sum] : rows_)
+    total += row_sum.sum.bytes();
+  return total;
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Adds up gradients until enough have come (OSDI 4.4: synchronous training with backup workers).
+// Sums gradients until enough have arrived (OSDI 4.4: synchronous training with backup workers).
 #pragma once
 #include "troupe/runtime/state/responder.hpp"
 
@@ -8,53 +8,54 @@
 
 namespace troupe {
 
-/// What an accumulator adds up, and what it gives.
+/// The gradients that an accumulator takes, and its result.
 struct accumulator_options {
   std::string name;
   dtype type = dtype::f32;
   partial_shape dims = {};
-  bool mean = true;    ///< else the sum
-  bool sparse = false; ///< rows by index instead of whole tensors
-  /// The mean of a row is over all gradients that were taken, also those that do not have it.
+  bool mean = true;    ///< the result is the mean; else the sum
+  bool sparse = false; ///< gradients are rows by index instead of whole tensors
+  /// Divides each row by the number of all gradients, not only of those that contain the row.
   bool rows_by_all = false;
 };
 
-/// Some rows of a gradient. `rows` has one for each of `indices`, along its first axis.
+/// Some rows of a gradient. `rows` has one row for each of `indices`, along its first axis.
 struct sparse_gradient {
   tensor indices; ///< i64 vector
   tensor rows;
-  tensor dims; ///< i64 vector: the shape of the whole; empty if it is not known
+  tensor dims; ///< i64 vector: the shape of the dense gradient; empty if it is unknown
 };
 
-/// Gradients that were computed for an older global step than the accumulator's are dropped: they
-/// come from workers that are too slow. Taking starts the next step.
+/// Drops gradients that were computed for an older global step than the accumulator's: they come
+/// from workers that are too slow. Taking the result starts the next step.
 class accumulator final : public responder {
 public:
   static result<std::unique_ptr<accumulator>> make(accumulator_options options,
-                                                   allocator& from = heap_allocator());
+                                                   allocator& memory = heap_allocator());
 
-  /// Adds a gradient that was computed for `local_step`, at once. Of one contributor the first
-  /// counts until all is taken, if it is not negative: one that was restarted may come again.
-  void apply(request_id who, int64_t local_step, const tensor& gradient, answers& done,
+  /// Adds a gradient that was computed for `local_step`, and answers immediately. If `contributor`
+  /// is not negative, only its first gradient of a global step counts: a restarted worker may send
+  /// it again.
+  void apply(request_id request, int64_t local_step, const tensor& gradient, answers& done,
              int64_t contributor = -1);
-  void apply(request_id who, int64_t local_step, const sparse_gradient& gradient, answers& done,
+  void apply(request_id request, int64_t local_step, const sparse_gradient& gradient, answers& done,
              int64_t contributor = -1);
-  /// Waits until `required` gradients have been added, gives their mean or sum, and begins the next
-  /// step with none. A sparse accumulator gives indices in rising order, rows and the shape; the
-  /// mean of a row is over the gradients that have it.
-  void take(request_id who, int64_t required, answers& done);
-  /// Drops what has been added, and gives up those that wait to take, with `why`.
-  void clear(const status& why, answers& done);
+  /// Waits until `required` gradients have been added, returns their mean or sum, and starts the
+  /// next step without gradients. A sparse accumulator returns indices in rising order, rows and
+  /// the shape; the mean of a row is over the gradients that contain it, unless rows_by_all is set.
+  void take(request_id request, int64_t required, answers& done);
+  /// Drops the gradients that were added, and fails the requests that wait to take, with `reason`.
+  void clear(const status& reason, answers& done);
   void set_global_step(int64_t step) noexcept { global_step_ = step; }
   int64_t accumulated() const noexcept { return count_; }
   int64_t global_step() const noexcept { return global_step_; }
 
   std::string_view kind() const noexcept override { return "accumulator"; }
   status declare_again(const responder& other) const override;
-  void cancel(const which_requests& which, const status& why, answers& done) override;
-  /// Nothing goes back: what was taken has been averaged, and belongs to a step that is over.
+  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  /// Does nothing: a taken result has been averaged and belongs to a finished step.
   void settle(step_id, bool, answers&) override {}
-  void reset(const status& why, answers& done) override;
+  void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   std::string holds() const override;
   uint64_t bytes() const override;
@@ -69,7 +70,7 @@ private:
     int64_t count = 0;
   };
 
-  accumulator(accumulator_options options, allocator& from);
+  accumulator(accumulator_options options, allocator& memory);
 
   template <class... Ts>
   status wrong(const Ts&... parts) const;
@@ -78,20 +79,20 @@ private:
   status add(const tensor& gradient);
   status add(const sparse_gradient& gradient);
   template <class Gradient>
-  void apply_any(request_id who, int64_t local_step, const Gradient& gradient, answers& done,
+  void apply_any(request_id request, int64_t local_step, const Gradient& gradient, answers& done,
                  int64_t contributor);
   void serve(answers& done);
-  result<std::vector<tensor>> total();
+  result<std::vector<tensor>> total_of_gradients();
   result<tensor> finish(const tensor& sum, int64_t count) const;
   dtype sum_type() const noexcept;
 
   const accumulator_options options_;
   allocator* memory_;
   int64_t global_step_ = 0, count_ = 0;
-  std::set<int64_t> contributors_; // of what there is
+  std::set<int64_t> contributors_; // of the gradients that were added
   tensor sum_;                     // dense
   std::map<int64_t, row> rows_;    // sparse, by index
-  tensor dims_;                    // sparse: of the whole
+  tensor dims_;                    // sparse: the dense shape
   std::deque<pending> takes_;
 };
 

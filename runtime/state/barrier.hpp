@@ -1,4 +1,4 @@
-// Puts the components of elements together that come one by one, each under the element's key.
+// Assembles elements from components that arrive separately, each under the element's key.
 #pragma once
 #include "troupe/runtime/state/element_store.hpp"
 #include "troupe/runtime/state/responder.hpp"
@@ -9,60 +9,61 @@
 
 namespace troupe {
 
-/// What a barrier's elements look like.
+/// The form of a barrier's elements.
 struct barrier_options {
   std::string name;
   std::vector<dtype> types = {};          ///< of an element's components
-  std::vector<partial_shape> shapes = {}; ///< of the components; empty: anything goes
-  int64_t capacity = -1;                  ///< complete elements; negative: no limit
+  std::vector<partial_shape> shapes = {}; ///< of the components; empty: any shapes
+  int64_t capacity = -1;                  ///< maximum of complete elements; negative: no limit
 };
 
-/// Elements come out in the order in which their first components came. What a step has taken goes
-/// back if it fails.
+/// Elements come out in the order in which their first components arrived. Elements that a step has
+/// taken go back if the step fails.
 class barrier final : public responder {
 public:
   static result<std::unique_ptr<barrier>> make(barrier_options options,
-                                               allocator& from = heap_allocator());
+                                               allocator& memory = heap_allocator());
 
-  /// Sets a component of the elements of these keys, one slice of `values` for each; waits while
-  /// there are as many complete elements as may be. All or nothing: fails where a key has that
-  /// component already, and where the barrier is closed and a key is new.
-  void insert_many(request_id who, const tensor& keys, tensor values, int64_t component,
+  /// Sets one component of the elements with these keys, one slice of `values` for each key. Waits
+  /// while the number of complete elements is at the capacity. Sets all keys or none: fails if a
+  /// key has that component already, or if the barrier is closed and a key is new.
+  void insert_many(request_id request, const tensor& keys, tensor values, int64_t component,
                    answers& done);
 
   struct taking {
     int64_t count = 1;
-    bool small_batch = false; ///< fewer do, once no more can become complete
-    bool goes_back = true;    ///< if the step fails
+    bool small_batch = false; ///< accept fewer once no more elements can become complete
+    bool goes_back = true;    ///< the elements go back if the step fails
   };
-  /// Takes out complete elements: which insertion brought their first components (i64), their keys,
-  /// and their components, each joined along a new first axis. Waits while there are too few;
-  /// fails with out_of_range when the barrier is closed and no more can become complete.
-  void take_many(request_id who, taking how, answers& done);
+  /// Takes out complete elements. Returns the numbers of the insertions of their first components
+  /// (i64), their keys, and their components, each stacked along a new first axis. Waits while
+  /// there are too few; fails with out_of_range when the barrier is closed and no more elements can
+  /// become complete.
+  void take_many(request_id request, taking options, answers& done);
 
-  /// Refuses new keys from now on. Incomplete elements can still be completed, or are dropped if
-  /// asked. Closing again is allowed.
+  /// Refuses new keys from now on. Incomplete elements can still be completed, unless
+  /// `cancel_pending` drops them. Closing again is allowed.
   void close(bool cancel_pending, answers& done);
 
   int64_t ready() const noexcept { return static_cast<int64_t>(ready_.size()); }
   int64_t incomplete() const noexcept { return static_cast<int64_t>(incomplete_.size()); }
 
-  /// Insertions are counted from here, as TensorFlow counts them.
+  /// The number of the first insertion, as in TensorFlow.
   static constexpr int64_t first_insertion = INT64_MIN;
 
   std::string_view kind() const noexcept override { return "barrier"; }
   status declare_again(const responder& other) const override;
-  void cancel(const which_requests& which, const status& why, answers& done) override;
+  void cancel(const which_requests& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
   void settle(step_id step, bool failed, answers& done) override;
-  void reset(const status& why, answers& done) override;
+  void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   std::string holds() const override;
   uint64_t bytes() const override;
 
 private:
   struct entry {
-    int64_t number = 0; // in the order of the first components
+    int64_t number = 0; // the rank of its first component in the order of arrival
     int64_t insertion = 0;
     std::string key;
     element components;
@@ -75,21 +76,21 @@ private:
   };
   struct pending_take {
     request_id who;
-    taking how;
+    taking options;
   };
 
-  barrier(barrier_options options, allocator& from);
+  barrier(barrier_options options, allocator& memory);
 
   template <class... Ts>
   status wrong(const Ts&... parts) const;
   status check(const tensor& keys, const tensor& values, int64_t component) const;
-  status insert(const pending_insert& what);
-  result<std::vector<tensor>> join(const std::vector<entry>& all) const;
+  status insert(const pending_insert& insertion);
+  result<std::vector<tensor>> join(const std::vector<entry>& entries) const;
   bool has_room() const noexcept;
   bool no_more() const noexcept { return closed_ && incomplete_.empty() && inserts_.empty(); }
   bool admit(answers& done);
   bool serve(answers& done);
-  void settle_lines(answers& done);
+  void serve_waiting(answers& done);
 
   const barrier_options options_;
   allocator* memory_;

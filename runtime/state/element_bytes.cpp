@@ -19,21 +19,22 @@ void element_writer::add(std::string_view text) {
   bytes_ += text;
 }
 
-status element_writer::add(const tensor& what) {
-  if (what.empty() || what.type() == dtype::variant)
-    return failure(error_kind::unimplemented, "a tensor of ", what.type(), " has no bytes to save");
-  if (!what.on_host())
-    return failure(error_kind::unimplemented, "elements in the memory of ", what.space()->name(),
+status element_writer::add(const tensor& value) {
+  if (value.empty() || value.type() == dtype::variant)
+    return failure(error_kind::unimplemented, "a tensor of ", value.type(),
+                   " has no bytes to save");
+  if (!value.on_host())
+    return failure(error_kind::unimplemented, "elements in the memory of ", value.space()->name(),
                    " are not saved");
-  add(to_string(what.type()));
-  add(static_cast<uint64_t>(what.rank()));
-  for (auto extent : what.dims())
+  add(to_string(value.type()));
+  add(static_cast<uint64_t>(value.rank()));
+  for (auto extent : value.dims())
     add(static_cast<uint64_t>(extent));
-  if (what.type() == dtype::string)
-    for (const auto& one : what.values<std::string>())
-      add(std::string_view{one});
+  if (value.type() == dtype::string)
+    for (const auto& text : value.values<std::string>())
+      add(std::string_view{text});
   else
-    bytes_.append(static_cast<const char*>(what.raw()), what.bytes());
+    bytes_.append(static_cast<const char*>(value.raw()), value.bytes());
   return {};
 }
 
@@ -53,12 +54,12 @@ std::optional<std::string_view> element_reader::text() {
   auto size = number();
   if (!size || *size > left_.size())
     return {};
-  auto found = left_.substr(0, static_cast<size_t>(*size));
-  left_.remove_prefix(found.size());
-  return found;
+  auto content = left_.substr(0, static_cast<size_t>(*size));
+  left_.remove_prefix(content.size());
+  return content;
 }
 
-result<tensor> element_reader::read(allocator& from) {
+result<tensor> element_reader::read(allocator& memory) {
   auto wrong = [] { return invalid("its bytes are no tensor"); };
   auto name = text();
   auto type = name ? dtype_from(*name) : std::nullopt;
@@ -73,27 +74,27 @@ result<tensor> element_reader::read(allocator& from) {
     extents[i] = static_cast<int64_t>(*extent);
   }
   TROUPE_ASSIGN(auto dims, shape::make({extents.data(), static_cast<size_t>(*rank)}));
-  // A text takes a byte at least, for its length.
-  auto each = *type == dtype::string ? size_t{1} : size_of(*type);
-  if (static_cast<uint64_t>(dims.elements()) > left_.size() / each)
+  // A text takes at least one byte, for its length.
+  auto min_bytes = *type == dtype::string ? size_t{1} : size_of(*type);
+  if (static_cast<uint64_t>(dims.elements()) > left_.size() / min_bytes)
     return wrong();
-  TROUPE_ASSIGN(auto made, tensor::make(*type, dims, from));
+  TROUPE_ASSIGN(auto value, tensor::make(*type, dims, memory));
   if (*type == dtype::string) {
-    for (auto& one : made.values<std::string>()) {
-      auto value = text();
-      if (!value)
+    for (auto& string : value.values<std::string>()) {
+      auto content = text();
+      if (!content)
         return wrong();
-      one = *value;
+      string = *content;
     }
-    return made;
+    return value;
   }
-  if (made.bytes() > 0)
-    std::memcpy(made.raw(), left_.data(), made.bytes());
-  if (*type == dtype::boolean) // any other byte is no bool
-    for (auto& one : std::span{static_cast<uint8_t*>(made.raw()), made.bytes()})
-      one = one != 0;
-  left_.remove_prefix(made.bytes());
-  return made;
+  if (value.bytes() > 0)
+    std::memcpy(value.raw(), left_.data(), value.bytes());
+  if (*type == dtype::boolean) // bytes other than 0 and 1 are no valid bool
+    for (auto& byte : std::span{static_cast<uint8_t*>(value.raw()), value.bytes()})
+      byte = byte != 0;
+  left_.remove_prefix(value.bytes());
+  return value;
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Elements of queues as bytes, as checkpoints have them.
+// Serializes the elements of queues for checkpoints.
 #pragma once
 #include "troupe/runtime/state/element_store.hpp"
 
@@ -9,30 +9,30 @@
 
 namespace troupe {
 
-/// Puts numbers, texts and tensors behind each other.
+/// Appends numbers, texts and tensors to a string.
 class element_writer {
 public:
   void add(uint64_t number);
   void add(std::string_view text);
-  /// Its type, shape and values. Fails, and has added a part of it, where processors cannot read
-  /// the values, and for lists and values that are not there (dtype::variant).
-  status add(const tensor& what);
+  /// Appends type, shape and values. Fails, possibly after appending a part, for tensors in the
+  /// memory of a device, for lists, and for empty tensors (dtype::variant).
+  status add(const tensor& value);
   std::string take() noexcept { return std::move(bytes_); }
 
 private:
   std::string bytes_;
 };
 
-/// Gives them again, in the same order. Believes no length before it has looked how many bytes
-/// there are: what is no such bytes is nothing, or an error. The bytes must stay meanwhile.
+/// Reads them back in the same order. Checks each length against the remaining bytes: malformed
+/// input gives nullopt or an error. Does not own the bytes.
 class element_reader {
 public:
   explicit element_reader(std::string_view bytes) : left_(bytes) {}
 
   std::optional<uint64_t> number();
   std::optional<std::string_view> text();
-  result<tensor> read(allocator& from = heap_allocator());
-  size_t left() const noexcept { return left_.size(); } ///< bytes
+  result<tensor> read(allocator& memory = heap_allocator());
+  size_t left() const noexcept { return left_.size(); } ///< number of unread bytes
 
 private:
   std::string_view left_;

@@ -30,31 +30,35 @@ status element_queue::wrong(const Ts&... parts) const {
   return invalid("queue '", name(), "': ", parts...);
 }
 
-element_queue::element_queue(queue_options options, allocator& from)
-    : responder(options.name), options_(std::move(options)), memory_(&from),
+element_queue::element_queue(queue_options options, allocator& memory)
+    : responder(options.name), options_(std::move(options)), memory_(&memory),
       store_(store_for(options_)) {}
 
-result<std::unique_ptr<element_queue>> element_queue::make(queue_options options, allocator& from) {
-  std::unique_ptr<element_queue> made{new element_queue{std::move(options), from}};
-  const auto& of = made->options_;
-  if (of.types.empty())
-    return made->wrong("an element needs at least one component");
-  if (!of.shapes.empty() && of.shapes.size() != of.types.size())
-    return made->wrong("has ", of.types.size(), " component types, but ", of.shapes.size(),
-                       " shapes");
-  if (of.pads && (of.shapes.empty() ||
-                  !std::ranges::all_of(of.shapes, [](auto& one) { return one.has_rank(); })))
-    return made->wrong("pads its elements, and needs the rank of each component");
-  if (of.order == queue_order::by_priority &&
-      (of.types.front() != dtype::i64 ||
-       (!of.shapes.empty() && !of.shapes.front().compatible(shape{}))))
-    return made->wrong("the first component must be an i64 scalar, the priority");
-  if (of.min_after_dequeue < 0)
-    return made->wrong("min_after_dequeue must not be negative, got ", of.min_after_dequeue);
-  if (of.capacity >= 0 && of.min_after_dequeue > 0 && of.min_after_dequeue >= of.capacity)
-    return made->wrong("min_after_dequeue (", of.min_after_dequeue,
-                       ") must be less than the capacity (", of.capacity, ")");
-  return made;
+result<std::unique_ptr<element_queue>> element_queue::make(queue_options options,
+                                                           allocator& memory) {
+  std::unique_ptr<element_queue> created{new element_queue{std::move(options), memory}};
+  const auto& declared = created->options_;
+  if (declared.types.empty())
+    return created->wrong("an element needs at least one component");
+  if (!declared.shapes.empty() && declared.shapes.size() != declared.types.size())
+    return created->wrong("has ", declared.types.size(), " component types, but ",
+                          declared.shapes.size(), " shapes");
+  if (declared.pads &&
+      (declared.shapes.empty() ||
+       !std::ranges::all_of(declared.shapes, [](auto& dims) { return dims.has_rank(); })))
+    return created->wrong("pads its elements, and needs the rank of each component");
+  if (declared.order == queue_order::by_priority &&
+      (declared.types.front() != dtype::i64 ||
+       (!declared.shapes.empty() && !declared.shapes.front().compatible(shape{}))))
+    return created->wrong("the first component must be an i64 scalar, the priority");
+  if (declared.min_after_dequeue < 0)
+    return created->wrong("min_after_dequeue must not be negative, got ",
+                          declared.min_after_dequeue);
+  if (declared.capacity >= 0 && declared.min_after_dequeue > 0 &&
+      declared.min_after_dequeue >= declared.capacity)
+    return created->wrong("min_after_dequeue (", declared.min_after_dequeue,
+                          ") must be less than the capacity (", declared.capacity, ")");
+  return created;
 }
 
 status element_queue::closed_error() const {
@@ -65,20 +69,21 @@ status element_queue::suspended_error() const {
   return failure(error_kind::cancelled, "queue '", name(), "' is suspended while it is saved");
 }
 
-status element_queue::check(const element& given, bool many) const {
+status element_queue::check(const element& components, bool is_batch) const {
   const auto& types = options_.types;
-  if (given.size() != types.size())
-    return wrong("takes ", types.size(), " components, got ", given.size());
-  for (size_t i = 0; i < given.size(); ++i) {
-    const auto& one = given[i];
-    if (one.type() != types[i])
-      return wrong("component ", i, " must be ", types[i], ", got ", one.type());
-    if (many && one.rank() == 0)
-      return wrong("component ", i, " of a batch must have a first axis, got shape ", one.dims());
-    if (many && one.dims()[0] != given[0].dims()[0])
-      return wrong("component ", i, " has ", one.dims()[0], " elements, component 0 has ",
-                   given[0].dims()[0]);
-    auto dims = many ? without_first_axis(one.dims()) : one.dims();
+  if (components.size() != types.size())
+    return wrong("takes ", types.size(), " components, got ", components.size());
+  for (size_t i = 0; i < components.size(); ++i) {
+    const auto& component = components[i];
+    if (component.type() != types[i])
+      return wrong("component ", i, " must be ", types[i], ", got ", component.type());
+    if (is_batch && component.rank() == 0)
+      return wrong("component ", i, " of a batch must have a first axis, got shape ",
+                   component.dims());
+    if (is_batch && component.dims()[0] != components[0].dims()[0])
+      return wrong("component ", i, " has ", component.dims()[0], " elements, component 0 has ",
+                   components[0].dims()[0]);
+    auto dims = is_batch ? without_first_axis(component.dims()) : component.dims();
     if (i == 0 && options_.order == queue_order::by_priority && dims.rank() != 0)
       return wrong("component 0, the priority, must be a scalar, got ", dims);
     if (!options_.shapes.empty() && !options_.shapes[i].compatible(dims))
@@ -87,50 +92,50 @@ status element_queue::check(const element& given, bool many) const {
   return {};
 }
 
-void element_queue::add(pending_enqueue what, answers& done) {
-  auto fits = check(what.tensors, what.many);
-  if (fits && what.many) {
-    what.count = what.tensors[0].dims()[0];
-    if (what.count == 0) { // waits for nothing, not even for its turn
-      done.push_back({what.who, {}});
+void element_queue::add(pending_enqueue enqueued, answers& done) {
+  auto outcome = check(enqueued.tensors, enqueued.is_batch);
+  if (outcome && enqueued.is_batch) {
+    enqueued.count = enqueued.tensors[0].dims()[0];
+    if (enqueued.count == 0) { // an empty batch does not wait, not even for earlier requests
+      done.push_back({enqueued.who, {}});
       return;
     }
   }
-  if (fits && closed_)
-    fits = closed_error();
-  if (!fits) {
-    done.push_back({what.who, std::move(fits)});
+  if (outcome && closed_)
+    outcome = closed_error();
+  if (!outcome) {
+    done.push_back({enqueued.who, std::move(outcome)});
     return;
   }
-  if (!what.many && enqueues_.empty() && has_room()) { // as admit() does, without a copy
-    store_->put({next_number_++, std::move(what.tensors)});
-    done.push_back({what.who, {}});
+  if (!enqueued.is_batch && enqueues_.empty() && has_room()) { // like admit(), without a copy
+    store_->put({next_number_++, std::move(enqueued.tensors)});
+    done.push_back({enqueued.who, {}});
   } else {
-    enqueues_.push_back(std::move(what));
+    enqueues_.push_back(std::move(enqueued));
   }
-  settle_lines(done);
+  serve_waiting(done);
 }
 
-void element_queue::enqueue(request_id who, element what, answers& done) {
-  add({.who = who, .tensors = std::move(what)}, done);
+void element_queue::enqueue(request_id request, element components, answers& done) {
+  add({.who = request, .tensors = std::move(components)}, done);
 }
 
-void element_queue::enqueue_many(request_id who, element batch, answers& done) {
-  add({.who = who, .tensors = std::move(batch), .many = true}, done);
+void element_queue::enqueue_many(request_id request, element batch, answers& done) {
+  add({.who = request, .tensors = std::move(batch), .is_batch = true}, done);
 }
 
-void element_queue::dequeue(request_id who, taking how, answers& done) {
-  if (how.count < 0) {
-    done.push_back({who, wrong("cannot take out ", how.count, " elements")});
-  } else if (how.count == 0) {
-    auto nothing = join({});
-    if (nothing)
-      done.push_back({who, {}, *std::move(nothing)});
+void element_queue::dequeue(request_id request, taking options, answers& done) {
+  if (options.count < 0) {
+    done.push_back({request, wrong("cannot take out ", options.count, " elements")});
+  } else if (options.count == 0) {
+    auto empty_batch = join({});
+    if (empty_batch)
+      done.push_back({request, {}, *std::move(empty_batch)});
     else
-      done.push_back({who, nothing.status()});
+      done.push_back({request, empty_batch.status()});
   } else {
-    dequeues_.push_back({who, how});
-    settle_lines(done);
+    dequeues_.push_back({request, options});
+    serve_waiting(done);
   }
 }
 
@@ -138,13 +143,13 @@ void element_queue::close(bool cancel_pending, answers& done) {
   closed_ = true;
   if (cancel_pending)
     give_up(enqueues_, which_requests::all(), closed_error(), done);
-  settle_lines(done);
+  serve_waiting(done);
 }
 
-void element_queue::reset(const status& why, answers& done) {
-  auto all = which_requests::all();
-  give_up(enqueues_, all, why, done);
-  give_up(dequeues_, all, why, done);
+void element_queue::reset(const status& reason, answers& done) {
+  auto every_request = which_requests::all();
+  give_up(enqueues_, every_request, reason, done);
+  give_up(dequeues_, every_request, reason, done);
   store_->clear();
   taken_.clear();
   closed_ = suspended_ = false;
@@ -152,89 +157,91 @@ void element_queue::reset(const status& why, answers& done) {
 
 void element_queue::suspend(bool suspended, answers& done) {
   suspended_ = suspended;
-  settle_lines(done);
+  serve_waiting(done);
 }
 
 result<std::string> element_queue::state() const {
-  auto all = store_->all();
+  auto stored = store_->all();
   for (const auto& [step, taken] : taken_)
-    all.insert(all.end(), taken.begin(), taken.end());
-  // A shuffled queue's random numbers mean places.
+    stored.insert(stored.end(), taken.begin(), taken.end());
+  // The random numbers of a shuffled queue select positions, so its order must stay.
   if (options_.order != queue_order::shuffled)
-    std::ranges::sort(all, {}, &numbered_element::number);
-  element_writer to;
-  to.add(state_format);
-  to.add(uint64_t{closed_});
-  to.add(store_->position());
-  to.add(uint64_t{all.size()});
-  for (const auto& one : all)
-    for (const auto& component : one.tensors)
-      TROUPE_TRY(to.add(component).within(concat("queue '", name(), "'")));
-  return to.take();
+    std::ranges::sort(stored, {}, &numbered_element::number);
+  element_writer writer;
+  writer.add(state_format);
+  writer.add(uint64_t{closed_});
+  writer.add(store_->position());
+  writer.add(uint64_t{stored.size()});
+  for (const auto& numbered : stored)
+    for (const auto& component : numbered.tensors)
+      TROUPE_TRY(writer.add(component).within(concat("queue '", name(), "'")));
+  return writer.take();
 }
 
 status element_queue::restore(std::string_view state, answers& done) {
-  element_reader from{state};
-  auto format = from.text();
-  auto closed = from.number(), position = from.number(), count = from.number();
-  // An element takes a byte at least.
-  if (!format || *format != state_format || !closed || !position || !count || *count > from.left())
+  element_reader reader{state};
+  auto format = reader.text();
+  auto closed = reader.number(), position = reader.number(), count = reader.number();
+  // An element takes at least one byte.
+  if (!format || *format != state_format || !closed || !position || !count ||
+      *count > reader.left())
     return wrong(state.size(), " bytes are not the state of a queue");
-  std::vector<element> all;
+  std::vector<element> restored;
   for (uint64_t i = 0; i < *count; ++i) {
     element next;
     for (size_t component = 0; component < options_.types.size(); ++component) {
-      auto value = from.read(*memory_);
+      auto value = reader.read(*memory_);
       if (!value)
         return value.status().within(concat("queue '", name(), "'"));
       next.push_back(*std::move(value));
     }
     TROUPE_TRY(check(next, false));
-    all.push_back(std::move(next));
+    restored.push_back(std::move(next));
   }
-  if (from.left() != 0)
-    return wrong("its state has ", from.left(), " bytes too many");
-  // What waits to be put in is so before it: it is dropped with all else that was in.
-  for (const auto& one : enqueues_)
-    done.push_back({one.who, {}});
+  if (reader.left() != 0)
+    return wrong("its state has ", reader.left(), " bytes too many");
+  // A waiting enqueue precedes the restore: its element is dropped with the others.
+  for (const auto& pending : enqueues_)
+    done.push_back({pending.who, {}});
   enqueues_.clear();
   store_->clear();
   taken_.clear();
-  for (auto& one : all)
-    store_->put({next_number_++, std::move(one)});
+  for (auto& components : restored)
+    store_->put({next_number_++, std::move(components)});
   store_->go_on_from(*position);
   closed_ = *closed != 0;
   suspended_ = false;
-  settle_lines(done);
+  serve_waiting(done);
   return {};
 }
 
-void element_queue::cancel(const which_requests& which, const status& why, answers& done) {
-  give_up(enqueues_, which, why, done);
-  give_up(dequeues_, which, why, done);
-  settle_lines(done);
+void element_queue::cancel(const which_requests& selected, const status& reason, answers& done) {
+  give_up(enqueues_, selected, reason, done);
+  give_up(dequeues_, selected, reason, done);
+  serve_waiting(done);
 }
 
 void element_queue::settle(step_id step, bool failed, answers& done) {
-  auto all = taken_.extract(step);
-  if (all.empty() || !failed)
+  auto taken = taken_.extract(step);
+  if (taken.empty() || !failed)
     return;
-  TROUPE_REACHED("what a dequeue gave goes back");
-  for (auto& one : all.mapped())
-    store_->put(std::move(one));
-  settle_lines(done);
+  TROUPE_REACHED("elements of a failed step go back to their queue");
+  for (auto& returned : taken.mapped())
+    store_->put(std::move(returned));
+  serve_waiting(done);
 }
 
 int64_t element_queue::available() const noexcept {
   return std::max<int64_t>(0, size() - (closed_ ? 0 : store_->reserve()));
 }
 
-// A batch larger than the capacity could never be complete; it lifts the limit while it is next.
+// A dequeue of more elements than the capacity could never complete: it lifts the limit while it is
+// the next to be served.
 bool element_queue::has_room() const noexcept {
   if (suspended_ || options_.capacity < 0 || size() < options_.capacity)
     return true;
   // The reserve is less than the capacity.
-  return !dequeues_.empty() && size() - store_->reserve() < dequeues_.front().how.count;
+  return !dequeues_.empty() && size() - store_->reserve() < dequeues_.front().options.count;
 }
 
 bool element_queue::admit(answers& done) {
@@ -254,75 +261,77 @@ bool element_queue::admit(answers& done) {
 bool element_queue::serve(answers& done) {
   if (dequeues_.empty())
     return false;
-  auto [who, how] = dequeues_.front();
+  auto [request, options] = dequeues_.front();
   if (suspended_) {
-    done.push_back({who, suspended_error()});
+    done.push_back({request, suspended_error()});
     dequeues_.pop_front();
     return true;
   }
-  auto count = how.count;
+  auto count = options.count;
   if (available() < count) {
     if (!closed_ || !enqueues_.empty())
       return false;
-    if (how.up_to)
+    if (options.up_to)
       count = size();
-    if (!how.up_to || count == 0) {
-      done.push_back({who, failure(error_kind::out_of_range, "queue '", name(),
-                                   "' is closed and has too few elements (wanted ", how.count,
-                                   ", has ", size(), ")")});
+    if (!options.up_to || count == 0) {
+      done.push_back({request, failure(error_kind::out_of_range, "queue '", name(),
+                                       "' is closed and has too few elements (wanted ",
+                                       options.count, ", has ", size(), ")")});
       dequeues_.pop_front();
       return true;
     }
   }
   dequeues_.pop_front();
-  elements all;
+  elements dequeued;
   for (int64_t i = 0; i < count; ++i)
-    all.push_back(store_->take());
-  // What does not fit into memory goes back.
+    dequeued.push_back(store_->take());
+  // If the batch does not fit into memory, the elements go back.
   auto outcome = guarded("taking elements out", [&]() -> result<element> {
-    if (how.many)
-      return join(all);
-    auto& one = all.front().tensors;
-    return how.goes_back ? one : std::move(one);
+    if (options.many)
+      return join(dequeued);
+    auto& components = dequeued.front().tensors;
+    return options.goes_back ? components : std::move(components);
   });
   if (!outcome) {
-    for (auto& one : all)
-      store_->put(std::move(one));
-    done.push_back({who, outcome.status()});
+    for (auto& returned : dequeued)
+      store_->put(std::move(returned));
+    done.push_back({request, outcome.status()});
     return true;
   }
-  if (how.goes_back) {
-    auto& kept = taken_[who.step];
-    kept.insert(kept.end(), std::move_iterator{all.begin()}, std::move_iterator{all.end()});
+  if (options.goes_back) {
+    auto& taken = taken_[request.step];
+    taken.insert(taken.end(), std::move_iterator{dequeued.begin()},
+                 std::move_iterator{dequeued.end()});
   }
-  all.clear();
-  done.push_back({who, {}, *std::move(outcome)});
+  dequeued.clear();
+  done.push_back({request, {}, *std::move(outcome)});
   return true;
 }
 
-void element_queue::settle_lines(answers& done) {
+void element_queue::serve_waiting(answers& done) {
   while (admit(done) || serve(done)) {
   }
 }
 
-result<element> element_queue::slice(const pending_enqueue& from) const {
-  if (!from.many)
-    return from.tensors;
-  element made;
-  for (const auto& batch : from.tensors) {
-    auto one = slice_of(batch, from.next, *memory_);
-    if (!one)
-      return one.status().within(concat("queue '", name(), "'"));
-    made.push_back(*std::move(one));
+result<element> element_queue::slice(const pending_enqueue& enqueued) const {
+  if (!enqueued.is_batch)
+    return enqueued.tensors;
+  element components;
+  for (const auto& batch : enqueued.tensors) {
+    auto component = slice_of(batch, enqueued.next, *memory_);
+    if (!component)
+      return component.status().within(concat("queue '", name(), "'"));
+    components.push_back(*std::move(component));
   }
-  return made;
+  return components;
 }
 
-result<element> element_queue::join(const elements& all) const {
+result<element> element_queue::join(const elements& dequeued) const {
   element joined;
-  std::vector<const tensor*> parts(all.size());
+  std::vector<const tensor*> parts(dequeued.size());
   for (size_t i = 0; i < options_.types.size(); ++i) {
-    std::ranges::transform(all, parts.begin(), [i](auto& one) { return &one.tensors[i]; });
+    std::ranges::transform(dequeued, parts.begin(),
+                           [i](auto& numbered) { return &numbered.tensors[i]; });
     auto batch = stack(parts,
                        {.type = options_.types[i],
                         .dims = options_.shapes.empty() ? partial_shape{} : options_.shapes[i],
@@ -336,28 +345,31 @@ result<element> element_queue::join(const elements& all) const {
 }
 
 status element_queue::declare_again(const responder& other) const {
-  auto described = [](const queue_options& of) {
+  auto described = [](const queue_options& options) {
     constexpr std::string_view orders[] = {"", ", shuffled", ", by priority"};
-    auto text = concat(describe_components(of.types, of.shapes), " of capacity ", of.capacity,
-                       orders[static_cast<size_t>(of.order)], of.pads ? ", padded" : "");
-    if (of.order == queue_order::shuffled)
-      text += concat(", min_after_dequeue ", of.min_after_dequeue,
-                     of.declared_seed ? concat(", seed ", of.seed) : "");
+    auto text = concat(describe_components(options.types, options.shapes), " of capacity ",
+                       options.capacity, orders[static_cast<size_t>(options.order)],
+                       options.pads ? ", padded" : "");
+    if (options.order == queue_order::shuffled)
+      text += concat(", min_after_dequeue ", options.min_after_dequeue,
+                     options.declared_seed ? concat(", seed ", options.seed) : "");
     return text;
   };
-  // Shapes may say more or less: whoever takes an element looks at what it gets.
-  auto fit = [](const std::vector<partial_shape>& a, const std::vector<partial_shape>& b) {
+  // Declarations may know more or less of a shape: a dequeue checks the elements that it gets.
+  auto shapes_fit = [](const std::vector<partial_shape>& a, const std::vector<partial_shape>& b) {
     return a.empty() || b.empty() ||
            std::ranges::equal(a, b, [](auto& x, auto& y) { return x.compatible(y); });
   };
-  const auto& again = static_cast<const element_queue&>(other).options_;
-  const auto& mine = options_;
-  auto seeds = !mine.declared_seed || !again.declared_seed || mine.seed == again.seed;
-  if (again.capacity != mine.capacity || again.types != mine.types || again.order != mine.order ||
-      again.pads != mine.pads || again.min_after_dequeue != mine.min_after_dequeue || !seeds ||
-      !fit(again.shapes, mine.shapes))
-    return invalid("queue '", name(), "' exists as ", described(mine),
-                   ", and is declared again as ", described(again));
+  const auto& redeclared = static_cast<const element_queue&>(other).options_;
+  const auto& existing = options_;
+  auto seeds_fit =
+      !existing.declared_seed || !redeclared.declared_seed || existing.seed == redeclared.seed;
+  if (redeclared.capacity != existing.capacity || redeclared.types != existing.types ||
+      redeclared.order != existing.order || redeclared.pads != existing.pads ||
+      redeclared.min_after_dequeue != existing.min_after_dequeue || !seeds_fit ||
+      !shapes_fit(redeclared.shapes, existing.shapes))
+    return invalid("queue '", name(), "' exists as ", described(existing),
+                   ", and is declared again as ", described(redeclared));
   return {};
 }
 

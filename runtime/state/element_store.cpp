@@ -7,28 +7,29 @@ namespace troupe {
 namespace {
 
 uint64_t bytes_of_numbered(const auto& elements) {
-  uint64_t all = 0;
-  for (const auto& one : elements)
-    all += bytes_of(one.tensors);
-  return all;
+  uint64_t total = 0;
+  for (const auto& numbered : elements)
+    total += bytes_of(numbered.tensors);
+  return total;
 }
 
 } // namespace
 
-uint64_t bytes_of(const element& what) {
-  uint64_t all = 0;
-  for (const auto& one : what)
-    all += one.empty() ? 0 : one.bytes();
-  return all;
+uint64_t bytes_of(const element& components) {
+  uint64_t total = 0;
+  for (const auto& component : components)
+    total += component.empty() ? 0 : component.bytes();
+  return total;
 }
 
-void fifo_store::put(numbered_element what) {
-  // What comes back belongs near the front.
-  auto at = elements_.empty() || elements_.back().number < what.number
-                ? elements_.end()
-                : std::ranges::find_if(elements_,
-                                       [&](const auto& one) { return one.number > what.number; });
-  elements_.insert(at, std::move(what));
+void fifo_store::put(numbered_element numbered) {
+  // An element that goes back belongs near the front.
+  auto position = elements_.empty() || elements_.back().number < numbered.number
+                      ? elements_.end()
+                      : std::ranges::find_if(elements_, [&](const auto& stored) {
+                          return stored.number > numbered.number;
+                        });
+  elements_.insert(position, std::move(numbered));
 }
 
 numbered_element fifo_store::take() {
@@ -42,7 +43,7 @@ numbered_element shuffle_store::take() {
   number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
   number = (number ^ number >> 27) * 0x94d049bb133111ebu;
   number ^= number >> 31;
-  // The remainder favours small numbers by less than 2^-40 for any queue that fits into memory.
+  // The remainder favours small numbers by less than 2^-40 for each queue that fits into memory.
   auto& chosen = elements_[number % elements_.size()];
   auto taken = std::exchange(chosen, {});
   std::swap(chosen, elements_.back());
@@ -55,22 +56,22 @@ uint64_t fifo_store::bytes() const { return bytes_of_numbered(elements_); }
 uint64_t shuffle_store::bytes() const { return bytes_of_numbered(elements_); }
 
 uint64_t priority_store::bytes() const {
-  uint64_t all = 0;
+  uint64_t total = 0;
   for (const auto& [place, tensors] : elements_)
-    all += bytes_of(tensors);
-  return all;
+    total += bytes_of(tensors);
+  return total;
 }
 
 std::vector<numbered_element> priority_store::all() const {
-  std::vector<numbered_element> found;
+  std::vector<numbered_element> elements;
   for (const auto& [place, tensors] : elements_)
-    found.push_back({place.second, tensors});
-  return found;
+    elements.push_back({place.second, tensors});
+  return elements;
 }
 
-void priority_store::put(numbered_element what) {
-  auto priority = *what.tensors.front().data<int64_t>();
-  elements_.emplace(std::pair{priority, what.number}, std::move(what.tensors));
+void priority_store::put(numbered_element numbered) {
+  auto priority = *numbered.tensors.front().data<int64_t>();
+  elements_.emplace(std::pair{priority, numbered.number}, std::move(numbered.tensors));
 }
 
 numbered_element priority_store::take() {

@@ -1,4 +1,4 @@
-// Which of a queue's elements comes out next: what the kinds of queues differ in.
+// The orders in which the kinds of queues give their elements.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -12,10 +12,10 @@ namespace troupe {
 /// A tuple of tensors, one for each component.
 using element = std::vector<tensor>;
 
-/// The bytes of all its tensors.
-uint64_t bytes_of(const element& what);
+/// Returns the bytes of all its tensors.
+uint64_t bytes_of(const element& components);
 
-/// An element with its place among all that were ever put in.
+/// An element with its number in the order of all elements that were ever put in.
 struct numbered_element {
   uint64_t number = 0;
   element tensors = {};
@@ -26,28 +26,28 @@ class element_store {
 public:
   virtual ~element_store() = default;
 
-  /// Puts in a new element, whose number is higher than all before, or back what was taken out:
-  /// then all is as if it had stayed.
-  virtual void put(numbered_element what) = 0;
+  /// Puts in a new element, whose number is higher than all before, or puts back an element that
+  /// was taken out: then the store is as if the element had stayed.
+  virtual void put(numbered_element numbered) = 0;
   virtual int64_t size() const noexcept = 0;
-  /// How many must stay in while more may come.
+  /// Number of elements that must stay while more elements may come.
   virtual int64_t reserve() const noexcept { return 0; }
-  /// Takes out one; there is one.
+  /// Takes out an element. The store must not be empty.
   virtual numbered_element take() = 0;
   virtual void clear() = 0;
   virtual uint64_t bytes() const = 0; ///< of all elements
 
-  /// Copies of all, in an order in which they can be put into another store of the kind.
+  /// Copies of all elements, in an order in which they can be put into another store of the kind.
   virtual std::vector<numbered_element> all() const = 0;
-  /// Where its random numbers stand; 0 where it draws none.
+  /// The state of the random number generator; 0 for stores without one.
   virtual uint64_t position() const noexcept { return 0; }
   virtual void go_on_from(uint64_t) noexcept {}
 };
 
-/// The oldest first.
+/// The oldest element first.
 class fifo_store final : public element_store {
 public:
-  void put(numbered_element what) override;
+  void put(numbered_element numbered) override;
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
   numbered_element take() override;
   void clear() override { elements_.clear(); }
@@ -60,15 +60,15 @@ private:
   std::deque<numbered_element> elements_; // by number
 };
 
-/// Any, each with the same chance; keeps some so that neighbours do not stay together.
+/// Each element with the same probability. Keeps a reserve, so that neighbours are separated.
 class shuffle_store final : public element_store {
 public:
   shuffle_store(int64_t min_after_dequeue, uint64_t seed)
-      : least_(min_after_dequeue), position_(seed) {}
+      : reserve_(min_after_dequeue), position_(seed) {}
 
-  void put(numbered_element what) override { elements_.push_back(std::move(what)); }
+  void put(numbered_element numbered) override { elements_.push_back(std::move(numbered)); }
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
-  int64_t reserve() const noexcept override { return least_; }
+  int64_t reserve() const noexcept override { return reserve_; }
   numbered_element take() override;
   void clear() override { elements_.clear(); }
   uint64_t bytes() const override;
@@ -77,15 +77,15 @@ public:
   void go_on_from(uint64_t position) noexcept override { position_ = position; }
 
 private:
-  int64_t least_;
+  int64_t reserve_;
   uint64_t position_; // of SplitMix64 (Steele et al. 2014), whose state is one number
   std::vector<numbered_element> elements_;
 };
 
-/// The one whose first component, an i64 scalar, is least; of equal ones the oldest.
+/// The element with the least first component, an i64 scalar; among equals the oldest.
 class priority_store final : public element_store {
 public:
-  void put(numbered_element what) override;
+  void put(numbered_element numbered) override;
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
   numbered_element take() override;
   void clear() override { elements_.clear(); }

@@ -11,13 +11,13 @@
 namespace troupe {
 namespace {
 
-// What one errand reads: enough that handing it over costs little beside it.
+// The size of one background read: large enough that handing it over costs little in comparison.
 constexpr size_t part_records = 64, part_bytes = size_t{1} << 20;
-// How many records may be left when the next part is read.
+// The next part is read when no more than this many records are left.
 constexpr size_t low_records = part_records / 2;
 
-// The numbers of a place, "BYTE RECORD".
-std::pair<std::string_view, uint64_t> place_in(std::string_view place) {
+// Parses a record's place, "BYTE RECORD".
+std::pair<std::string_view, uint64_t> parse_place(std::string_view place) {
   auto gap = place.find(' ');
   uint64_t number = 0;
   if (gap != std::string_view::npos)
@@ -26,7 +26,7 @@ std::pair<std::string_view, uint64_t> place_in(std::string_view place) {
 }
 
 std::string key_of(record_format format, const std::string& file, std::string_view place) {
-  auto [byte, number] = place_in(place);
+  auto [byte, number] = parse_place(place);
   switch (format) {
     case record_format::line: return concat(file, ':', number + 1);
     case record_format::fixed: return concat(file, ':', number);
@@ -37,7 +37,7 @@ std::string key_of(record_format format, const std::string& file, std::string_vi
   return file;
 }
 
-// Protocol buffers, as far as ReaderBaseState needs them.
+// The fields of the protocol buffer ReaderBaseState; the fields from 15 on are our own.
 enum field : uint32_t {
   started = 1,
   finished = 2,
@@ -54,17 +54,17 @@ void put_varint(uint64_t value, std::string& to) {
   to += static_cast<char>(value);
 }
 
-void put_number(field which, int64_t value, std::string& to) {
+void put_number(field number, int64_t value, std::string& to) {
   if (value == 0)
     return;
-  put_varint(which << 3, to);
+  put_varint(number << 3, to);
   put_varint(static_cast<uint64_t>(value), to);
 }
 
-void put_text(field which, std::string_view value, std::string& to) {
+void put_text(field number, std::string_view value, std::string& to) {
   if (value.empty())
     return;
-  put_varint(which << 3 | 2, to);
+  put_varint(number << 3 | 2, to);
   put_varint(value.size(), to);
   to += value;
 }
@@ -89,7 +89,7 @@ struct reader_state {
     int64_t unit = 0;
     std::string key, value;
   };
-  std::vector<record> again = {}; // which steps that failed had read
+  std::vector<record> again = {}; // records that go back from failed steps
 };
 
 std::optional<std::string_view> take_text(std::string_view& from) {
@@ -110,7 +110,7 @@ std::optional<reader_state::record> parse_record(std::string_view from) {
 }
 
 std::optional<reader_state> parse_state(std::string_view from) {
-  reader_state found;
+  reader_state state;
   while (!from.empty()) {
     auto head = take_varint(from);
     if (!head)
@@ -122,11 +122,11 @@ std::optional<reader_state> parse_state(std::string_view from) {
       case 0: {
         auto number = static_cast<int64_t>(*value);
         if (*head >> 3 == field::started)
-          found.started = number;
+          state.started = number;
         else if (*head >> 3 == field::finished)
-          found.finished = number;
+          state.finished = number;
         else if (*head >> 3 == field::produced)
-          found.produced = number;
+          state.produced = number;
         break;
       }
       case 2: {
@@ -135,92 +135,93 @@ std::optional<reader_state> parse_state(std::string_view from) {
         auto text = from.substr(0, static_cast<size_t>(*value));
         from.remove_prefix(text.size());
         if (*head >> 3 == field::current)
-          found.file = text;
+          state.file = text;
         else if (*head >> 3 == field::place)
-          found.place = text;
+          state.place = text;
         else if (*head >> 3 == field::next)
-          found.names.emplace_back(text);
+          state.names.emplace_back(text);
         else if (*head >> 3 == field::again) {
-          auto one = parse_record(text);
-          if (!one)
+          auto returned = parse_record(text);
+          if (!returned)
             return {};
-          found.again.push_back(*std::move(one));
+          state.again.push_back(*std::move(returned));
         }
         break;
       }
       default: return {};
     }
   }
-  constexpr auto most = std::numeric_limits<int64_t>::max() / 2; // they go on counting
-  if (found.started > most || found.produced > most || found.finished < 0 || found.produced < 0 ||
-      found.started < found.finished || (found.started == found.finished && !found.place.empty()))
+  constexpr auto most = std::numeric_limits<int64_t>::max() / 2; // leaves room for counting on
+  if (state.started > most || state.produced > most || state.finished < 0 || state.produced < 0 ||
+      state.started < state.finished || (state.started == state.finished && !state.place.empty()))
     return {};
-  for (const auto& one : found.again)
-    if (one.unit > found.started)
+  for (const auto& returned : state.again)
+    if (returned.unit > state.started)
       return {};
-  return found;
+  return state;
 }
 
-// What is asked of the queue of names: one, which is spent.
-void take_name(responder& of, question&& what, answers& done) {
-  static_cast<element_queue&>(of).dequeue(what.who, {.goes_back = false}, done);
+// Dequeues one name from the queue of names. The name does not go back if the step fails.
+void take_name(responder& queue, question&& request, answers& done) {
+  static_cast<element_queue&>(queue).dequeue(request.who, {.goes_back = false}, done);
 }
 
-// A file that was cut off is no end of the data, which is what out_of_range says to those who read.
-status no_end(status of) {
-  return of.kind() == error_kind::out_of_range ? status{error_kind::data_loss, of.message()}
-                                               : std::move(of);
+// A truncated file is not the end of the data, which readers recognize by out_of_range.
+status truncation_as_data_loss(status outcome) {
+  return outcome.kind() == error_kind::out_of_range
+             ? status{error_kind::data_loss, outcome.message()}
+             : std::move(outcome);
 }
 
 } // namespace
 
-// The reader's while no errand runs, the errand's meanwhile.
+// The state of reading a file. The background read owns it while it runs, else the reader.
 struct file_reader::loader {
   std::string path;
   record_layout layout;
-  std::string start = {}; // empty: at the begin
+  std::string start = {}; // empty: at the beginning
   std::unique_ptr<record_reader> stream = {};
 
-  std::vector<record> found = {};
-  std::string place = {}; // behind them
+  std::vector<record> records = {};
+  std::string place = {}; // after the records
   bool at_end = false;
 
   status run(file_access& files) {
-    found.clear();
+    records.clear();
     if (!stream) {
       TROUPE_ASSIGN(auto opened, files.open(path, layout));
       if (!start.empty())
         TROUPE_TRY(opened->seek(start));
       stream = std::move(opened);
     }
-    auto behind = start;
-    auto outcome = guarded("reading records", [&] { return read_part(behind); });
+    auto last_begin = start;
+    auto outcome = guarded("reading records", [&] { return read_part(last_begin); });
     place = stream->position();
     if (outcome.kind() == error_kind::resource_exhausted) {
-      // The record that did not fit into memory is read again.
+      // The record that did not fit into memory will be read again.
       stream.reset();
-      place = start = std::move(behind);
+      place = start = std::move(last_begin);
     }
     return outcome;
   }
 
-  /// `behind` is where the last record begins that was tried.
-  status read_part(std::string& behind) {
+  /// Sets `last_begin` to the place of the last record that it tried to read.
+  status read_part(std::string& last_begin) {
     std::string bytes;
-    size_t all = 0;
-    while (found.size() < part_records && all < part_bytes) {
-      auto begins = stream->position();
-      behind = begins;
-      TROUPE_ASSIGN(auto there, stream->next(bytes));
-      if (!there) {
+    size_t total_bytes = 0;
+    while (records.size() < part_records && total_bytes < part_bytes) {
+      auto begin = stream->position();
+      last_begin = begin;
+      TROUPE_ASSIGN(auto has_record, stream->next(bytes));
+      if (!has_record) {
         at_end = true;
         return {};
       }
-      all += bytes.size();
-      auto key = key_of(layout.format, path, begins);
-      found.push_back({.place = std::move(begins),
-                       .key = tensor::scalar(std::move(key)),
-                       .value = tensor::scalar(std::move(bytes))});
+      total_bytes += bytes.size();
+      auto key = key_of(layout.format, path, begin);
+      records.push_back({.place = std::move(begin),
+                         .key = tensor::scalar(std::move(key)),
+                         .value = tensor::scalar(std::move(bytes))});
       bytes.clear();
     }
     return {};
@@ -231,12 +232,13 @@ file_reader::file_reader(std::string name, record_layout layout)
     : responder(std::move(name)), layout_(std::move(layout)) {}
 file_reader::~file_reader() = default;
 
-void file_reader::read(request_id who, reading how, answers& done) {
-  if (how.count < 1) {
-    done.push_back({who, invalid("reader '", name(), "' cannot give ", how.count, " records")});
+void file_reader::read(request_id request, reading options, answers& done) {
+  if (options.count < 1) {
+    done.push_back(
+        {request, invalid("reader '", name(), "' cannot give ", options.count, " records")});
     return;
   }
-  waiting_.push_back({who, how});
+  waiting_.push_back({request, options});
   serve(done);
 }
 
@@ -246,14 +248,14 @@ const file_reader::record* file_reader::next_ready() const {
                             : nullptr;
 }
 
-// A file is found to have ended by who reads on, as in TensorFlow; but a file that is one record
-// has ended with it.
-bool file_reader::take_one(pending_read& to) {
+// As in TensorFlow, the end of a file is found by the read after its last record. A file that is a
+// single record ends with this record.
+bool file_reader::take_record(pending_read& read) {
   if (!returned_.empty()) {
-    to.got.push_back(std::move(returned_.begin()->second));
+    read.records.push_back(std::move(returned_.begin()->second));
     returned_.erase(returned_.begin());
   } else if (!ahead_.empty()) {
-    to.got.push_back(std::move(ahead_.front()));
+    read.records.push_back(std::move(ahead_.front()));
     ahead_.pop_front();
     if (ahead_.empty() && at_end_ && layout_.format <= record_format::whole)
       end_file();
@@ -273,12 +275,12 @@ void file_reader::forget_file() {
   ahead_.clear();
   loader_.reset();
   loading_ = 0;
-  at_end_ = stumbled_ = false;
+  at_end_ = last_part_failed_ = false;
   broken_ = {};
   place_.clear();
 }
 
-// Says whether there is one now.
+// Returns whether there is a current file now.
 bool file_reader::begin_file() {
   if (!names_.empty()) {
     file_ = std::move(names_.front());
@@ -286,10 +288,10 @@ bool file_reader::begin_file() {
     ++started_;
     return true;
   }
-  if (!asking_) {
-    asking_ = next_errand_++;
-    asks_for_ = waiting_.front().who;
-    errands_.push_back({.number = asking_, .asks_for = asks_for_, .ask = take_name});
+  if (!name_errand_) {
+    name_errand_ = next_errand_++;
+    name_requested_for_ = waiting_.front().who;
+    errands_.push_back({.number = name_errand_, .asks_for = name_requested_for_, .ask = take_name});
   }
   return false;
 }
@@ -297,26 +299,28 @@ bool file_reader::begin_file() {
 void file_reader::serve(answers& done) {
   while (!waiting_.empty()) {
     auto& first = waiting_.front();
-    // What comes at once is of one file.
+    // The records of one answer are from the same file.
     const auto* next = next_ready();
-    if (!first.got.empty() && (next ? next->unit != first.got.back().unit : !in_progress())) {
+    if (!first.records.empty() &&
+        (next ? next->unit != first.records.back().unit : !in_progress())) {
       answer_first(done);
       continue;
     }
     auto files_before = finished_;
-    if (take_one(first)) {
-      if (static_cast<int64_t>(first.got.size()) == first.how.count || finished_ != files_before)
+    if (take_record(first)) {
+      if (static_cast<int64_t>(first.records.size()) == first.options.count ||
+          finished_ != files_before)
         answer_first(done);
       continue;
     }
     if (in_progress() && at_end_) {
       end_file();
-      if (!first.got.empty())
+      if (!first.records.empty())
         answer_first(done);
       continue;
     }
     if (in_progress() && !broken_.ok()) {
-      if (first.got.empty())
+      if (first.records.empty())
         fail_first(std::exchange(broken_, {}), done);
       else
         answer_first(done);
@@ -337,42 +341,42 @@ void file_reader::serve(answers& done) {
   if (!in_progress() || loading_ || at_end_ || !broken_.ok() || ahead_.size() > low_records ||
       layout_.format == record_format::none)
     return;
-  if (stumbled_ && waiting_.empty())
-    return; // nobody would hear that it fails again
+  if (last_part_failed_ && waiting_.empty())
+    return; // no read would receive the same error again
   if (!loader_)
     loader_ = std::make_shared<loader>(loader{.path = file_, .layout = layout_, .start = place_});
   loading_ = next_errand_++;
-  errands_.push_back(
-      {.number = loading_, .work = [of = loader_](file_access& files) { return of->run(files); }});
+  errands_.push_back({.number = loading_,
+                      .work = [part = loader_](file_access& files) { return part->run(files); }});
 }
 
 void file_reader::answer_first(answers& done) {
   auto& first = waiting_.front();
-  auto given = guarded("reading records", [&]() -> result<std::vector<tensor>> {
-    if (!first.how.many)
-      return std::vector{first.got.front().key, first.got.front().value};
+  auto outcome = guarded("reading records", [&]() -> result<std::vector<tensor>> {
+    if (!first.options.many)
+      return std::vector{first.records.front().key, first.records.front().value};
     std::vector<std::string> keys, values;
-    for (const auto& one : first.got) {
-      keys.push_back(*one.key.data<std::string>());
-      values.push_back(*one.value.data<std::string>());
+    for (const auto& taken : first.records) {
+      keys.push_back(*taken.key.data<std::string>());
+      values.push_back(*taken.value.data<std::string>());
     }
     return std::vector{tensor::vector(keys), tensor::vector(values)};
   });
-  if (!given)
-    return fail_first(given.status(), done);
+  if (!outcome)
+    return fail_first(outcome.status(), done);
   auto read = std::move(first);
   waiting_.pop_front();
-  answer to{read.who, {}, *std::move(given)};
-  if (read.how.goes_back) {
-    auto& kept = taken_[read.who.step];
-    std::ranges::move(read.got, std::back_inserter(kept));
+  answer records_answer{read.who, {}, *std::move(outcome)};
+  if (read.options.goes_back) {
+    auto& taken = taken_[read.who.step];
+    std::ranges::move(read.records, std::back_inserter(taken));
   }
-  done.push_back(std::move(to));
+  done.push_back(std::move(records_answer));
 }
 
-void file_reader::fail_first(status why, answers& done) {
-  done.push_back({waiting_.front().who, std::move(why)});
-  give_back(std::move(waiting_.front().got));
+void file_reader::fail_first(status reason, answers& done) {
+  done.push_back({waiting_.front().who, std::move(reason)});
+  give_back(std::move(waiting_.front().records));
   waiting_.pop_front();
 }
 
@@ -383,10 +387,10 @@ void file_reader::take_errands(std::vector<errand>& to) {
 
 void file_reader::errand_ended(uint32_t number, status outcome, std::vector<tensor> values,
                                answers& done) {
-  if (number == asking_) {
-    asking_ = 0;
-    auto for_whom = *std::exchange(asks_for_, std::nullopt);
-    auto waits = !waiting_.empty() && waiting_.front().who == for_whom;
+  if (number == name_errand_) {
+    name_errand_ = 0;
+    auto requester = *std::exchange(name_requested_for_, std::nullopt);
+    auto waits = !waiting_.empty() && waiting_.front().who == requester;
     if (outcome &&
         (values.size() != 1 || values[0].type() != dtype::string || values[0].rank() != 0))
       outcome =
@@ -399,44 +403,44 @@ void file_reader::errand_ended(uint32_t number, status outcome, std::vector<tens
       fail_first(std::move(outcome), done);
   } else if (number == loading_) {
     loading_ = 0;
-    outcome = no_end(std::move(outcome));
-    auto& from = *loader_;
-    for (auto& one : from.found) {
-      one.number = next_number_++;
-      one.unit = started_;
-      ahead_.push_back(std::move(one));
+    outcome = truncation_as_data_loss(std::move(outcome));
+    auto& part = *loader_;
+    for (auto& loaded : part.records) {
+      loaded.number = next_number_++;
+      loaded.unit = started_;
+      ahead_.push_back(std::move(loaded));
     }
-    from.found.clear();
-    if (from.stream || !from.place.empty())
-      place_ = from.place;
-    at_end_ = outcome.ok() && from.at_end;
-    stumbled_ = !outcome.ok();
+    part.records.clear();
+    if (part.stream || !part.place.empty())
+      place_ = part.place;
+    at_end_ = outcome.ok() && part.at_end;
+    last_part_failed_ = !outcome.ok();
     broken_ = std::move(outcome);
     if (!broken_.ok() && waiting_.empty() && ahead_.empty())
-      broken_ = {}; // who was to hear it is gone: the next one tries again
+      broken_ = {}; // the requests that waited are gone: the next read tries again
   }
   serve(done);
 }
 
-void file_reader::give_back(std::vector<record> all) {
-  produced_ -= static_cast<int64_t>(all.size());
-  for (auto& one : all)
-    returned_.emplace(one.number, std::move(one));
+void file_reader::give_back(std::vector<record> records) {
+  produced_ -= static_cast<int64_t>(records.size());
+  for (auto& returned : records)
+    returned_.emplace(returned.number, std::move(returned));
 }
 
-void file_reader::cancel(const which_requests& which, const status& why, answers& done) {
-  for (auto& one : waiting_)
-    if (which(one))
-      give_back(std::move(one.got));
-  give_up(waiting_, which, why, done);
+void file_reader::cancel(const which_requests& selected, const status& reason, answers& done) {
+  for (auto& pending : waiting_)
+    if (selected(pending))
+      give_back(std::move(pending.records));
+  give_up(waiting_, selected, reason, done);
   serve(done);
 }
 
 void file_reader::settle(step_id step, bool failed, answers& done) {
-  auto all = taken_.extract(step);
-  if (all.empty() || !failed)
+  auto taken = taken_.extract(step);
+  if (taken.empty() || !failed)
     return;
-  give_back(std::move(all.mapped()));
+  give_back(std::move(taken.mapped()));
   serve(done);
 }
 
@@ -445,65 +449,65 @@ void file_reader::rewind(answers& done) {
   file_.clear();
   returned_.clear();
   taken_.clear();
-  for (auto& one : waiting_)
-    one.got.clear();
+  for (auto& pending : waiting_)
+    pending.records.clear();
   started_ = finished_ = produced_ = 0;
   serve(done);
 }
 
-void file_reader::reset(const status& why, answers& done) {
-  give_up(waiting_, which_requests::all(), why, done);
+void file_reader::reset(const status& reason, answers& done) {
+  give_up(waiting_, which_requests::all(), reason, done);
   names_.clear();
   rewind(done);
 }
 
 result<std::string> file_reader::state() const {
-  std::string made;
-  put_number(field::started, started_, made);
-  put_number(field::finished, finished_, made);
-  put_number(field::produced, produced_, made);
-  put_text(field::current, file_, made);
+  std::string state;
+  put_number(field::started, started_, state);
+  put_number(field::finished, finished_, state);
+  put_number(field::produced, produced_, state);
+  put_text(field::current, file_, state);
   if (in_progress())
-    put_text(field::place, ahead_.empty() ? place_ : ahead_.front().place, made);
-  for (const auto& name : names_) // which no read has begun
-    put_text(field::next, name, made);
-  for (const auto& [number, one] : returned_) {
+    put_text(field::place, ahead_.empty() ? place_ : ahead_.front().place, state);
+  for (const auto& name : names_)
+    put_text(field::next, name, state);
+  for (const auto& [number, returned] : returned_) {
     std::string record;
-    put_varint(static_cast<uint64_t>(one.unit), record);
-    for (const auto* each : {&one.key, &one.value}) {
-      const auto& text = *each->data<std::string>();
+    put_varint(static_cast<uint64_t>(returned.unit), record);
+    for (const auto* component : {&returned.key, &returned.value}) {
+      const auto& text = *component->data<std::string>();
       put_varint(text.size(), record);
       record += text;
     }
-    put_text(field::again, record, made);
+    put_text(field::again, record, state);
   }
-  return made;
+  return state;
 }
 
 status file_reader::restore(std::string_view state, answers& done) {
-  auto to = parse_state(state);
-  if (!to)
+  auto parsed = parse_state(state);
+  if (!parsed)
     return invalid("reader '", name(), "': ", state.size(), " bytes are not the state of a reader");
   forget_file();
   returned_.clear();
   taken_.clear();
-  for (auto& one : waiting_)
-    one.got.clear();
-  started_ = to->started;
-  finished_ = to->finished;
-  // A file that was begun is the last one.
+  for (auto& pending : waiting_)
+    pending.records.clear();
+  started_ = parsed->started;
+  finished_ = parsed->finished;
+  // If a file is in progress, the files before it have been finished.
   if (in_progress())
     finished_ = started_ - 1;
-  produced_ = to->produced;
-  file_ = std::move(to->file);
-  place_ = std::move(to->place);
-  names_ = std::move(to->names);
-  for (auto& one : to->again) {
+  produced_ = parsed->produced;
+  file_ = std::move(parsed->file);
+  place_ = std::move(parsed->place);
+  names_ = std::move(parsed->names);
+  for (auto& returned : parsed->again) {
     auto number = next_number_++;
     returned_[number] = {.number = number,
-                         .unit = one.unit,
-                         .key = tensor::scalar(std::move(one.key)),
-                         .value = tensor::scalar(std::move(one.value))};
+                         .unit = returned.unit,
+                         .key = tensor::scalar(std::move(returned.key)),
+                         .value = tensor::scalar(std::move(returned.value))};
   }
   serve(done);
   return {};
@@ -518,7 +522,7 @@ status file_reader::declare_again(const responder& other) const {
 std::string file_reader::describe() const {
   auto text = in_progress() ? concat("reads '", file_, "'") : std::string{"has no file"};
   text += concat(", ", ahead_.size() + returned_.size(), " records read ahead");
-  if (asking_)
+  if (name_errand_)
     text += ", waits for the name of a file";
   if (loading_)
     text += ", waits for the disk";

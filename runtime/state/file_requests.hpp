@@ -1,4 +1,4 @@
-// Files that steps read and write as a whole, or look for.
+// Reads, writes and matches whole files for steps.
 #pragma once
 #include "troupe/runtime/state/file_access.hpp"
 #include "troupe/runtime/state/responder.hpp"
@@ -7,32 +7,32 @@
 
 namespace troupe {
 
-/// Does what it is asked as errands, at once and in any order. What a step has asked that fails is
-/// not begun any more; what was begun is done to its end.
+/// Runs each request in the background, immediately and in any order. A request whose step fails is
+/// not started any more; a request that was started runs to its end.
 class file_requests final : public responder {
 public:
   using responder::responder;
 
-  /// Gives the bytes of a file.
-  void read(request_id who, std::string path);
-  void write(request_id who, std::string path, std::string content);
-  /// Gives the paths that fit any of the patterns.
-  void match(request_id who, std::vector<std::string> patterns);
+  /// Returns the bytes of a file.
+  void read(request_id request, std::string path);
+  void write(request_id request, std::string path, std::string content);
+  /// Returns the paths that match any of the patterns.
+  void match(request_id request, std::vector<std::string> patterns);
 
   std::string_view kind() const noexcept override { return "file access"; }
   status declare_again(const responder&) const override { return {}; }
-  void cancel(const which_requests& which, const status& why, answers& done) override;
+  void cancel(const which_requests& selected, const status& reason, answers& done) override;
   void settle(step_id, bool, answers&) override {}
-  void reset(const status& why, answers& done) override;
+  void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   void take_errands(std::vector<errand>& to) override;
   void errand_ended(uint32_t number, status outcome, std::vector<tensor> values,
                     answers& done) override;
 
 private:
-  // What the errand and its request share.
+  // Shared by a request and its background work.
   struct file_work {
-    std::vector<tensor> made;
+    std::vector<tensor> outputs;
     std::atomic<bool> unwanted = false; // its step has failed
   };
   struct pending {
@@ -41,7 +41,7 @@ private:
     std::shared_ptr<file_work> work;
   };
   template <class Work>
-  void add(request_id who, Work work);
+  void add(request_id request, Work work);
 
   std::vector<pending> waiting_;
   std::vector<errand> errands_;

@@ -1,4 +1,4 @@
-// Where kernels stand that keep something between their runs, as checkpoints have it.
+// The states of kernels that keep something between their runs, for checkpoints.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -9,21 +9,21 @@
 
 namespace troupe {
 
-/// By the names of nodes: text that only the node's kernel reads.
+/// Maps names of nodes to text that only the node's kernel reads.
 using kernel_positions = std::map<std::string, std::string>;
 
-/// What one task says, and which incarnation of it has said so.
+/// The positions of one task, with the incarnation that reported them.
 struct task_positions {
   std::string task = {};    ///< "/job:worker/task:0"
-  uint64_t incarnation = 0; ///< 0: the task of a local session
+  uint64_t incarnation = 0; ///< 0 for the task of a local session
   kernel_positions at = {};
 };
 
-/// A task keeps so many of a session, with so many bytes of text, for nodes that have not run yet.
+/// Limits of what a task keeps for a session, for nodes that have not run yet.
 inline constexpr size_t max_positions = 65'536;
 inline constexpr size_t max_positions_text = size_t{16} << 20;
 
-/// Fails where there are more.
-status check_positions(const kernel_positions& which);
+/// Fails if the positions exceed a limit.
+status check_positions(const kernel_positions& positions);
 
 } // namespace troupe

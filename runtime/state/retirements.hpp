@@ -1,4 +1,5 @@
-// How much named state has retired in this process: each step asks whether that is still as before.
+// The number of retirements of named state in this process. Each step compares it with its last
+// value.
 #pragma once
 #include <atomic>
 #include <cstdint>

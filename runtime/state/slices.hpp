@@ -1,4 +1,4 @@
-// Tensors joined along a new first axis, and cut again.
+// Stacks tensors along a new first axis, and slices them again.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -10,16 +10,17 @@ namespace troupe {
 /// `extent` elements.
 void copy_slice(const tensor& from, int64_t from_slice, const tensor& to, int64_t to_slice,
                 int64_t extent);
-/// A copy of one slice along the first axis, which there must be.
-result<tensor> slice_of(const tensor& batch, int64_t which, allocator& from);
-/// How tensors become one.
+/// Copies one slice along the first axis. The tensor must have a first axis.
+result<tensor> slice_of(const tensor& batch, int64_t position, allocator& memory);
+/// How stack() combines tensors.
 struct stacking {
   dtype type = dtype::none;
-  partial_shape dims = {}; ///< of each, as far as it is known: where there are none, it must be
-  bool pads = false;       ///< those with smaller extents are filled up with zeros, or ""
+  partial_shape dims = {}; ///< of each tensor, as far as known; without tensors, fully known
+  bool pads = false;       ///< pad smaller tensors with zeros, or ""
 };
-/// One tensor with a new first axis. Fails where the shapes differ, unless it pads.
-result<tensor> stack(std::span<const tensor* const> all, const stacking& how, allocator& from);
+/// Returns one tensor with a new first axis. Fails if the shapes differ and `pads` is not set.
+result<tensor> stack(std::span<const tensor* const> parts, const stacking& options,
+                     allocator& memory);
 shape without_first_axis(const shape& dims);
 
 } // namespace troupe

@@ -6,8 +6,8 @@
 namespace troupe {
 namespace {
 
-bool is_complete(const element& what) {
-  return std::ranges::none_of(what, [](const auto& one) { return one.empty(); });
+bool is_complete(const element& tuple) {
+  return std::ranges::none_of(tuple, [](const auto& component) { return component.empty(); });
 }
 
 } // namespace
@@ -21,12 +21,12 @@ staging_area::staging_area(staging_options options)
     : responder(options.name), options_(std::move(options)) {}
 
 result<std::unique_ptr<staging_area>> staging_area::make(staging_options options) {
-  std::unique_ptr<staging_area> made{new staging_area{std::move(options)}};
-  const auto& of = made->options_;
-  if (of.capacity < 0 || of.memory_limit < 0)
-    return made->wrong("capacity and memory_limit must not be negative, got ", of.capacity, " and ",
-                       of.memory_limit);
-  return made;
+  std::unique_ptr<staging_area> created{new staging_area{std::move(options)}};
+  const auto& declared = created->options_;
+  if (declared.capacity < 0 || declared.memory_limit < 0)
+    return created->wrong("capacity and memory_limit must not be negative, got ", declared.capacity,
+                          " and ", declared.memory_limit);
+  return created;
 }
 
 status staging_area::check(const std::vector<int64_t>& indices, size_t components) const {
@@ -35,149 +35,151 @@ status staging_area::check(const std::vector<int64_t>& indices, size_t component
       return wrong("index ", indices[i], " is not in 0 to ", components, " - 1");
     if (std::find(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(i), indices[i]) !=
         indices.begin() + static_cast<std::ptrdiff_t>(i))
-      return wrong("index ", indices[i], " stands twice");
+      return wrong("index ", indices[i], " occurs twice");
   }
   return {};
 }
 
-void staging_area::put(request_id who, element what, answers& done) {
-  place all{.components = what.size()};
-  all.indices.resize(what.size());
-  std::iota(all.indices.begin(), all.indices.end(), 0);
-  put(who, all, std::move(what), done);
+void staging_area::put(request_id request, element components, answers& done) {
+  place whole_tuple{.components = components.size()};
+  whole_tuple.indices.resize(components.size());
+  std::iota(whole_tuple.indices.begin(), whole_tuple.indices.end(), 0);
+  put(request, whole_tuple, std::move(components), done);
 }
 
-void staging_area::put(request_id who, const place& where, element what, answers& done) {
+void staging_area::put(request_id request, const place& where, element components, answers& done) {
   auto outcome = check(where.indices, where.components);
-  if (outcome && (what.empty() || where.indices.size() != what.size()))
-    outcome = wrong("has ", where.indices.size(), " indices for ", what.size(), " components");
-  auto bytes = bytes_of(what);
+  if (outcome && (components.empty() || where.indices.size() != components.size()))
+    outcome =
+        wrong("has ", where.indices.size(), " indices for ", components.size(), " components");
+  auto bytes = bytes_of(components);
   auto limit = static_cast<size_t>(options_.memory_limit);
   if (outcome && limit > 0 && bytes > limit)
     outcome = failure(error_kind::resource_exhausted, "staging area '", name(), "': a tuple of ",
                       bytes, " bytes never fits into the limit of ", limit);
   if (!outcome) {
-    done.push_back({who, std::move(outcome)});
+    done.push_back({request, std::move(outcome)});
     return;
   }
-  puts_.push_back({who, where, std::move(what), bytes});
-  settle_lines(done);
+  puts_.push_back({request, where, std::move(components), bytes});
+  serve_waiting(done);
 }
 
-bool staging_area::fits(const pending_put& what) const noexcept {
-  auto completes = options_.order == staging_order::line || !incomplete_.contains(what.where.key);
+bool staging_area::fits(const pending_put& pending) const noexcept {
+  auto completes =
+      options_.order == staging_order::line || !incomplete_.contains(pending.where.key);
   auto tuples = size() + incomplete();
   return !completes || ((options_.capacity == 0 || tuples < options_.capacity) &&
                         (options_.memory_limit == 0 || tuples == 0 ||
-                         bytes_ + what.bytes <= static_cast<size_t>(options_.memory_limit)));
+                         bytes_ + pending.bytes <= static_cast<size_t>(options_.memory_limit)));
 }
 
-// What completes a tuple needs no room, and must not stand behind what does.
+// A part of an incomplete tuple needs no room, and must not wait behind tuples that need room.
 bool staging_area::admit(answers& done) {
-  auto it = options_.order == staging_order::line && !puts_.empty() && !fits(puts_.front())
-                ? puts_.end()
-                : std::ranges::find_if(puts_, [&](const auto& one) { return fits(one); });
-  if (it == puts_.end())
+  auto next = options_.order == staging_order::line && !puts_.empty() && !fits(puts_.front())
+                  ? puts_.end()
+                  : std::ranges::find_if(puts_, [&](const auto& pending) { return fits(pending); });
+  if (next == puts_.end())
     return false;
-  auto first = std::move(*it);
-  puts_.erase(it);
+  auto admitted = std::move(*next);
+  puts_.erase(next);
   if (options_.order == staging_order::line) {
-    bytes_ += first.bytes;
-    tuples_.emplace(next_++, std::move(first.tensors));
-    done.push_back({first.who, {}});
+    bytes_ += admitted.bytes;
+    tuples_.emplace(next_++, std::move(admitted.tensors));
+    done.push_back({admitted.who, {}});
     return true;
   }
-  auto& [key, indices, components] = first.where;
+  auto& [key, indices, components] = admitted.where;
   if (tuples_.contains(key)) {
-    done.push_back({first.who, wrong("key ", key, " is there already")});
+    done.push_back({admitted.who, wrong("key ", key, " is there already")});
     return true;
   }
-  auto known = incomplete_.find(key);
+  auto partial = incomplete_.find(key);
   for (auto index : indices)
-    if (known != incomplete_.end() && (known->second.size() != components ||
-                                       !known->second[static_cast<size_t>(index)].empty())) {
-      done.push_back({first.who, wrong("key ", key, " has component ", index,
-                                       " already, or another number of components")});
+    if (partial != incomplete_.end() && (partial->second.size() != components ||
+                                         !partial->second[static_cast<size_t>(index)].empty())) {
+      done.push_back({admitted.who, wrong("key ", key, " has component ", index,
+                                          " already, or another number of components")});
       return true;
     }
   auto& tuple = incomplete_[key];
   tuple.resize(components);
   for (size_t i = 0; i < indices.size(); ++i)
-    tuple[static_cast<size_t>(indices[i])] = std::move(first.tensors[i]);
-  bytes_ += first.bytes;
+    tuple[static_cast<size_t>(indices[i])] = std::move(admitted.tensors[i]);
+  bytes_ += admitted.bytes;
   if (is_complete(tuple)) {
     tuples_.emplace(key, std::move(tuple));
     incomplete_.erase(key);
   }
-  done.push_back({first.who, {}});
+  done.push_back({admitted.who, {}});
   return true;
 }
 
-void staging_area::take(request_id who, taking how, answers& done) {
-  if (how.index && *how.index < 0) {
-    done.push_back({who, wrong("index must not be negative, got ", *how.index)});
+void staging_area::take(request_id request, taking options, answers& done) {
+  if (options.index && *options.index < 0) {
+    done.push_back({request, wrong("index must not be negative, got ", *options.index)});
     return;
   }
-  takes_.push_back({who, std::move(how)});
-  settle_lines(done);
+  takes_.push_back({request, std::move(options)});
+  serve_waiting(done);
 }
 
-// Whether what it waits for is there; then it is answered.
-bool staging_area::answer_take(const pending_take& what, answers& done) {
-  const auto& how = what.how;
-  auto it = how.key ? tuples_.find(*how.key) : tuples_.begin();
-  if (how.index)
-    it = *how.index < size() ? std::next(tuples_.begin(), *how.index) : tuples_.end();
-  if (it == tuples_.end())
+// Answers the request if its tuple is there; returns whether it has answered.
+bool staging_area::answer_take(const pending_take& pending, answers& done) {
+  const auto& options = pending.options;
+  auto entry = options.key ? tuples_.find(*options.key) : tuples_.begin();
+  if (options.index)
+    entry = *options.index < size() ? std::next(tuples_.begin(), *options.index) : tuples_.end();
+  if (entry == tuples_.end())
     return false;
-  auto& tuple = it->second;
-  auto places = how.indices;
-  if (how.all) {
-    places.resize(tuple.size());
-    std::iota(places.begin(), places.end(), 0);
+  auto& tuple = entry->second;
+  auto indices = options.indices;
+  if (options.all) {
+    indices.resize(tuple.size());
+    std::iota(indices.begin(), indices.end(), 0);
   }
-  if (auto valid = check(places, tuple.size()); !valid) {
-    done.push_back({what.who, std::move(valid)});
+  if (auto valid = check(indices, tuple.size()); !valid) {
+    done.push_back({pending.who, std::move(valid)});
     return true;
   }
-  // A part that an earlier request has taken out will not come again.
-  for (auto one : places)
-    if (tuple[static_cast<size_t>(one)].empty()) {
-      done.push_back(
-          {what.who, wrong("component ", one, " of key ", it->first, " was taken out already")});
+  // A component that an earlier request has taken out will not come back.
+  for (auto index : indices)
+    if (tuple[static_cast<size_t>(index)].empty()) {
+      done.push_back({pending.who, wrong("component ", index, " of key ", entry->first,
+                                         " was taken out already")});
       return true;
     }
-  answer made{what.who, {}};
-  if (how.gives_key)
-    made.tensors.push_back(tensor::scalar(it->first));
-  for (auto one : places)
-    made.tensors.push_back(tuple[static_cast<size_t>(one)]);
-  done.push_back(std::move(made));
-  if (how.looks)
+  answer reply{pending.who, {}};
+  if (options.gives_key)
+    reply.tensors.push_back(tensor::scalar(entry->first));
+  for (auto index : indices)
+    reply.tensors.push_back(tuple[static_cast<size_t>(index)]);
+  done.push_back(std::move(reply));
+  if (options.looks)
     return true;
-  taken_tuple taken{it->first, {}};
+  taken_tuple taken{entry->first, {}};
   taken.tensors.resize(tuple.size());
-  for (auto one : places) {
-    auto& from = tuple[static_cast<size_t>(one)];
-    bytes_ -= from.bytes();
-    taken.tensors[static_cast<size_t>(one)].swap(from);
+  for (auto index : indices) {
+    auto& component = tuple[static_cast<size_t>(index)];
+    bytes_ -= component.bytes();
+    taken.tensors[static_cast<size_t>(index)].swap(component);
   }
-  if (std::ranges::all_of(tuple, [](const auto& one) { return one.empty(); }))
-    tuples_.erase(it);
-  taken_[what.who.step].push_back(std::move(taken));
+  if (std::ranges::all_of(tuple, [](const auto& component) { return component.empty(); }))
+    tuples_.erase(entry);
+  taken_[pending.who.step].push_back(std::move(taken));
   return true;
 }
 
 bool staging_area::serve(answers& done) {
-  for (auto it = takes_.begin(); it != takes_.end(); ++it)
-    if (answer_take(*it, done)) {
-      takes_.erase(it);
+  for (auto request = takes_.begin(); request != takes_.end(); ++request)
+    if (answer_take(*request, done)) {
+      takes_.erase(request);
       return true;
     }
   return false;
 }
 
-void staging_area::settle_lines(answers& done) {
+void staging_area::serve_waiting(answers& done) {
   while (admit(done) || serve(done)) {
   }
 }
@@ -187,61 +189,61 @@ void staging_area::clear(answers& done) {
   incomplete_.clear();
   taken_.clear();
   bytes_ = 0;
-  settle_lines(done);
+  serve_waiting(done);
 }
 
 status staging_area::declare_again(const responder& other) const {
-  const auto& again = static_cast<const staging_area&>(other).options_;
-  auto described = [](const staging_options& of) {
-    return concat("of capacity ", of.capacity, " and ", of.memory_limit, " bytes",
-                  of.order == staging_order::line ? "" : ", by key");
+  const auto& redeclared = static_cast<const staging_area&>(other).options_;
+  auto described = [](const staging_options& options) {
+    return concat("of capacity ", options.capacity, " and ", options.memory_limit, " bytes",
+                  options.order == staging_order::line ? "" : ", by key");
   };
-  if (again.capacity != options_.capacity || again.memory_limit != options_.memory_limit ||
-      again.order != options_.order)
+  if (redeclared.capacity != options_.capacity ||
+      redeclared.memory_limit != options_.memory_limit || redeclared.order != options_.order)
     return invalid("staging area '", name(), "' exists ", described(options_),
-                   ", and is declared again ", described(again));
+                   ", and is declared again ", described(redeclared));
   return {};
 }
 
-void staging_area::cancel(const which_requests& which, const status& why, answers& done) {
-  give_up(puts_, which, why, done);
-  give_up(takes_, which, why, done);
-  settle_lines(done);
+void staging_area::cancel(const which_requests& selected, const status& reason, answers& done) {
+  give_up(puts_, selected, reason, done);
+  give_up(takes_, selected, reason, done);
+  serve_waiting(done);
 }
 
-// In the reverse order, so that the line is as before.
+// Returns the tuples in reverse order, so that the order is as before.
 void staging_area::settle(step_id step, bool failed, answers& done) {
-  auto all = taken_.extract(step);
-  if (all.empty() || !failed)
+  auto taken = taken_.extract(step);
+  if (taken.empty() || !failed)
     return;
-  auto& tuples = all.mapped();
+  auto& tuples = taken.mapped();
   for (; !tuples.empty(); tuples.pop_back()) {
     auto& [key, tensors] = tuples.back();
     bytes_ += bytes_of(tensors);
-    // Beside the parts that stayed in, where they did; else it is a tuple of its own.
+    // Merges the components with those that stayed in; otherwise they become a tuple of their own.
     auto [begin, end] = tuples_.equal_range(key);
-    auto rest = std::find_if(begin, end, [&of = tensors](const auto& one) {
-      const auto& tuple = one.second;
+    auto remainder = std::find_if(begin, end, [&returned = tensors](const auto& entry) {
+      const auto& tuple = entry.second;
       for (size_t i = 0; i < tuple.size(); ++i)
-        if (tuple.size() != of.size() || (!tuple[i].empty() && !of[i].empty()))
+        if (tuple.size() != returned.size() || (!tuple[i].empty() && !returned[i].empty()))
           return false;
       return true;
     });
-    if (rest == end) {
+    if (remainder == end) {
       tuples_.emplace_hint(begin, key, std::move(tensors));
       continue;
     }
     for (size_t i = 0; i < tensors.size(); ++i)
       if (!tensors[i].empty())
-        rest->second[i] = std::move(tensors[i]);
+        remainder->second[i] = std::move(tensors[i]);
   }
-  settle_lines(done);
+  serve_waiting(done);
 }
 
-void staging_area::reset(const status& why, answers& done) {
-  auto all = which_requests::all();
-  give_up(puts_, all, why, done);
-  give_up(takes_, all, why, done);
+void staging_area::reset(const status& reason, answers& done) {
+  auto every_request = which_requests::all();
+  give_up(puts_, every_request, reason, done);
+  give_up(takes_, every_request, reason, done);
   tuples_.clear();
   incomplete_.clear();
   taken_.clear();

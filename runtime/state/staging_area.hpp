@@ -1,4 +1,4 @@
-// Tuples of tensors that wait between two steps, in line or under keys.
+// Holds tuples of tensors between two steps, first in first out or under keys.
 #pragma once
 #include "troupe/runtime/state/element_store.hpp"
 #include "troupe/runtime/state/responder.hpp"
@@ -10,11 +10,11 @@
 
 namespace troupe {
 
-/// How a staging area finds its tuples.
+/// The access to tuples.
 enum class staging_order : uint8_t {
   line,   ///< first in, first out
-  keys,   ///< by key; without one, any
-  sorted, ///< by key; without one, the least
+  keys,   ///< by key; a request without a key gets any tuple
+  sorted, ///< by key; a request without a key gets the tuple with the least key
 };
 
 struct staging_options {
@@ -24,34 +24,34 @@ struct staging_options {
   int64_t memory_limit = 0; ///< bytes of all tuples; 0: no limit
 };
 
-/// Requests that put in, and those that take out, are served in the order of their arrival; one
-/// that waits for a key that does not come holds up no other. What a step has taken goes back if it
+/// Requests that put, and requests that take, are served in the order of their arrival; a request
+/// that waits for an absent key does not block others. Tuples that a step has taken go back if it
 /// fails.
 class staging_area final : public responder {
 public:
   static result<std::unique_ptr<staging_area>> make(staging_options options);
 
-  /// Puts in a tuple. Waits while the area is full; fails where a tuple alone is larger than the
+  /// Puts in a tuple. Waits while the area is full; fails if the tuple alone exceeds the memory
   /// limit.
-  void put(request_id who, element what, answers& done);
-  /// Where those components of a tuple belong.
+  void put(request_id request, element components, answers& done);
+  /// The place of some components of a tuple.
   struct place {
     int64_t key = 0;
     std::vector<int64_t> indices = {};
-    size_t components = 1; ///< of the whole tuple, which is there once it has all
+    size_t components = 1; ///< of the whole tuple, which is complete once it has all of them
   };
-  void put(request_id who, const place& where, element what, answers& done);
+  void put(request_id request, const place& where, element components, answers& done);
 
   struct taking {
-    std::optional<int64_t> key = {};   ///< none: whichever is first
-    std::optional<int64_t> index = {}; ///< of the line: only look, at the one in that place
-    std::vector<int64_t> indices = {}; ///< of components; with a key, the others stay in
-    bool all = true;                   ///< the components; else those that `indices` name
-    bool looks = false;                ///< leaves all in
-    bool gives_key = false;            ///< before the components
+    std::optional<int64_t> key = {};   ///< none: the first tuple
+    std::optional<int64_t> index = {}; ///< first in, first out only: the tuple to look at
+    std::vector<int64_t> indices = {}; ///< components to take; with a key, the others stay in
+    bool all = true;                   ///< take all components; else those of `indices`
+    bool looks = false;                ///< leave the tuple in
+    bool gives_key = false;            ///< return the key before the components
   };
-  /// Takes out a tuple, or looks at it. Waits until it is there.
-  void take(request_id who, taking how, answers& done);
+  /// Takes out a tuple, or looks at it. Waits until the tuple is complete.
+  void take(request_id request, taking options, answers& done);
 
   int64_t size() const noexcept { return static_cast<int64_t>(tuples_.size()); }
   int64_t incomplete() const noexcept { return static_cast<int64_t>(incomplete_.size()); }
@@ -59,10 +59,10 @@ public:
 
   std::string_view kind() const noexcept override { return "staging area"; }
   status declare_again(const responder& other) const override;
-  void cancel(const which_requests& which, const status& why, answers& done) override;
+  void cancel(const which_requests& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
   void settle(step_id step, bool failed, answers& done) override;
-  void reset(const status& why, answers& done) override;
+  void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   uint64_t bytes() const override { return bytes_; }
 
@@ -75,11 +75,11 @@ private:
   };
   struct pending_take {
     request_id who;
-    taking how;
+    taking options;
   };
   struct taken_tuple {
     int64_t key = 0;
-    element tensors; // with empty ones where they stayed in
+    element tensors; // empty where a component stayed in
   };
 
   explicit staging_area(staging_options options);
@@ -87,16 +87,17 @@ private:
   template <class... Ts>
   status wrong(const Ts&... parts) const;
   status check(const std::vector<int64_t>& indices, size_t components) const;
-  bool fits(const pending_put& what) const noexcept;
+  bool fits(const pending_put& pending) const noexcept;
   bool admit(answers& done);
   bool serve(answers& done);
-  bool answer_take(const pending_take& what, answers& done);
-  void settle_lines(answers& done);
+  bool answer_take(const pending_take& pending, answers& done);
+  void serve_waiting(answers& done);
 
   const staging_options options_;
-  std::multimap<int64_t, element> tuples_; // by key (several where one went back), or by place
+  // By key, or by position. A key may have several tuples after a tuple went back.
+  std::multimap<int64_t, element> tuples_;
   std::map<int64_t, element> incomplete_;
-  int64_t next_ = 0; // place in line
+  int64_t next_ = 0; // the position of the next tuple
   size_t bytes_ = 0;
   std::deque<pending_put> puts_;
   std::deque<pending_take> takes_;

@@ -3,60 +3,60 @@
 namespace troupe {
 namespace {
 
-// What the op's output carries: who holds the lock is known here.
-std::vector<tensor> proof() { return {tensor::scalar<std::string>("")}; }
+// The op's output is a token without content, since the holder is stored here.
+std::vector<tensor> lock_token() { return {tensor::scalar<std::string>("")}; }
 
 } // namespace
 
-void step_mutex::lock(request_id who, answers& done) {
-  if (holder_ == who.step) {
+void step_mutex::lock(request_id request, answers& done) {
+  if (holder_ == request.step) {
     ++depth_;
-    done.push_back({who, {}, proof()});
+    done.push_back({request, {}, lock_token()});
     return;
   }
-  waiting_.push_back({who});
-  pass_on(done);
+  waiting_.push_back({request});
+  grant_next(done);
 }
 
-void step_mutex::pass_on(answers& done) {
+void step_mutex::grant_next(answers& done) {
   if (holder_ || waiting_.empty())
     return;
   auto next = waiting_.front().who;
   holder_ = next.step;
   depth_ = 0;
-  // All that this step waits for here.
-  for (const auto& one : waiting_)
-    if (one.who.step == next.step) {
+  // Grants all requests of this step.
+  for (const auto& pending : waiting_)
+    if (pending.who.step == next.step) {
       ++depth_;
-      done.push_back({one.who, {}, proof()});
+      done.push_back({pending.who, {}, lock_token()});
     }
-  std::erase_if(waiting_, [&](const auto& one) { return one.who.step == next.step; });
+  std::erase_if(waiting_, [&](const auto& pending) { return pending.who.step == next.step; });
 }
 
-void step_mutex::unlock(request_id who, answers& done) {
-  if (holder_ != who.step) {
-    done.push_back({who, failure(error_kind::failed_precondition, "mutex '", name(),
-                                 "' is not held by this step")});
+void step_mutex::unlock(request_id request, answers& done) {
+  if (holder_ != request.step) {
+    done.push_back({request, failure(error_kind::failed_precondition, "mutex '", name(),
+                                     "' is not held by this step")});
     return;
   }
   if (--depth_ == 0)
     holder_.reset();
-  done.push_back({who, {}});
-  pass_on(done);
+  done.push_back({request, {}});
+  grant_next(done);
 }
 
-void step_mutex::cancel(const which_requests& which, const status& why, answers& done) {
-  give_up(waiting_, which, why, done);
+void step_mutex::cancel(const which_requests& selected, const status& reason, answers& done) {
+  give_up(waiting_, selected, reason, done);
 }
 
 void step_mutex::settle(step_id step, bool, answers& done) {
   if (holder_ == step)
     holder_.reset();
-  pass_on(done);
+  grant_next(done);
 }
 
-void step_mutex::reset(const status& why, answers& done) {
-  give_up(waiting_, which_requests::all(), why, done);
+void step_mutex::reset(const status& reason, answers& done) {
+  give_up(waiting_, which_requests::all(), reason, done);
   holder_.reset();
 }
 

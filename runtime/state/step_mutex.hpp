@@ -1,4 +1,4 @@
-// A lock that a step holds across its nodes, and lets go of when it ends, however it ends.
+// A mutex that a step holds across nodes, and releases at its end.
 #pragma once
 #include "troupe/runtime/state/responder.hpp"
 
@@ -7,25 +7,25 @@
 
 namespace troupe {
 
-/// Given in the order of arrival, until the step has ended on all its tasks, or fails. A step that
-/// asks again while it holds the lock gets it again.
+/// Granted in the order of arrival, and held until the step has ended on all its tasks, or fails. A
+/// step that holds the mutex can lock it again (recursive).
 class step_mutex final : public responder {
 public:
   explicit step_mutex(std::string name) : responder(std::move(name)) {}
 
-  void lock(request_id who, answers& done);
-  /// Lets go before the step's end; fails with failed_precondition for a step that does not hold
-  /// it.
-  void unlock(request_id who, answers& done);
+  void lock(request_id request, answers& done);
+  /// Releases the mutex before the step's end; fails with failed_precondition if the step does not
+  /// hold it.
+  void unlock(request_id request, answers& done);
 
   std::string_view kind() const noexcept override { return "mutex"; }
   status declare_again(const responder&) const override { return {}; }
-  void cancel(const which_requests& which, const status& why, answers& done) override;
-  /// What the lock keeps others from may be on another task.
+  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  /// True for the holder, since the mutex may protect state on another task.
   bool holds_for(step_id step) const override { return holder_ == step; }
   void settle(step_id step, bool failed, answers& done) override;
-  /// A step that holds it has failed from now on: it no longer keeps others out.
-  void reset(const status& why, answers& done) override;
+  /// The step that holds the mutex has failed by now: it no longer excludes others.
+  void reset(const status& reason, answers& done) override;
   std::string describe() const override;
 
 private:
@@ -33,10 +33,10 @@ private:
     request_id who;
   };
 
-  void pass_on(answers& done);
+  void grant_next(answers& done);
 
   std::optional<step_id> holder_;
-  int64_t depth_ = 0; // of the holder's locks
+  int64_t depth_ = 0; // number of locks by the holder
   std::deque<pending> waiting_;
 };
 

@@ -1,4 +1,4 @@
-// Measures how a responder is used: how much it holds, and how long its requests wait.
+// Measures how many elements a resource holds, and how long its requests wait.
 #pragma once
 #include "troupe/runtime/platform/tsc_clock.hpp"
 
@@ -6,53 +6,54 @@
 
 namespace troupe {
 
-/// How long requests of one kind have waited.
+/// Waiting times of one kind of requests.
 struct waiting_times {
   int64_t requests = 0;
-  double total_seconds = 0; ///< of all
-  double some_seconds = 0;  ///< how long at least one of them waited
+  double total_seconds = 0; ///< sum over all requests
+  double some_seconds = 0;  ///< time during which at least one request waited
 };
 
-/// How a responder has been used.
+/// The usage of a resource since its creation.
 struct responder_usage {
-  double seconds = 0;   ///< since it was made
-  double mean_size = 0; ///< of responder::size() over that time
+  double seconds = 0;   ///< since the creation
+  double mean_size = 0; ///< mean of responder::size() over that time
   waiting_times puts = {}, takes = {};
 };
 
-/// Not thread-safe. Costs a reading of the processor's counter for each event.
+/// Not thread-safe. Costs a reading of the processor's time-stamp counter for each event.
 class usage_meter {
 public:
   enum side : uint8_t { puts, takes, neither };
 
-  explicit usage_meter(moment now = moment::now()) : born_(now), last_(now.ticks) {}
+  explicit usage_meter(moment now = moment::now()) : created_(now), last_(now.ticks) {}
 
-  /// Time goes on, until now with that size.
+  /// Accounts for the time since the last call, during which the size was `size`.
   void advance(int64_t size, int64_t now = ticks_now()) noexcept {
     auto passed = static_cast<double>(now - last_);
     last_ = now;
     size_ += passed * static_cast<double>(size > 0 ? size : 0);
-    for (auto& one : lines_) {
-      one.total += passed * static_cast<double>(one.waiting);
-      if (one.waiting > 0)
-        one.some += passed;
+    for (auto& requests : lines_) {
+      requests.total += passed * static_cast<double>(requests.waiting);
+      if (requests.waiting > 0)
+        requests.some += passed;
     }
   }
 
-  /// A request came; it waits from now on; it waits no more.
-  void came(side to) noexcept { ++lines_[to].requests; }
-  void waits(side to) noexcept { ++lines_[to].waiting; }
-  void waited(side to) noexcept { --lines_[to].waiting; }
+  /// A request arrived; it begins to wait; it no longer waits.
+  void came(side kind) noexcept { ++lines_[kind].requests; }
+  void waits(side kind) noexcept { ++lines_[kind].waiting; }
+  void waited(side kind) noexcept { --lines_[kind].waiting; }
 
-  /// Up to the last advance().
+  /// Returns the usage up to the last advance().
   responder_usage so_far(moment now = moment::now()) const noexcept {
-    auto all = static_cast<double>(last_ - born_.ticks);
-    auto ticks = static_cast<double>(now.ticks - born_.ticks);
-    auto scale = ticks > 0 ? static_cast<double>(now.ns - born_.ns) / ticks * 1e-9 : 0;
-    auto of = [&](const line& one) {
-      return waiting_times{one.requests, one.total * scale, one.some * scale};
+    auto total_ticks = static_cast<double>(last_ - created_.ticks);
+    auto ticks = static_cast<double>(now.ticks - created_.ticks);
+    auto scale = ticks > 0 ? static_cast<double>(now.ns - created_.ns) / ticks * 1e-9 : 0;
+    auto times_of = [&](const line& requests) {
+      return waiting_times{requests.requests, requests.total * scale, requests.some * scale};
     };
-    return {all * scale, all > 0 ? size_ / all : 0, of(lines_[puts]), of(lines_[takes])};
+    return {total_ticks * scale, total_ticks > 0 ? size_ / total_ticks : 0, times_of(lines_[puts]),
+            times_of(lines_[takes])};
   }
 
 private:
@@ -60,9 +61,9 @@ private:
     int64_t requests = 0, waiting = 0;
     double total = 0, some = 0; // ticks
   };
-  moment born_;
+  moment created_;
   int64_t last_;
-  double size_ = 0; // times ticks
+  double size_ = 0; // integral of the size over ticks
   line lines_[3];
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 std::string place_of(const memory_space* space) { return space ? space->name() : "the host"; }
 
-status must_stay(const std::string& name) {
+status address_must_stay(const std::string& name) {
   return failure(error_kind::aborted, "variable '", name,
                  "' would get other memory while launches are noted down");
 }
@@ -21,8 +21,8 @@ result<tensor> variable::read() const {
   std::lock_guard guard{mutex_};
   if (value_.empty())
     return uninitialized();
-  if (auto* steady = variable_address_guard::current()) [[unlikely]]
-    steady->note(const_cast<variable&>(*this), value_, false, false);
+  if (auto* address_guard = variable_address_guard::current()) [[unlikely]]
+    address_guard->note(const_cast<variable&>(*this), value_, false, false);
   return value_;
 }
 
@@ -35,7 +35,7 @@ status variable::assign(tensor value) {
   if (value.type() != type_)
     return invalid("variable '", name(), "' holds ", type_, ", got ", value.type());
   if (variable_address_guard::current()) [[unlikely]]
-    return must_stay(name());
+    return address_must_stay(name());
   std::lock_guard guard{mutex_};
   if (!dims_.compatible(value.dims()))
     return invalid("variable '", name(), "' has shape ", dims_, ", got ", value.dims());
@@ -45,17 +45,17 @@ status variable::assign(tensor value) {
 }
 
 state_info variable::describe() const {
-  auto about = named_state::describe();
+  auto info = named_state::describe();
   std::lock_guard guard{mutex_};
   if (value_.empty()) {
-    about.holds = concat(type_, dims_);
-    about.content = destroyed_ ? "destroyed" : "uninitialised";
+    info.holds = concat(type_, dims_);
+    info.content = destroyed_ ? "destroyed" : "uninitialised";
   } else {
-    about.holds = concat(type_, value_.dims());
-    about.content = value_.space() ? concat("on ", value_.space()->name()) : "initialised";
-    about.bytes = value_.bytes();
+    info.holds = concat(type_, value_.dims());
+    info.content = value_.space() ? concat("on ", value_.space()->name()) : "initialised";
+    info.bytes = value_.bytes();
   }
-  return about;
+  return info;
 }
 
 void variable::clear() {
@@ -66,11 +66,11 @@ void variable::clear() {
 
 bool variable::destroy() {
   std::lock_guard guard{mutex_};
-  auto there_was_one = !value_.empty();
+  auto had_value = !value_.empty();
   value_.reset();
   owned_ = false;
-  destroyed_ = destroyed_ || there_was_one;
-  return there_was_one;
+  destroyed_ = destroyed_ || had_value;
+  return had_value;
 }
 
 status variable::uninitialized() const {
@@ -81,7 +81,7 @@ status variable::uninitialized() const {
                  "' is uninitialised: run its initialiser, or restore it, before it is used");
 }
 
-// A value that was assigned may be shared with a constant or a feed, which must not change.
+// An assigned value may share its memory with a constant or a feed, which must not change.
 status variable::make_private(bool racy, allocator& copies) {
   if (value_.empty())
     return uninitialized();
@@ -90,12 +90,12 @@ status variable::make_private(bool racy, allocator& copies) {
                    "' lies in the memory of ", place_of(value_.space()),
                    " and cannot be updated on ", place_of(copies.space()),
                    ": place its ops where it was assigned, or assign it anew");
-  auto* steady = variable_address_guard::current();
-  if (steady) [[unlikely]]
-    steady->note(*this, value_, true, !racy);
+  auto* address_guard = variable_address_guard::current();
+  if (address_guard) [[unlikely]]
+    address_guard->note(*this, value_, true, !racy);
   if (!value_.unique() && !(racy && owned_)) {
-    if (steady)
-      return must_stay(name());
+    if (address_guard)
+      return address_must_stay(name());
     TROUPE_ASSIGN(value_, value_.clone(copies));
   }
   owned_ = true;
@@ -103,18 +103,18 @@ status variable::make_private(bool racy, allocator& copies) {
 }
 
 status variable::declare_again(const named_state& other) {
-  const auto& again = static_cast<const variable&>(other);
+  const auto& redeclared = static_cast<const variable&>(other);
   std::lock_guard guard{mutex_};
-  auto joint = merge(dims_, again.dims_);
-  if (again.type_ != type_ || !joint)
+  auto joint = merge(dims_, redeclared.dims_);
+  if (redeclared.type_ != type_ || !joint)
     return invalid("variable '", name(), "' exists as ", type_, dims_,
-                   ", and is declared again as ", again.type_, again.dims_);
+                   ", and is declared again as ", redeclared.type_, redeclared.dims_);
   if (!value_.empty() && !joint->compatible(value_.dims()))
     return invalid("variable '", name(), "' holds ", type_, value_.dims(),
-                   ", and is declared again as ", again.type_, again.dims_);
+                   ", and is declared again as ", redeclared.type_, redeclared.dims_);
   dims_ = *std::move(joint);
-  if (value_.empty() && !destroyed_) { // a local variable is declared with the value it begins with
-    value_ = again.value_;
+  if (value_.empty() && !destroyed_) { // the declaration of a local variable has its first value
+    value_ = redeclared.value_;
     owned_ = false;
   }
   return {};
@@ -136,57 +136,60 @@ uint64_t named_state::retirements() noexcept {
 
 result<std::shared_ptr<named_state>> container::find_or_add(std::shared_ptr<named_state> declared) {
   std::lock_guard guard{mutex_};
-  auto& at = all_[{std::string{declared->kind()}, declared->name()}];
-  if (at.held) {
-    TROUPE_TRY(at.held->declare_again(*declared));
-    return at.held;
+  auto& entry_of_name = entries_[{std::string{declared->kind()}, declared->name()}];
+  if (entry_of_name.held) {
+    TROUPE_TRY(entry_of_name.held->declare_again(*declared));
+    return entry_of_name.held;
   }
-  if (auto before = at.known.lock()) {
-    if (before->declare_again(*declared)) {
-      at.held = std::move(before);
-      return at.held;
+  if (auto earlier = entry_of_name.known.lock()) {
+    if (earlier->declare_again(*declared)) {
+      entry_of_name.held = std::move(earlier);
+      return entry_of_name.held;
     }
-    before->retire();
+    earlier->retire();
   }
-  at = {declared, declared};
+  entry_of_name = {declared, declared};
   return declared;
 }
 
-// State is cleared without the lock: who waits for it is told then, and does what it likes.
+// Clears the state without the lock: clear() answers the requests that wait for it, and their
+// callers may use the container.
 void container::clear() {
   std::vector<std::shared_ptr<named_state>> cleared;
   {
     std::lock_guard guard{mutex_};
-    for (auto& [name, one] : all_) // programs may have used again what was cleared before
-      if (auto known = one.held ? std::exchange(one.held, nullptr) : one.known.lock())
+    for (auto& [name, state] : entries_) // programs may use a state again that was cleared before
+      if (auto known = state.held ? std::exchange(state.held, nullptr) : state.known.lock())
         cleared.push_back(std::move(known));
   }
-  for (auto& one : cleared)
-    std::exchange(one, nullptr)->clear();
+  for (auto& state : cleared)
+    std::exchange(state, nullptr)->clear();
   std::lock_guard guard{mutex_};
-  std::erase_if(all_,
-                [](const auto& one) { return !one.second.held && one.second.known.expired(); });
+  std::erase_if(entries_, [](const auto& state) {
+    return !state.second.held && state.second.known.expired();
+  });
 }
 
 bool container::unused() const {
   std::lock_guard guard{mutex_};
-  return std::ranges::all_of(
-      all_, [](const auto& one) { return !one.second.held && one.second.known.expired(); });
+  return std::ranges::all_of(entries_, [](const auto& state) {
+    return !state.second.held && state.second.known.expired();
+  });
 }
 
 std::vector<std::shared_ptr<named_state>> container::all() const {
-  std::vector<std::shared_ptr<named_state>> found;
+  std::vector<std::shared_ptr<named_state>> declared;
   std::lock_guard guard{mutex_};
-  for (const auto& [name, one] : all_)
-    if (one.held)
-      found.push_back(one.held);
-  return found;
+  for (const auto& [name, state] : entries_)
+    if (state.held)
+      declared.push_back(state.held);
+  return declared;
 }
 
 size_t container::size() const {
   std::lock_guard guard{mutex_};
-  return static_cast<size_t>(
-      std::ranges::count_if(all_, [](const auto& one) { return one.second.held != nullptr; }));
+  return static_cast<size_t>(std::ranges::count_if(
+      entries_, [](const auto& state) { return state.second.held != nullptr; }));
 }
 
 } // namespace troupe

@@ -5,21 +5,21 @@
 namespace troupe {
 namespace {
 
-thread_local variable_address_guard* mine = nullptr;
+thread_local variable_address_guard* guard_of_thread = nullptr;
 
 } // namespace
 
-variable_address_guard::variable_address_guard() noexcept { mine = this; }
-variable_address_guard::~variable_address_guard() { mine = nullptr; }
-variable_address_guard* variable_address_guard::current() noexcept { return mine; }
+variable_address_guard::variable_address_guard() noexcept { guard_of_thread = this; }
+variable_address_guard::~variable_address_guard() { guard_of_thread = nullptr; }
+variable_address_guard* variable_address_guard::current() noexcept { return guard_of_thread; }
 
-void variable_address_guard::note(variable& which, const tensor& value, bool changed, bool locked) {
-  auto at = std::ranges::lower_bound(places_, &which, std::less<>{}, &place::which);
-  if (at == places_.end() || at->which != &which)
-    at = places_.insert(at, {.which = &which, .memory = value.raw(), .dims = value.dims()});
-  moved_ |= at->memory != value.raw() || !(at->dims == value.dims());
-  at->changed |= changed;
-  at->locked |= locked;
+void variable_address_guard::note(variable& used, const tensor& value, bool changed, bool locked) {
+  auto known = std::ranges::lower_bound(places_, &used, std::less<>{}, &place::which);
+  if (known == places_.end() || known->which != &used)
+    known = places_.insert(known, {.which = &used, .memory = value.raw(), .dims = value.dims()});
+  moved_ |= known->memory != value.raw() || !(known->dims == value.dims());
+  known->changed |= changed;
+  known->locked |= locked;
 }
 
 } // namespace troupe

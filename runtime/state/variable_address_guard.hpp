@@ -1,4 +1,4 @@
-// Variables that stay where they are while launches on them are noted down, or made again.
+// Keeps variables at their addresses while launches that use them are captured or replayed.
 #pragma once
 #include "troupe/runtime/state/variable.hpp"
 
@@ -6,14 +6,14 @@
 
 namespace troupe {
 
-/// While one exists, its thread changes variables in place only: what would give a variable other
-/// memory fails instead, and leaves it as it was. Knows what the thread has used. At most one for
-/// each thread.
+/// While a guard exists, its thread updates variables in place only: an operation that would give a
+/// variable other memory fails, and leaves the variable as it was. The guard records the variables
+/// that the thread has used. At most one for each thread.
 ///
-/// It works through the functions of `variable`, whose callers, kernels for the most part, do not
-/// see it. With a guard on the calling thread, read(), update() and update_unlocked() note the
-/// variable here; and assign(), or an update of a value that somebody still holds, fails with
-/// aborted. Without one, none of them looks at anything else.
+/// The functions of `variable` consult it, so that their callers, mostly kernels, need not. With a
+/// guard on the calling thread, read(), update() and update_unlocked() record the variable in it,
+/// and assign(), or an update of a value that is shared, fails with aborted. Without a guard, they
+/// do no extra work.
 class variable_address_guard {
 public:
   struct place {
@@ -21,7 +21,7 @@ public:
     const void* memory = nullptr;
     shape dims = {};
     bool changed = false;
-    bool locked = false; ///< some change keeps others out
+    bool locked = false; ///< some update was made under the lock
   };
 
   variable_address_guard() noexcept;
@@ -29,14 +29,14 @@ public:
   variable_address_guard(const variable_address_guard&) = delete;
   variable_address_guard& operator=(const variable_address_guard&) = delete;
 
-  static variable_address_guard* current() noexcept; ///< this thread's, or null
+  static variable_address_guard* current() noexcept; ///< the calling thread's guard, or null
 
-  /// Each variable that was used, by address.
+  /// The variables that were used, ordered by address.
   const std::vector<place>& places() const noexcept { return places_; }
-  /// Says whether another thread gave one of them other memory meanwhile.
+  /// Whether another thread gave one of them other memory meanwhile.
   bool moved() const noexcept { return moved_; }
 
-  void note(variable& which, const tensor& value, bool changed, bool locked);
+  void note(variable& used, const tensor& value, bool changed, bool locked);
 
 private:
   std::vector<place> places_;

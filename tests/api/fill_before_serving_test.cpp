@@ -84,7 +84,8 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
     auto outcome = why_not([&] { size_of(s, m); });
     INFO(outcome);
     CHECK(outcome.kind() == error_kind::unavailable);
-    CHECK_THAT(outcome.message(), Contains(ps + " has begun anew, and serves what it holds when"));
+    CHECK_THAT(outcome.message(),
+               Contains(ps + " was restarted; its variables must be initialised or"));
     return outcome.message();
   };
   CHECK_THAT(refused(looking_session),
@@ -94,7 +95,7 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
   filler.fill([&](session& filling_session) {
     filling_session.run(m.fill);
     CHECK_THAT(refused(looking_session),
-               Contains("client") && Contains(" does so, for 0 s; try again"));
+               Contains("client") && Contains(" has been doing so for 0 s; try again"));
     filling_session.run(m.put);
   });
   CHECK(waiting_server.metrics_have("troupe_unfilled 0"));

@@ -441,7 +441,7 @@ TEST_CASE("a hosted session fills tasks, and tasks of an abandoned fill have to 
   s.fill([&](session& filling_session) {
     filling_session.run(m.set_five);
     CHECK(filling_session.is_filling());
-    CHECK_THAT(may_look().message(), Contains("does so, for"));
+    CHECK_THAT(may_look().message(), Contains("has been doing so for"));
     CHECK_THROWS_AS(looking_session.fill([&](session& other_session) { other_session.run(m.put); }),
                     filled_elsewhere);
     filling_session.run(m.put);

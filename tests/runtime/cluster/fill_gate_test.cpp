@@ -52,7 +52,7 @@ TEST_CASE("one fills, the others are told who, and all are let through when it h
   for (auto fills : {false, true}) {
     auto other = it.step(2, fills);
     CHECK(other.kind() == error_kind::unavailable);
-    CHECK_THAT(other.message(), Contains("client 1 does so, for 7 s; try again"));
+    CHECK_THAT(other.message(), Contains("client 1 has been doing so for 7 s; try again"));
     CHECK(it.stage == fill_stage::by_another);
   }
   CHECK(!it.step(1)); // what it does not fill with waits as well
