@@ -191,7 +191,7 @@ bool cpu_allocator::claim(size_t size) noexcept {
   return true;
 }
 
-void cpu_allocator::give_up(size_t size) noexcept {
+void cpu_allocator::unclaim(size_t size) noexcept {
   if (in_use_.fetch_sub(size, std::memory_order_acq_rel) == size)
     delete this;
 }
