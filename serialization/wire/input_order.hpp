@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// Orders positions so that each comes after those that stand `before` it, and as they are where
-/// that is so already. Fails for a cycle, and says with `describe` where it is.
+/// Orders positions so that each comes after those listed in `before`. Keeps their order where it
+/// is valid already. Fails for a cycle; `describe` names its nodes in the error.
 result<std::vector<uint32_t>>
 order_after_inputs(const std::vector<std::vector<uint32_t>>& before,
                    const std::function<std::string(uint32_t)>& describe);

@@ -76,7 +76,7 @@ result<tensor> core::swap_in(const tensor& saved, allocator& memory) {
   if (!launched)
     return note(std::move(launched));
   copied_[pending.raw()] = {.in = marks_in_.last()};
-  swapped_.pinned(saved.raw()).pinned.copied_in = marks_in_.last();
+  swapped_.at(saved.raw()).pinned.copied_in = marks_in_.last();
   swaps_.in += saved_tensor.bytes;
   return pending;
 }

@@ -154,7 +154,7 @@ TEST_CASE("a client without a certificate comes in by its token, and by no other
 
   secure_cluster without{1};
   CHECK_THAT(refused(*without.connect(without.authority.token(token))).message(),
-             Contains("it wants a certificate, and takes no tokens"));
+             Contains("it requires a certificate, and takes no tokens"));
 }
 
 TEST_CASE("an access list that has changed counts for the next connection") {

@@ -331,7 +331,7 @@ TEST_CASE("a peer that does not read fails steps, and costs no more than the lim
   auto outcome = server->steps().announce({0, 7});
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK_THAT(outcome.message(), Contains("sending to") &&
-                                    Contains("bytes of messages wait already, at most 67108864"));
+                                    Contains("bytes of messages are queued already, the limit is 67108864"));
 }
 
 TEST_CASE("what an answer that cannot leave was to tell goes with the refusal that does") {
@@ -557,7 +557,7 @@ TEST_CASE("a peer that lends what it does not have is sent away with a reason") 
   bool closed = false;
   auto said = pair.other->read_to_end(closed);
   CHECK(closed);
-  if (said.find("which was not asked for") != said.npos)
+  if (said.find("which was not requested") != said.npos)
     WARN("this system does not let processes read others' memory");
   else
     CHECK_THAT(said, Contains("bytes of memory that it does not have"));

@@ -314,7 +314,7 @@ TEST_CASE("a client without a certificate names nobody, and is let in where that
     ends.shake_hands();
     CHECK_THAT(ends.of_called.status().message(), Contains("it shows no certificate"));
     CHECK_THAT(ends.heard_by_caller().message(),
-               Contains("wants a certificate, and takes no tokens"));
+               Contains("requires a certificate, and takes no tokens"));
   }
   two_ends ends{client, server, true};
   ends.shake_hands();
