@@ -224,10 +224,10 @@ link_input::held link_input::take(held_position position) {
 
 result<std::byte*> link_input::chunk_target(uint64_t transfer, size_t bytes) {
   std::lock_guard guard{mutex_};
-  auto found = incoming_.find(transfer);
-  if (found == incoming_.end() || !found->second.pulled)
+  auto entry = incoming_.find(transfer);
+  if (entry == incoming_.end() || !entry->second.pulled)
     return invalid("a chunk of payload ", transfer, " arrives, which was not pulled");
-  auto& next = found->second;
+  auto& next = entry->second;
   auto& owner = next.owner->second;
   if (next.address != 0)
     return invalid("a chunk of payload ", transfer, " arrives, which was lent");
@@ -252,15 +252,15 @@ status link_input::advance(uint64_t transfer, size_t bytes) {
   held ready;
   {
     std::lock_guard guard{mutex_};
-    auto found = incoming_.find(transfer);
-    auto& next = found->second;
+    auto entry = incoming_.find(transfer);
+    auto& next = entry->second;
     auto position = next.owner;
     next.received += bytes;
     if (next.received < position->second.sizes[next.index])
       return {};
     if (next.address != 0)
       TROUPE_TRY(give_back(transfer, next));
-    incoming_.erase(found);
+    incoming_.erase(entry);
     if (--position->second.missing > 0)
       return {};
     ready = take(position);
@@ -283,12 +283,12 @@ void link_input::read_near(near_reader read, uint64_t from_bytes) {
 
 status link_input::lent(uint64_t transfer, uint64_t address) {
   std::lock_guard guard{mutex_};
-  auto found = incoming_.find(transfer);
-  if (found == incoming_.end() || !found->second.borrowed || address == 0 ||
-      found->second.received > 0)
+  auto entry = incoming_.find(transfer);
+  if (entry == incoming_.end() || !entry->second.borrowed || address == 0 ||
+      entry->second.received > 0)
     return invalid("payload ", transfer, " is lent, which was not requested");
-  found->second.borrowed = false; // once
-  found->second.address = address;
+  entry->second.borrowed = false; // once
+  entry->second.address = address;
   to_read_.push_back(transfer);
   return {};
 }

@@ -74,16 +74,16 @@ void link_output::close() noexcept {
 
 // Marks a payload as pulled. Returns null for a withdrawn payload.
 result<link_output::outgoing*> link_output::mark_pulled(uint64_t transfer) {
-  auto found = outgoing_.find(transfer);
-  auto is_gone = found == outgoing_.end();
-  if (transfer == 0 || transfer >= next_transfer_ || (!is_gone && found->second.pulled))
+  auto entry = outgoing_.find(transfer);
+  auto is_gone = entry == outgoing_.end();
+  if (transfer == 0 || transfer >= next_transfer_ || (!is_gone && entry->second.pulled))
     return invalid("the peer pulls payload ", transfer, ", which does not wait to be pulled");
   if (is_gone) {
     TROUPE_REACHED("a withdrawn payload is pulled");
     return nullptr;
   }
-  found->second.pulled = true;
-  return &found->second;
+  entry->second.pulled = true;
+  return &entry->second;
 }
 
 status link_output::start(uint64_t transfer) {
@@ -107,26 +107,26 @@ status link_output::take_back(uint64_t transfer) {
     returning_.erase(withdrawn_loan);
     return {};
   }
-  auto found = outgoing_.find(transfer);
-  if (found == outgoing_.end() || !found->second.lent)
+  auto entry = outgoing_.find(transfer);
+  if (entry == outgoing_.end() || !entry->second.lent)
     return invalid("the peer returns payload ", transfer, ", which was not lent");
-  announced_bytes_ -= found->second.payload.bytes();
+  announced_bytes_ -= entry->second.payload.bytes();
   finish(transfer);
   return {};
 }
 
 result<bool> link_output::drop(uint64_t transfer) {
-  auto found = outgoing_.find(transfer);
-  if (found == outgoing_.end()) {
+  auto entry = outgoing_.find(transfer);
+  if (entry == outgoing_.end()) {
     if (transfer == 0 || transfer >= next_transfer_)
       return invalid("the peer does not want payload ", transfer, ", which was not announced");
     TROUPE_REACHED("a payload that is not wanted has left");
     return false;
   }
-  auto position = at_peer_.find(found->second.message);
+  auto position = at_peer_.find(entry->second.message);
   if (!position->second.step || position->second.first != transfer)
     return invalid("the peer does not want payload ", transfer, ", which begins no tensor_push");
-  if (found->second.pulled)
+  if (entry->second.pulled)
     TROUPE_REACHED("a payload that is not wanted has left in part");
   forget(position);
   return true;
@@ -263,8 +263,8 @@ link_output::frame link_output::announce(waiting message_to_send) {
 link_output::frame link_output::next_chunk() {
   auto transfer = active_.front();
   active_.pop_front();
-  auto found = outgoing_.find(transfer);
-  auto& from = found->second;
+  auto entry = outgoing_.find(transfer);
+  auto& from = entry->second;
   auto unsent = bytes_of(from.payload).subspan(from.sent);
   frame chunk;
   chunk.body = unsent.first(std::min(unsent.size(), chunk_bytes));
@@ -282,13 +282,13 @@ link_output::frame link_output::next_chunk() {
 
 // Removes a payload that has left, or was returned.
 void link_output::finish(uint64_t transfer) {
-  auto found = outgoing_.find(transfer);
-  auto message = at_peer_.find(found->second.message);
+  auto entry = outgoing_.find(transfer);
+  auto message = at_peer_.find(entry->second.message);
   if (--message->second.missing == 0) {
     held_by_peer_ -= message->second.cost;
     at_peer_.erase(message);
   }
-  outgoing_.erase(found);
+  outgoing_.erase(entry);
 }
 
 bool link_output::idle() const noexcept {

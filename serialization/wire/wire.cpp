@@ -158,11 +158,11 @@ private:
   }
 
   result<uint32_t> position_of(const node* input, const node& user) const {
-    auto found = positions_.find(input);
-    if (found == positions_.end())
+    auto entry = positions_.find(input);
+    if (entry == positions_.end())
       return invalid(user.description(), ": the input ", input ? input->description() : "(nothing)",
                      " is not among the nodes to write");
-    return found->second;
+    return entry->second;
   }
 
   result<tensor> join() {

@@ -772,15 +772,15 @@ TEST_CASE("nodes around loops that cannot be are told with the names") {
   CHECK_THAT(with("e = Exit(i1, ^next)"), Contains("Exit 'e' never runs: it waits for Add 'next'"));
   CHECK_THAT(with("l = Add(i1, i2)\n e = Exit(l)"),
              Contains("Exit 'e'") &&
-                 Contains("'i1:1' is not there in the turn that ends the loop"));
+                 Contains("'i1:1' does not exist in the iteration that ends the loop"));
   CHECK_THAT(with("l = Add(i1, s0)\n e = Exit(l)"),
-             Contains("Enter 's0' is there in the first turn only"));
+             Contains("Enter 's0' exists in the first iteration only"));
   CHECK_THAT(with("r = RefEnter(v) frame_name=s:'loop' is_constant=b:true\n"
                   "c = AssignAdd(r, n, ^i)\n l = Add(i1, c)\n e = Exit(l)"),
-             Contains("AssignAdd 'c' has an effect") && Contains("behind the loop"));
+             Contains("AssignAdd 'c' has an effect") && Contains("after the loop"));
   CHECK_THAT(with("l = Identity(i1)\n k = NextIteration(l)\n k0 = Enter(x) frame_name=s:'loop'\n"
                   "k1 = Merge(k0, k)\n k2 = Switch(k1, more)\n k3 = Exit(k2)"),
-             Contains("which is there when the loop ends"));
+             Contains("which exists when the loop ends"));
 }
 
 TEST_CASE("mistakes in frames are told with the names") {
@@ -833,9 +833,9 @@ TEST_CASE("loops that cannot be raised are told with the names") {
   CHECK_THAT(changed("i4 = Exit(i1)", "i4 = Exit(next)"),
              Contains("Exit 'i4' reads 'next'") && Contains("frame 'loop'"));
   CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s0, i2)"),
-             Contains("Enter 's0' is there in the first turn only"));
+             Contains("Enter 's0' exists in the first iteration only"));
   CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s1, i2)"),
-             Contains("'s1', which is there when the loop ends"));
+             Contains("'s1', which exists only when the loop ends"));
   CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s:1, i2)"), Contains("value_index"));
   CHECK_THAT(changed("s = Merge(s0, s3)", "s = Merge(s0, s3, s0)"), Contains("two inputs"));
   CHECK_THAT(changed("s0 = Enter(ten) frame_name=s:'loop'",
@@ -845,16 +845,17 @@ TEST_CASE("loops that cannot be raised are told with the names") {
 
 TEST_CASE("merges that cannot be raised are told with the names") {
   CHECK_THAT(refusal("m = Merge(x, one)"),
-             Contains("Merge 'm': cannot become a branch") && Contains("'x' is there always"));
+             Contains("Merge 'm': cannot become a branch") && Contains("'x' exists always"));
   CHECK_THAT(refusal("a = Switch(x, p)\n b = Switch(x, q)\n m = Merge(a, b:1)"),
-             Contains("'a' is there if 'p' is false, 'b:1' is there if 'q' is true"));
+             Contains("'a' exists if 'p' is false, 'b:1' exists if 'q' is true"));
   CHECK_THAT(refusal("a = Switch(x, p)\n b = Switch(a, q)\n m = Merge(b, a:1)"),
              Contains("Merge 'm'") && Contains("'p' is false and 'q' is false"));
   std::string dead{loop};
   constexpr std::string_view sum = "sum = Add(s1:1, i2)";
   dead.replace(dead.find(sum), sum.size(),
                "odd = Less(i2, step)\n d = Switch(i2, odd)\n sum = Neg(d)");
-  CHECK_THAT(refusal(dead), Contains("the loop needs 'sum' in each turn, and it is there only if"));
+  CHECK_THAT(refusal(dead),
+             Contains("the loop needs 'sum' in each iteration, but it exists only if"));
 }
 
 } // namespace troupe::test::first_control_flow_test
