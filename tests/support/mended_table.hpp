@@ -15,9 +15,9 @@ inline result<std::vector<table_row>> read_mended_table(std::string_view content
     auto rows = read_sorted_table(file);
     if (rows)
       return rows;
-    // "the block at byte 123 of 45 bytes has another checksum"
+    // "the block at byte 123 of 45 bytes has a wrong checksum"
     auto said = rows.status().message();
-    auto at = said.find("byte "), of = said.find(" of "), bytes = said.find(" bytes has another");
+    auto at = said.find("byte "), of = said.find(" of "), bytes = said.find(" bytes has a wrong");
     size_t offset = 0, size = 0;
     if (bytes == said.npos || of > bytes)
       return rows;
