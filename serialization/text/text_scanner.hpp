@@ -1,5 +1,5 @@
-// Reads words, numbers and tensor literals of a text graph. Errors state the position and what was
-// expected there.
+// Reads words, numbers and tensor literals of a text graph. Errors state the position and the
+// expected token.
 #pragma once
 #include "troupe/runtime/types/attr.hpp"
 
