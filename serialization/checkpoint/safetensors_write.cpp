@@ -155,12 +155,12 @@ status safetensors_writer::add(const tensor& value) {
   if (stored_.size() == items_.size())
     return invalid(file_->path(), ": all its ", items_.size(), " tensors are written");
   const auto& item = items_[stored_.size()];
-  auto given = safetensors_item::of(item.name, value);
-  if (value.empty() || !value.on_host() || given.type != item.type || given.dims != item.dims ||
-      given.text_bytes != item.text_bytes)
+  auto actual = safetensors_item::of(item.name, value);
+  if (value.empty() || !value.on_host() || actual.type != item.type || actual.dims != item.dims ||
+      actual.text_bytes != item.text_bytes)
     return invalid(file_->path(), ": tensor '", item.name, "' was announced as ", item.type,
                    item.dims, item.type == dtype::string ? " of another length" : "", ", but is ",
-                   value.empty() ? "empty" : concat(given.type, given.dims),
+                   value.empty() ? "empty" : concat(actual.type, actual.dims),
                    value.on_host() ? "" : " on another device");
   sum_.restart();
   const auto begin = file_->size();

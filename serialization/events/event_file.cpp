@@ -157,10 +157,10 @@ result<histogram> count_all(const tensor& numbers) {
   return counted.finish();
 }
 
-uint32_t big_endian(std::string_view bytes, size_t at) {
+uint32_t big_endian(std::string_view bytes, size_t position) {
   uint32_t number = 0;
   for (size_t i = 0; i < 4; ++i)
-    number = number << 8 | static_cast<uint8_t>(bytes[at + i]);
+    number = number << 8 | static_cast<uint8_t>(bytes[position + i]);
   return number;
 }
 

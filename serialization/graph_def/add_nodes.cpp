@@ -59,11 +59,11 @@ public:
 
   result<passed_handles> read() {
     TROUPE_TRY(index_names());
-    TROUPE_ASSIGN(auto before, predecessors());
-    TROUPE_ASSIGN(auto order, order_after_inputs(before, [this](uint32_t position) {
+    TROUPE_ASSIGN(auto inputs_of_nodes, predecessors());
+    TROUPE_ASSIGN(auto order, order_after_inputs(inputs_of_nodes, [this](uint32_t position) {
                     return description(at(position));
                   }));
-    added_.resize(before.size());
+    added_.resize(inputs_of_nodes.size());
     for (auto position : order) {
       auto added = add(at(position));
       if (!added)
@@ -99,10 +99,10 @@ private:
   }
 
   result<std::vector<std::vector<uint32_t>>> predecessors() const {
-    std::vector<std::vector<uint32_t>> before;
-    before.reserve(static_cast<size_t>(nodes_.size()));
+    std::vector<std::vector<uint32_t>> inputs_of_nodes;
+    inputs_of_nodes.reserve(static_cast<size_t>(nodes_.size()));
     for (const auto& node_def : nodes_) {
-      auto& inputs = before.emplace_back();
+      auto& inputs = inputs_of_nodes.emplace_back();
       for (const auto& text : node_def.input()) {
         auto name = input_name::parse(text);
         if (name && outer_ && !by_name_.contains(name->node))
@@ -113,12 +113,12 @@ private:
         inputs.push_back(*position);
       }
     }
-    return before;
+    return inputs_of_nodes;
   }
 
   result<node*> add(const NodeDef& from) {
-    if (auto given = passed_.find(from.name()); given != passed_.end())
-      return given->second.of.node;
+    if (auto passed = passed_.find(from.name()); passed != passed_.end())
+      return passed->second.target.node;
     node_spec spec;
     spec.op = from.op();
     spec.name = from.name();
@@ -186,7 +186,7 @@ private:
                     : failure(error_kind::not_found, "there is no node '", name.node, '\'');
     auto passed = passed_.find(std::string{name.node});
     if (passed != passed_.end() && name.output == 0)
-      return passed->second.of;
+      return passed->second.target;
     auto* producer = added_[entry->second];
     if (name.output < producer->outputs())
       return producer->output(name.output);
@@ -347,10 +347,10 @@ private:
 } // namespace
 
 result<passed_handles> add_nodes(const GraphDef& from, graph& target, const function_source& source,
-                                 const std::map<std::string, edge>& given,
+                                 const std::map<std::string, edge>& arguments,
                                  const outer_names& outer) {
   graph_def_reader reader{from, target, source, outer};
-  reader.add_given(given);
+  reader.add_given(arguments);
   return reader.read();
 }
 

@@ -26,7 +26,7 @@ public:
         return std::move(outcome).within(graph_.described(i));
     }
     for (auto i : order)
-      if (graph_.at(i).kind != flow::gone)
+      if (graph_.at(i).kind != flow::removed)
         skip_pivots(i);
     TROUPE_TRY(rank());
     for (auto& [i, when] : outcome_.when)
@@ -53,9 +53,9 @@ private:
       passed.push_back(value);
       const auto& from = graph_.at(value.item);
       auto is_pass_through =
-          (from.kind == flow::either && !from.by_ref) || from.kind == flow::pass ||
+          (from.kind == flow::switch_node && !from.by_ref) || from.kind == flow::pass ||
           (from.kind == flow::plain && from.def.op() == "Identity" && from.data.size() == 1);
-      if (!is_pass_through || value.output > (from.kind == flow::either ? 1 : 0) ||
+      if (!is_pass_through || value.output > (from.kind == flow::switch_node ? 1 : 0) ||
           graph_.is_reference(graph_.behind_exits(from.data[0])))
         break;
       value = from.data[0];
@@ -93,7 +93,7 @@ private:
       return condition{};
     auto when = condition_of(value.item);
     const auto& from = graph_.at(value.item);
-    if (!when || from.kind != flow::either)
+    if (!when || from.kind != flow::switch_node)
       return when;
     if (auto value = decided(value.item))
       return *value == (value.output == 1) ? when : std::nullopt;
@@ -129,7 +129,7 @@ private:
         require(condition_of(graph_.behind_exits(control)));
     }
     if (!when) {
-      joined.kind = flow::gone;
+      joined.kind = flow::removed;
       graph_.hidden[joined.def.name()] =
           "never runs: it needs a predicate to be true and to be false";
       return {};
@@ -138,7 +138,7 @@ private:
       return failure(error_kind::unimplemented, "branches are nested more than ", deepest_condition,
                      " deep");
     outcome_.when[i] = *std::move(when);
-    if (joined.kind == flow::either && !decided(i))
+    if (joined.kind == flow::switch_node && !decided(i))
       predicate_of(i);
     return {};
   }
@@ -170,7 +170,7 @@ private:
         !pivot.controls.empty())
       return -1;
     auto switch_item = graph_.behind_exits(pivot.data[0]).item;
-    return is_here(switch_item) && graph_.at(switch_item).kind == flow::either &&
+    return is_here(switch_item) && graph_.at(switch_item).kind == flow::switch_node &&
                    !graph_.at(switch_item).by_ref
                ? switch_item
                : -1;
@@ -237,7 +237,7 @@ private:
       alternatives.push_back(std::move(next));
     }
     if (alternatives.empty()) {
-      graph_.at(merge).kind = flow::gone;
+      graph_.at(merge).kind = flow::removed;
       graph_.hidden[graph_.at(merge).def.name()] = "never runs: none of its inputs does";
       return {};
     }
@@ -314,7 +314,7 @@ private:
   // Removes items of a failed attempt.
   void forget(int first) {
     for (int i = first; i < graph_.size(); ++i) {
-      graph_.at(i).kind = flow::gone;
+      graph_.at(i).kind = flow::removed;
       outcome_.when.erase(i);
     }
   }
@@ -407,16 +407,16 @@ private:
 
 } // namespace
 
-const condition& deadness::of(int item) const {
+const condition& deadness::condition_of(int item) const {
   static const condition always;
   auto entry = when.find(item);
   return entry == when.end() ? always : entry->second;
 }
 
 bool deadness::is_always_there(source value, const flow_graph& graph) const {
-  if (!of(value.item).empty() || graph.at(value.item).kind == flow::gone)
+  if (!condition_of(value.item).empty() || graph.at(value.item).kind == flow::removed)
     return false;
-  if (graph.at(value.item).kind != flow::either)
+  if (graph.at(value.item).kind != flow::switch_node)
     return true;
   auto value = decided.find(value.item);
   return value != decided.end() && value->second == (value.output == 1);

@@ -26,7 +26,7 @@ struct deadness {
   /// Switches whose predicate is constant wherever the part's loop runs, and its value.
   std::unordered_map<int, bool> decided;
 
-  const condition& of(int item) const;
+  const condition& condition_of(int item) const;
   /// Whether the value exists whenever the part runs.
   bool is_always_there(source value, const flow_graph& graph) const;
   void sort(condition& when) const;

@@ -15,12 +15,18 @@ struct flow_op {
 };
 
 constexpr flow_op flow_ops[] = {
-    {"Switch", flow::either, false},      {"RefSwitch", flow::either, true},
-    {"Merge", flow::merge, false},        {"RefMerge", flow::merge, true},
-    {"Enter", flow::enter, false},        {"RefEnter", flow::enter, true},
-    {"Exit", flow::leave, false},         {"RefExit", flow::leave, true},
-    {"NextIteration", flow::next, false}, {"RefNextIteration", flow::next, true},
-    {"LoopCond", flow::loop_cond, false}, {"ControlTrigger", flow::trigger, false},
+    {"Switch", flow::switch_node, false},
+    {"RefSwitch", flow::switch_node, true},
+    {"Merge", flow::merge, false},
+    {"RefMerge", flow::merge, true},
+    {"Enter", flow::enter, false},
+    {"RefEnter", flow::enter, true},
+    {"Exit", flow::exit, false},
+    {"RefExit", flow::exit, true},
+    {"NextIteration", flow::next_iteration, false},
+    {"RefNextIteration", flow::next_iteration, true},
+    {"LoopCond", flow::loop_cond, false},
+    {"ControlTrigger", flow::trigger, false},
 };
 
 const flow_op* find_flow(std::string_view op) {
@@ -31,7 +37,7 @@ const flow_op* find_flow(std::string_view op) {
 // The number of readable outputs; -1: as in the op's definition.
 int outputs_of_kind(flow kind) {
   switch (kind) {
-    case flow::either:
+    case flow::switch_node:
     case flow::merge: return 2;
     case flow::trigger: return 0;
     case flow::plain: return -1;
@@ -41,7 +47,7 @@ int outputs_of_kind(flow kind) {
 
 bool fits(flow kind, size_t inputs) {
   switch (kind) {
-    case flow::either: return inputs == 2;
+    case flow::switch_node: return inputs == 2;
     case flow::merge: return inputs >= 1;
     case flow::trigger: return inputs == 0;
     case flow::plain: return true;
@@ -58,7 +64,7 @@ flow flow_of(std::string_view op) {
 
 int flow_output(std::string_view op, std::string_view output) {
   switch (flow_of(op)) {
-    case flow::either: return output == "output_false" ? 0 : output == "output_true" ? 1 : -1;
+    case flow::switch_node: return output == "output_false" ? 0 : output == "output_true" ? 1 : -1;
     case flow::merge: return output == "output" ? 0 : output == "value_index" ? 1 : -1;
     default: return output == "output" ? 0 : -1;
   }
@@ -142,7 +148,7 @@ bool flow_graph::is_alive(int part) const {
     auto owner = parts_[static_cast<size_t>(part)].owner;
     if (owner < 0)
       return true;
-    if (at(owner).kind == flow::gone)
+    if (at(owner).kind == flow::removed)
       return false;
     part = at(owner).part;
   }
@@ -243,15 +249,16 @@ result<std::vector<int>> flow_graph::ordered(const std::vector<int>& items) cons
   for (auto i : items)
     waits.emplace(i, 0);
   std::unordered_map<int, std::vector<int>> after;
-  auto add_dependency = [&](int before, int i) {
-    if (before >= 0 && waits.contains(before)) {
-      after[before].push_back(i);
+  auto add_dependency = [&](int input_item, int i) {
+    if (input_item >= 0 && waits.contains(input_item)) {
+      after[input_item].push_back(i);
       ++waits[i];
     }
   };
   for (auto i : items) {
     for (const auto& input : at(i).data)
-      if (at(i).kind != flow::merge || input.item < 0 || at(input.item).kind != flow::next)
+      if (at(i).kind != flow::merge || input.item < 0 ||
+          at(input.item).kind != flow::next_iteration)
         add_dependency(behind_exits(input).item, i);
     for (auto control : at(i).controls)
       add_dependency(behind_exits(control), i);

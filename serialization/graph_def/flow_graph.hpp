@@ -23,11 +23,11 @@ struct source {
 /// The role of an item in control flow.
 enum class flow : uint8_t {
   plain,
-  either, ///< Switch
+  switch_node,
   merge,
   enter,
-  leave, ///< Exit
-  next,  ///< NextIteration
+  exit,
+  next_iteration,
   loop_cond,
   trigger, ///< ControlTrigger
   // Kinds after the conversion.
@@ -35,7 +35,7 @@ enum class flow : uint8_t {
   pass,     ///< a merge of one input, which it passes on
   branch,   ///< an If, with parts for true and false
   loop,     ///< a While, with parts for the condition and the body
-  gone,     ///< never runs, or was replaced
+  removed,  ///< never runs, or was replaced
 };
 
 /// A node. A merge of two inputs has one of either branch, that for a true predicate first.

@@ -24,19 +24,20 @@ const AttrValue* find(const attrs& attributes, const std::string& name) {
   return entry == attributes.end() ? nullptr : &entry->second;
 }
 
-const AttrValue* find(const attrs& attributes, const std::string& name, const attrs& given) {
+const AttrValue* find(const attrs& attributes, const std::string& name, const attrs& call_attrs) {
   const auto* value = find(attributes, name);
-  return value && value->value_case() == AttrValue::kPlaceholder ? find(given, value->placeholder())
-                                                                 : value;
+  return value && value->value_case() == AttrValue::kPlaceholder
+             ? find(call_attrs, value->placeholder())
+             : value;
 }
 
 result<size_t> tensors_of(const OpDef::ArgDef& argument, const attrs& attributes,
-                          const attrs& given) {
+                          const attrs& call_attrs) {
   const auto& name =
       argument.number_attr().empty() ? argument.type_list_attr() : argument.number_attr();
   if (name.empty())
     return size_t{1};
-  const auto* value = find(attributes, name, given);
+  const auto* value = find(attributes, name, call_attrs);
   if (!value)
     return invalid("attribute ", name, " is missing");
   auto count = argument.number_attr().empty() ? value->list().type_size() : value->i();
@@ -119,12 +120,12 @@ bool function_library::has_effect(const NodeDef& tested) const {
 }
 
 result<size_t> function_library::first_of(const NodeDef& node, std::string_view output,
-                                          const attrs& given) const {
+                                          const attrs& call_attrs) const {
   size_t first = 0;
   auto count_before = [&](std::string_view name, const OpDef::ArgDef& port) -> result<bool> {
     if (name == output)
       return false;
-    TROUPE_ASSIGN(auto count, tensors_of(port, node.attr(), given));
+    TROUPE_ASSIGN(auto count, tensors_of(port, node.attr(), call_attrs));
     first += count;
     return true;
   };

@@ -16,12 +16,12 @@ inline constexpr const char* noinline_attr = "_noinline";
 
 const AttrValue* find(const attrs& attributes, const std::string& name);
 
-/// Finds an attribute of a node. A placeholder is resolved in the attributes of the call (`given`).
-const AttrValue* find(const attrs& attributes, const std::string& name, const attrs& given);
+/// Finds an attribute of a node. A placeholder is resolved in `call_attrs`, those of the call.
+const AttrValue* find(const attrs& attributes, const std::string& name, const attrs& call_attrs);
 
 struct function_call {
   const FunctionDef* body = nullptr; ///< null: the node is not a call
-  const attrs* given = nullptr;
+  const attrs* call_attrs = nullptr;
   bool partitioned = false; ///< by a PartitionedCall, whose outputs are one list
   explicit operator bool() const { return body != nullptr; }
 };
@@ -48,7 +48,8 @@ public:
   bool has_effect(const NodeDef& tested) const;
 
   /// The index, among all tensors of a node, of the first tensor of a named output.
-  result<size_t> first_of(const NodeDef& node, std::string_view output, const attrs& given) const;
+  result<size_t> first_of(const NodeDef& node, std::string_view output,
+                          const attrs& call_attrs) const;
 
 private:
   /// Whether a call makes variables, tables or the like, which outlive the step.
@@ -62,6 +63,6 @@ private:
 
 /// The number of tensors of an argument or result of a function.
 result<size_t> tensors_of(const OpDef::ArgDef& argument, const attrs& attributes,
-                          const attrs& given = {});
+                          const attrs& call_attrs = {});
 
 } // namespace troupe::graph_def

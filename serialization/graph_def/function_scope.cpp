@@ -30,8 +30,8 @@ std::pair<std::string_view, std::string_view> split(std::string_view text) {
 status function_scope::bind() {
   const auto& signature = body_.signature();
   for (const auto& attr : signature.attr())
-    if (attr.has_default_value() && !given_.contains(attr.name()))
-      given_[attr.name()] = attr.default_value();
+    if (attr.has_default_value() && !call_attrs_.contains(attr.name()))
+      call_attrs_[attr.name()] = attr.default_value();
   std::vector<std::string> inputs;
   for (const auto& input : call_.input())
     if (input.starts_with('^'))
@@ -40,7 +40,7 @@ status function_scope::bind() {
       inputs.push_back(input);
   size_t next = 0;
   for (const auto& argument : signature.input_arg()) {
-    TROUPE_ASSIGN(auto count, tensors_of(argument, given_));
+    TROUPE_ASSIGN(auto count, tensors_of(argument, call_attrs_));
     auto& actual = arguments_[argument.name()];
     for (size_t i = 0; i < count && next < inputs.size(); ++i)
       actual.push_back(inputs[next++]);
@@ -60,7 +60,7 @@ status function_scope::bind() {
 status function_scope::substitute(attrs& attributes) const {
   for (auto& [name, value] : attributes)
     if (value.value_case() == AttrValue::kPlaceholder) {
-      const auto* actual = find(given_, value.placeholder());
+      const auto* actual = find(call_attrs_, value.placeholder());
       if (!actual)
         return invalid("attribute ", value.placeholder(), " is missing");
       value = *actual;
@@ -114,7 +114,7 @@ void function_scope::leave_loops(std::vector<std::string>& nodes) const {
       input.remove_prefix(input.starts_with('^') ? 1 : 0);
       if (auto from = nodes_.find(split(input).first); from != nodes_.end()) {
         readers[from->first].push_back(&node_def);
-        first = first && flow_of(from->second->op()) == flow::next;
+        first = first && flow_of(from->second->op()) == flow::next_iteration;
       }
     }
     if (first)
@@ -125,9 +125,9 @@ void function_scope::leave_loops(std::vector<std::string>& nodes) const {
     const auto* node_def = open.back();
     open.pop_back();
     auto& node_depth = depth[node_def->name()];
-    node_depth += flow_of(node_def->op()) == flow::enter   ? 1
-                  : flow_of(node_def->op()) == flow::leave ? -1
-                                                           : 0;
+    node_depth += flow_of(node_def->op()) == flow::enter  ? 1
+                  : flow_of(node_def->op()) == flow::exit ? -1
+                                                          : 0;
     for (const auto* reader : readers[node_def->name()])
       if (seen.insert(reader).second) {
         depth[reader->name()] = node_depth;
@@ -136,7 +136,7 @@ void function_scope::leave_loops(std::vector<std::string>& nodes) const {
   }
   std::set<std::string> outer_exits;
   for (const auto& [name, node_def] : nodes_)
-    if (flow_of(node_def->op()) == flow::leave && depth[name] <= 0)
+    if (flow_of(node_def->op()) == flow::exit && depth[name] <= 0)
       outer_exits.insert(inner(name));
   std::set<std::string> replaced;
   for (const auto& [name, node_def] : nodes_)
@@ -175,7 +175,7 @@ result<std::string> function_scope::source(std::string_view text, size_t further
                    body_.signature().name());
   auto [output, digits] = split(suffix);
   TROUPE_ASSIGN(auto index, index_in(digits, text));
-  TROUPE_ASSIGN(auto first, library_.first_of(*node->second, output, given_));
+  TROUPE_ASSIGN(auto first, library_.first_of(*node->second, output, call_attrs_));
   return concat(inner(name), ':', first + index + further);
 }
 
@@ -186,7 +186,7 @@ result<std::vector<std::string>> function_scope::outputs() const {
     if (from == body_.ret().end())
       return invalid("the function ", body_.signature().name(), " does not say where '",
                      argument.name(), "' comes from");
-    TROUPE_ASSIGN(auto count, tensors_of(argument, given_));
+    TROUPE_ASSIGN(auto count, tensors_of(argument, call_attrs_));
     for (size_t i = 0; i < count; ++i) {
       TROUPE_ASSIGN(auto output, source(from->second, i));
       names.push_back(std::move(output));

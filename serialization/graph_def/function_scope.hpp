@@ -10,7 +10,7 @@ namespace troupe::graph_def {
 class function_scope {
 public:
   function_scope(const NodeDef& call, const function_call& called, const function_library& library)
-      : call_(call), body_(*called.body), library_(library), given_(*called.given) {}
+      : call_(call), body_(*called.body), library_(library), call_attrs_(*called.call_attrs) {}
 
   /// Matches the inputs of the call to the arguments of the function.
   status bind();
@@ -41,7 +41,7 @@ private:
   const NodeDef& call_;
   const FunctionDef& body_;
   const function_library& library_;
-  attrs given_;
+  attrs call_attrs_;
   std::map<std::string_view, std::vector<std::string>> arguments_;
   std::map<std::string_view, const NodeDef*> nodes_;
   std::vector<std::string> before_;

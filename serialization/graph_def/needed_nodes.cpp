@@ -63,12 +63,12 @@ bool is_handle_placeholder(const NodeDef& tested) {
 
 } // namespace
 
-result<needed_nodes> keep_needed(GraphDef& graph, const std::vector<std::string>& wanted) {
+result<needed_nodes> keep_needed(GraphDef& graph, const std::vector<std::string>& wanted_names) {
   node_index nodes{graph};
   needed_nodes needed;
   std::vector<bool> kept(static_cast<size_t>(graph.node_size()));
   std::vector<int> open;
-  for (const auto& text : wanted) {
+  for (const auto& text : wanted_names) {
     TROUPE_ASSIGN(auto name, input_name::parse(text));
     auto first = nodes.find_wanted(name.node);
     if (first < 0) {

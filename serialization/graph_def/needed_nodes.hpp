@@ -21,7 +21,7 @@ struct needed_nodes {
 
 /// Removes all nodes that no wanted node needs. A wanted name is "node" or "node:1"; "call/node"
 /// stands for the call. Fails with not_found for a name that is not in the file.
-result<needed_nodes> keep_needed(GraphDef& graph, const std::vector<std::string>& wanted);
+result<needed_nodes> keep_needed(GraphDef& graph, const std::vector<std::string>& wanted_names);
 
 /// Removes Placeholders of handles, which can be neither fed nor computed, and all nodes that need
 /// them.

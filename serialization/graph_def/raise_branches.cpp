@@ -26,7 +26,7 @@ public:
     note_facts();
     std::vector<int> remaining;
     for (auto i : std::exchange(graph_.part_at(part_).items, {}))
-      if (graph_.at(i).kind != flow::gone)
+      if (graph_.at(i).kind != flow::removed)
         remaining.push_back(i);
     TROUPE_ASSIGN(auto order, graph_.ordered(remaining));
     return raise(order, 0, part_);
@@ -35,7 +35,7 @@ public:
   stand_ins take_names() { return std::move(names_); }
 
 private:
-  const condition& when(int i) const { return known_.of(i); }
+  const condition& when(int i) const { return known_.condition_of(i); }
   bool is_here(int i) const { return graph_.at(i).part == part_; }
 
   // A loop runs under its condition, so these predicates are known to its nodes.
@@ -76,11 +76,12 @@ private:
         continue;
       auto kind = graph_.at(from.item).kind;
       if (!known_.is_always_there(from, graph_))
-        return invalid("the loop needs '", graph_.named(from), "' in each iteration, ",
-                       kind == flow::gone     ? "which never runs"
-                       : kind == flow::either ? "an output of a Switch without a Merge"
-                                              : concat("but it exists only if ",
-                                                       to_text(when(from.item), graph_, known_)));
+        return invalid(
+            "the loop needs '", graph_.named(from), "' in each iteration, ",
+            kind == flow::removed ? "which never runs"
+            : kind == flow::switch_node
+                ? "an output of a Switch without a Merge"
+                : concat("but it exists only if ", to_text(when(from.item), graph_, known_)));
     }
     return {};
   }
@@ -93,7 +94,7 @@ private:
     for (auto i : items)
       name(i, leads_to_merge.contains(i));
     for (const auto& [exit, from] : graph_.exits)
-      if (is_here(from.item) && graph_.at(from.item).kind != flow::gone) {
+      if (is_here(from.item) && graph_.at(from.item).kind != flow::removed) {
         const auto exit_name = graph_.at(exit).def.name();
         if (when(from.item).empty())
           names_[exit_name] = {{from}, from.item};
@@ -124,7 +125,7 @@ private:
     };
     for (auto i : items) {
       for (const auto& input : graph_.at(i).data)
-        if (auto from = graph_.behind_exits(input).item; graph_.at(from).kind == flow::either)
+        if (auto from = graph_.behind_exits(input).item; graph_.at(from).kind == flow::switch_node)
           switches.insert(from);
       if (when(i).empty() || graph_.at(i).kind == flow::merge)
         visit_inputs(i);
@@ -153,9 +154,9 @@ private:
   void name(int i, bool is_read) {
     auto kind = graph_.at(i).kind;
     const auto own_name = graph_.at(i).def.name();
-    if (kind == flow::gone || kind == flow::loop)
+    if (kind == flow::removed || kind == flow::loop)
       return;
-    if (kind == flow::either) {
+    if (kind == flow::switch_node) {
       if (is_read && !is_wanted(own_name)) {
         graph_.hidden[own_name] =
             concat("is a Switch: ask for what it leads to, or read the graph with '", own_name,
@@ -191,7 +192,7 @@ private:
       else
         hide(own_name, i);
       if (!is_read)
-        graph_.at(i).kind = flow::gone;
+        graph_.at(i).kind = flow::removed;
       return;
     }
     if (is_read && !is_wanted(own_name)) {
@@ -235,7 +236,7 @@ private:
     if (tested.def.op() != "Identity" || tested.data.size() != 1)
       return false;
     const auto& from = graph_.at(graph_.behind_exits(tested.data[0]).item);
-    return from.kind == flow::either && from.data[0] == from.data[1];
+    return from.kind == flow::switch_node && from.data[0] == from.data[1];
   }
 
   int predicate_of(int switch_item) const {
@@ -341,20 +342,22 @@ private:
     std::vector<bits> effects = {}; ///< effects that an item needs; only where steps choose nodes
   };
 
-  bool is_own(const level& at, size_t k) const { return when(at.items[k]).size() == at.depth; }
+  bool is_own(const level& branch_level, size_t k) const {
+    return when(branch_level.items[k]).size() == branch_level.depth;
+  }
 
-  bool is_end(const level& at, size_t k) const {
-    return at.readers[k].empty() || ends_.contains(at.items[k]);
+  bool is_end(const level& branch_level, size_t k) const {
+    return branch_level.readers[k].empty() || ends_.contains(branch_level.items[k]);
   }
 
   // The inputs of an item at this level.
-  std::vector<size_t> before(const level& at, size_t k, bool with_order) const {
+  std::vector<size_t> input_positions(const level& branch_level, size_t k, bool with_order) const {
     std::vector<size_t> positions;
     auto add_position = [&](int i) {
-      if (auto position = at.place.find(i); position != at.place.end())
+      if (auto position = branch_level.place.find(i); position != branch_level.place.end())
         positions.push_back(position->second);
     };
-    const auto& reader = graph_.at(at.items[k]);
+    const auto& reader = graph_.at(branch_level.items[k]);
     for (const auto& input : reader.data)
       add_position(graph_.behind_exits(input).item);
     for (auto control : reader.controls)
@@ -367,46 +370,49 @@ private:
 
   // Items of one predicate and one phase may become one branch: no path between two of them leaves
   // the predicate's branches.
-  void find_phases(level& at) const {
-    auto count = at.items.size();
+  void find_phases(level& branch_level) const {
+    auto count = branch_level.items.size();
     for (size_t k = 0; k < count; ++k)
-      at.place.emplace(at.items[k], k);
-    at.phase.assign(count, 0);
-    at.keys.assign(count, {});
-    at.readers.assign(count, {});
+      branch_level.place.emplace(branch_level.items[k], k);
+    branch_level.phase.assign(count, 0);
+    branch_level.keys.assign(count, {});
+    branch_level.readers.assign(count, {});
     for (size_t k = 0; k < count; ++k) {
-      auto is_owned = is_own(at, k),
-           is_merge = is_owned && graph_.at(at.items[k]).kind == flow::merge;
-      for (auto b : before(at, k, true)) {
-        auto leaves = is_merge || (is_owned && !is_own(at, b));
-        at.phase[k] = std::max(at.phase[k], at.phase[b] + (leaves ? 1 : 0));
+      auto is_owned = is_own(branch_level, k),
+           is_merge = is_owned && graph_.at(branch_level.items[k]).kind == flow::merge;
+      for (auto input : input_positions(branch_level, k, true)) {
+        auto leaves = is_merge || (is_owned && !is_own(branch_level, input));
+        branch_level.phase[k] =
+            std::max(branch_level.phase[k], branch_level.phase[input] + (leaves ? 1 : 0));
       }
-      for (auto b : before(at, k, false))
-        at.readers[b].push_back(k);
+      for (auto input : input_positions(branch_level, k, false))
+        branch_level.readers[input].push_back(k);
       if (is_merge)
-        at.keys[k] = {graph_.at(at.items[k]).predicate, at.phase[k] - 1};
+        branch_level.keys[k] = {graph_.at(branch_level.items[k]).predicate,
+                                branch_level.phase[k] - 1};
       else if (!is_owned)
-        at.keys[k] = {when(at.items[k])[at.depth].predicate, at.phase[k]};
+        branch_level.keys[k] = {when(branch_level.items[k])[branch_level.depth].predicate,
+                                branch_level.phase[k]};
     }
   }
 
   // Connected components of items with one key.
-  std::vector<std::vector<size_t>> components(const level& at) const {
-    std::vector<size_t> root(at.items.size());
+  std::vector<std::vector<size_t>> components(const level& branch_level) const {
+    std::vector<size_t> root(branch_level.items.size());
     std::iota(root.begin(), root.end(), size_t{0});
     auto find = [&](size_t k) {
       while (root[k] != k)
         k = root[k] = root[root[k]];
       return k;
     };
-    for (size_t k = 0; k < at.items.size(); ++k)
-      if (at.keys[k].predicate >= 0)
-        for (auto b : before(at, k, false))
-          if (!is_own(at, b) && at.keys[b] == at.keys[k])
-            root[find(b)] = find(k);
+    for (size_t k = 0; k < branch_level.items.size(); ++k)
+      if (branch_level.keys[k].predicate >= 0)
+        for (auto input : input_positions(branch_level, k, false))
+          if (!is_own(branch_level, input) && branch_level.keys[input] == branch_level.keys[k])
+            root[find(input)] = find(k);
     std::map<size_t, std::vector<size_t>> groups;
-    for (size_t k = 0; k < at.items.size(); ++k)
-      if (at.keys[k].predicate >= 0)
+    for (size_t k = 0; k < branch_level.items.size(); ++k)
+      if (branch_level.keys[k].predicate >= 0)
         groups[find(k)].push_back(k);
     std::vector<std::vector<size_t>> result_groups;
     for (auto& [first, members] : groups)
@@ -422,67 +428,71 @@ private:
   }
 
   // Finds the effects of each item and of the items that it needs.
-  status find_effects(level& at) const {
+  status find_effects(level& branch_level) const {
     std::vector<size_t> effectful;
-    for (size_t k = 0; k < at.items.size(); ++k)
-      if (graph_.has_effect(at.items[k]) || (!is_own(at, k) && is_end(at, k)))
+    for (size_t k = 0; k < branch_level.items.size(); ++k)
+      if (graph_.has_effect(branch_level.items[k]) ||
+          (!is_own(branch_level, k) && is_end(branch_level, k)))
         effectful.push_back(k);
     auto words = (effectful.size() + 63) / 64;
-    if (words * at.items.size() > max_words)
-      return failure(error_kind::resource_exhausted, at.items.size(), " nodes and ",
+    if (words * branch_level.items.size() > max_words)
+      return failure(error_kind::resource_exhausted, branch_level.items.size(), " nodes and ",
                      effectful.size(), " with effects are too many for branches of TensorFlow 1");
-    at.effects.assign(at.items.size(), bits(words));
+    branch_level.effects.assign(branch_level.items.size(), bits(words));
     for (size_t e = 0; e < effectful.size(); ++e)
-      mark(at.effects[effectful[e]], e);
-    for (size_t k = 0; k < at.items.size(); ++k)
-      for (auto b : before(at, k, false))
-        join(at.effects[k], at.effects[b]);
+      mark(branch_level.effects[effectful[e]], e);
+    for (size_t k = 0; k < branch_level.items.size(); ++k)
+      for (auto input : input_positions(branch_level, k, false))
+        join(branch_level.effects[k], branch_level.effects[input]);
     return {};
   }
 
   // A step runs only the nodes that it needs. So nodes that only some results of the branch need
   // become a separate branch, if they or their inputs have effects.
-  std::vector<std::vector<size_t>> split(const level& at, std::vector<size_t> members_in) const {
-    std::vector<std::vector<size_t>> groups_made;
+  std::vector<std::vector<size_t>> split(const level& branch_level,
+                                         std::vector<size_t> members_in) const {
+    std::vector<std::vector<size_t>> split_groups;
     std::unordered_map<size_t, size_t> positions;
     for (size_t m = 0; m < members_in.size(); ++m)
       positions.emplace(members_in[m], m);
     // Results that need the same effects form one kind: running one of them runs the effects of
     // all. The predicate runs in any case.
     auto predicate_item =
-        known_.predicates[static_cast<size_t>(at.keys[members_in[0]].predicate)].from.item;
-    auto predicate = at.place.find(predicate_item);
+        known_.predicates[static_cast<size_t>(branch_level.keys[members_in[0]].predicate)]
+            .from.item;
+    auto predicate = branch_level.place.find(predicate_item);
     std::map<bits, size_t> kinds;
     std::vector<std::pair<size_t, size_t>> sinks; // and their kinds
-    if (!at.effects.empty())
+    if (!branch_level.effects.empty())
       for (auto k : members_in) {
-        auto inner =
-            std::ranges::count_if(at.readers[k], [&](size_t r) { return positions.contains(r); });
-        if (!is_own(at, k) && !is_end(at, k) && static_cast<size_t>(inner) == at.readers[k].size())
+        auto inner = std::ranges::count_if(branch_level.readers[k],
+                                           [&](size_t r) { return positions.contains(r); });
+        if (!is_own(branch_level, k) && !is_end(branch_level, k) &&
+            static_cast<size_t>(inner) == branch_level.readers[k].size())
           continue;
-        auto needs = at.effects[k];
-        if (predicate != at.place.end())
+        auto needs = branch_level.effects[k];
+        if (predicate != branch_level.place.end())
           for (size_t w = 0; w < needs.size(); ++w)
-            needs[w] &= ~at.effects[predicate->second][w];
+            needs[w] &= ~branch_level.effects[predicate->second][w];
         sinks.emplace_back(k, kinds.emplace(std::move(needs), kinds.size()).first->second);
       }
     if (kinds.size() < 2) {
-      groups_made.push_back(std::move(members_in));
-      return groups_made;
+      split_groups.push_back(std::move(members_in));
+      return split_groups;
     }
     std::vector<bits> reach(members_in.size(), bits((kinds.size() + 63) / 64));
     for (auto [k, kind] : sinks)
       mark(reach[positions.at(k)], kind);
     for (size_t m = members_in.size(); m-- > 0;)
-      for (auto r : at.readers[members_in[m]])
+      for (auto r : branch_level.readers[members_in[m]])
         if (auto reader = positions.find(r); reader != positions.end())
           join(reach[m], reach[reader->second]);
     std::map<bits, std::vector<size_t>> groups;
     for (size_t m = 0; m < members_in.size(); ++m)
       groups[reach[m]].push_back(members_in[m]);
     for (auto& [reached, members] : groups)
-      groups_made.push_back(std::move(members));
-    return groups_made;
+      split_groups.push_back(std::move(members));
+    return split_groups;
   }
 
   status raise(const std::vector<int>& items, size_t depth, int part) {

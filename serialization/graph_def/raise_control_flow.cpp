@@ -100,7 +100,7 @@ private:
     for (;;) {
       value = graph_.behind_exits(value);
       const auto& from = graph_.at(value.item);
-      if (from.kind == flow::either) {
+      if (from.kind == flow::switch_node) {
         if (waits)
           waits->insert(from.controls.begin(), from.controls.end());
         value = from.data[0];
@@ -193,7 +193,7 @@ private:
       case flow::branch:
       case flow::loop: return i;
       case flow::merge: return graph_.at(i).branch;
-      case flow::either:
+      case flow::switch_node:
       case flow::pass: return runs_as(behind({i, 0}, nullptr).item);
       default: return -1;
     }
@@ -205,16 +205,16 @@ private:
     return i;
   }
 
-  void add_wait(int i, int before) {
+  void add_wait(int i, int input_item) {
     std::set<int> seen;
-    std::vector<int> open{before};
+    std::vector<int> open{input_item};
     while (!open.empty()) {
       auto next = graph_.behind_exits(open.back());
       open.pop_back();
       if (!seen.insert(next).second)
         continue;
       const auto& from = graph_.at(next);
-      if (from.kind == flow::either || from.kind == flow::pass) {
+      if (from.kind == flow::switch_node || from.kind == flow::pass) {
         for (const auto& input : from.data)
           open.push_back(input.item);
         open.insert(open.end(), from.controls.begin(), from.controls.end());
@@ -283,7 +283,7 @@ private:
 void read_references(flow_graph& graph) {
   for (int i = 0, count = graph.size(); i < count; ++i) {
     auto kind = graph.at(i).kind;
-    if (graph.at(i).by_ref || (kind != flow::either && kind != flow::enter) ||
+    if (graph.at(i).by_ref || (kind != flow::switch_node && kind != flow::enter) ||
         !graph.is_reference(graph.at(i).data[0]))
       continue;
     item read;

@@ -65,13 +65,13 @@ private:
   status find_frame(int i) {
     const auto& visited = graph_.at(i);
     int input_frame = -1, first_input = -1;
-    auto check_input = [&](int before) -> status {
-      if (visited.kind == flow::merge && graph_.at(before).kind == flow::next)
+    auto check_input = [&](int input_item) -> status {
+      if (visited.kind == flow::merge && graph_.at(input_item).kind == flow::next_iteration)
         return {};
-      if (input_frame >= 0 && outside(before) != input_frame)
-        return fail_mixed(i, first_input, before);
-      input_frame = outside(before);
-      first_input = before;
+      if (input_frame >= 0 && outside(input_item) != input_frame)
+        return fail_mixed(i, first_input, input_item);
+      input_frame = outside(input_item);
+      first_input = input_item;
       return {};
     };
     for (const auto& input : visited.data)
@@ -84,20 +84,20 @@ private:
         TROUPE_ASSIGN(outside(i), find_or_add_frame(i));
         break;
       }
-      case flow::leave:
+      case flow::exit:
         if (inside(i) == 0)
           return invalid(graph_.described(i), " is in no frame that it could leave: it reads '",
                          graph_.named(visited.data[0]), '\'');
         outside(i) = at(inside(i)).parent;
         break;
-      case flow::next:
+      case flow::next_iteration:
       case flow::loop_cond:
         if (inside(i) == 0)
           return invalid(graph_.described(i), " is in no frame: its loop needs an Enter");
         break;
       default: break;
     }
-    at(visited.kind == flow::leave ? inside(i) : outside(i)).members.push_back(i);
+    at(visited.kind == flow::exit ? inside(i) : outside(i)).members.push_back(i);
     return {};
   }
 
@@ -158,7 +158,7 @@ private:
     for (auto i : order) {
       auto is_merge = graph_.at(i).kind == flow::merge;
       for (const auto& input : graph_.at(i).data) {
-        if (graph_.at(input.item).kind != flow::next)
+        if (graph_.at(input.item).kind != flow::next_iteration)
           continue;
         if (!is_merge)
           return invalid(graph_.described(input.item), " is read by ", graph_.described(i),
@@ -169,12 +169,12 @@ private:
         with_merge.insert(input.item);
       }
       for (auto control : graph_.at(i).controls)
-        if (graph_.at(control).kind == flow::next)
+        if (graph_.at(control).kind == flow::next_iteration)
           return invalid(graph_.described(i), " waits for ", graph_.described(control),
                          ", which belongs to the next iteration");
     }
     for (auto i : order)
-      if (graph_.at(i).kind == flow::next && !with_merge.contains(i))
+      if (graph_.at(i).kind == flow::next_iteration && !with_merge.contains(i))
         return invalid(graph_.described(i), " in ", where(outside(i)), " leads to no Merge");
     return {};
   }
@@ -185,30 +185,30 @@ private:
     frame_ = f;
     loop_ = {};
     for (auto i : at(f).members)
-      if (graph_.at(i).kind != flow::leave)
+      if (graph_.at(i).kind != flow::exit)
         loop_.members.insert(i);
     TROUPE_TRY(find_condition());
     find_roles();
-    single_iteration_nodes around{graph_, loop_};
+    single_iteration_nodes single_nodes{graph_, loop_};
     TROUPE_ASSIGN(auto order, graph_.ordered({loop_.members.begin(), loop_.members.end()}));
-    around.sort(std::move(order));
-    TROUPE_TRY(check_variables(around));
-    TROUPE_TRY(need_around(around));
-    TROUPE_TRY(choose_nodes(around));
-    TROUPE_TRY(around.move_out(iteration::first));
-    TROUPE_TRY(make_loop(around));
-    TROUPE_TRY(around.move_out(iteration::last));
+    single_nodes.sort(std::move(order));
+    TROUPE_TRY(check_variables(single_nodes));
+    TROUPE_TRY(need_around(single_nodes));
+    TROUPE_TRY(choose_nodes(single_nodes));
+    TROUPE_TRY(single_nodes.move_out(iteration::first));
+    TROUPE_TRY(make_loop(single_nodes));
+    TROUPE_TRY(single_nodes.move_out(iteration::last));
     for (const auto& chosen : chosen_)
       for (auto i : chosen)
-        if (around.is_moved(i))
+        if (single_nodes.is_moved(i))
           return invalid(graph_.described(i), " runs in one iteration only, and each needs it");
     for (int part_index = 0; part_index < 2; ++part_index)
       TROUPE_TRY(fill(part_index));
-    TROUPE_TRY(connect_exits(around));
+    TROUPE_TRY(connect_exits(single_nodes));
     for (auto i : at(f).members)
-      if (graph_.at(i).part < 0 && graph_.at(i).kind != flow::leave && !around.is_moved(i))
-        graph_.at(i).kind = flow::gone;
-    for (auto i : around.moved())
+      if (graph_.at(i).part < 0 && graph_.at(i).kind != flow::exit && !single_nodes.is_moved(i))
+        graph_.at(i).kind = flow::removed;
+    for (auto i : single_nodes.moved())
       put_around(i);
     return {};
   }
@@ -255,14 +255,15 @@ private:
   void find_roles() {
     for (auto i : at(frame_).members) {
       const auto& node = graph_.at(i);
-      if (node.kind == flow::either && is_condition(node.data[1])) {
+      if (node.kind == flow::switch_node && is_condition(node.data[1])) {
         loop_.by_switch.insert(i);
         continue;
       }
       if (node.kind != flow::merge)
         continue;
-      auto next = std::ranges::find_if(
-          node.data, [&](auto& input) { return graph_.at(input.item).kind == flow::next; });
+      auto next = std::ranges::find_if(node.data, [&](auto& input) {
+        return graph_.at(input.item).kind == flow::next_iteration;
+      });
       if (next == node.data.end())
         continue;
       loop_.by_merge[i] = loop_.variables.size();
@@ -272,7 +273,7 @@ private:
     }
   }
 
-  status check_variables(const single_iteration_nodes& around) const {
+  status check_variables(const single_iteration_nodes& single_nodes) const {
     for (const auto& [merge, next, initial, result, arguments] : loop_.variables) {
       const auto& node = graph_.at(merge);
       if (node.data.size() != 2)
@@ -281,7 +282,7 @@ private:
                        "NextIteration, this node has ",
                        node.data.size());
       auto enters = graph_.at(initial.item).kind == flow::enter;
-      if (!enters && !around.runs_in(initial.item, iteration::first))
+      if (!enters && !single_nodes.runs_in(initial.item, iteration::first))
         return invalid(graph_.described(merge),
                        ": a loop's Merge reads an Enter and a NextIteration, not ",
                        graph_.described(initial.item), " and ", graph_.described(next));
@@ -290,8 +291,9 @@ private:
                        " is constant in the loop, which a loop variable cannot be");
       for (auto control : node.controls) {
         auto waited = graph_.behind_exits(control);
-        if (around.acts(waited) || around.runs_in_body(waited) ||
-            around.runs_in(waited, iteration::first) || around.runs_in(waited, iteration::last) ||
+        if (single_nodes.acts(waited) || single_nodes.runs_in_body(waited) ||
+            single_nodes.runs_in(waited, iteration::first) ||
+            single_nodes.runs_in(waited, iteration::last) ||
             (graph_.at(waited).kind == flow::enter && is_member(waited) && !is_constant(waited)))
           return failure(error_kind::unimplemented, graph_.described(merge), ": waits for ",
                          graph_.described(waited),
@@ -304,28 +306,28 @@ private:
   }
 
   // Finds the nodes that move out of the loop: those after an Enter, and those before an Exit.
-  status need_around(single_iteration_nodes& around) const {
+  status need_around(single_iteration_nodes& single_nodes) const {
     for (const auto& variable : loop_.variables)
       if (graph_.at(variable.initial.item).kind != flow::enter)
-        TROUPE_TRY(around.need(variable.initial, iteration::first)
+        TROUPE_TRY(single_nodes.need(variable.initial, iteration::first)
                        .within(graph_.described(variable.merge)));
     for (auto i : at(frame_).members) {
       const auto& exit = graph_.at(i);
-      if (exit.kind != flow::leave)
+      if (exit.kind != flow::exit)
         continue;
       auto from = graph_.behind_exits(exit.data[0]);
       auto by_switch = loop_.by_switch.contains(from.item) && from.output == 0;
-      if (!by_switch && !around.runs_in(from.item, iteration::last))
+      if (!by_switch && !single_nodes.runs_in(from.item, iteration::last))
         return failure(error_kind::unimplemented, graph_.described(i), " reads '",
                        graph_.named(from),
                        "': the results of a loop come from the first output of a Switch by the "
                        "LoopCond, which exists when the loop ends");
-      TROUPE_TRY(around.need(from, iteration::last).within(graph_.described(i)));
+      TROUPE_TRY(single_nodes.need(from, iteration::last).within(graph_.described(i)));
       for (auto control : exit.controls) {
         auto waited = graph_.behind_exits(control);
-        TROUPE_TRY(around.need_control(i, waited, iteration::last));
-        if (around.runs_in(waited, iteration::last))
-          TROUPE_TRY(around.need({waited, -1}, iteration::last).within(graph_.described(i)));
+        TROUPE_TRY(single_nodes.need_control(i, waited, iteration::last));
+        if (single_nodes.runs_in(waited, iteration::last))
+          TROUPE_TRY(single_nodes.need({waited, -1}, iteration::last).within(graph_.described(i)));
       }
     }
     return {};
@@ -338,7 +340,7 @@ private:
 
   bool is_member(int i) const {
     return static_cast<size_t>(i) < outside_.size() && outside_[static_cast<size_t>(i)] == frame_ &&
-           graph_.at(i).kind != flow::leave;
+           graph_.at(i).kind != flow::exit;
   }
 
   // Whether a backward search within an iteration stops at an item.
@@ -349,7 +351,7 @@ private:
 
   // All items before the roots, within the iteration. `follow` selects the control edges to follow.
   template <class Follow>
-  std::set<int> before(const std::vector<int>& roots, Follow&& follow) const {
+  std::set<int> predecessors_of(const std::vector<int>& roots, Follow&& follow) const {
     std::set<int> earlier;
     std::vector<int> open;
     auto visit = [&](int i) {
@@ -402,7 +404,7 @@ private:
     return unconditional;
   }
 
-  status choose_nodes(const single_iteration_nodes& around) {
+  status choose_nodes(const single_iteration_nodes& single_nodes) {
     auto everything = [](int) { return true; };
     std::vector<int> roots{graph_.behind_exits(graph_.at(loop_.condition).data[0]).item};
     auto add_controls = [&](std::vector<int>& target, int waiting) {
@@ -417,24 +419,24 @@ private:
                                                                  : from.item);
       add_controls(ends_of_body, variable.next);
     }
-    auto body = before(ends_of_body, everything);
+    auto body = predecessors_of(ends_of_body, everything);
     for (auto i : always(body))
       if (graph_.has_effect(i))
         roots.push_back(i);
     for (auto i : loop_.by_switch)
       for (auto control : graph_.at(i).controls)
         if (auto waited = graph_.behind_exits(control);
-            around.acts(waited) && !around.runs_in_body(waited))
+            single_nodes.acts(waited) && !single_nodes.runs_in_body(waited))
           roots.push_back(waited);
-    roots.insert(roots.end(), around.effects().begin(), around.effects().end());
-    chosen_[0] = before(roots, everything);
+    roots.insert(roots.end(), single_nodes.effects().begin(), single_nodes.effects().end());
+    chosen_[0] = predecessors_of(roots, everything);
     for (auto i : chosen_[0])
       for (const auto& input : graph_.at(i).data)
         if (loop_.by_switch.contains(graph_.behind_exits(input).item))
           return invalid(graph_.described(loop_.condition), " needs ", graph_.described(i),
                          ", which runs only when the condition holds: it reads '",
                          graph_.named(input), '\'');
-    chosen_[1] = before(ends_of_body, [&](int c) { return !chosen_[0].contains(c); });
+    chosen_[1] = predecessors_of(ends_of_body, [&](int c) { return !chosen_[0].contains(c); });
     for (auto i : chosen_[1])
       if (chosen_[0].contains(i) && graph_.has_effect(i) && read_in_body(i))
         return failure(error_kind::unimplemented, graph_.described(i),
@@ -455,7 +457,7 @@ private:
   }
 
   // Makes the loop an item of the outer frame.
-  status make_loop(const single_iteration_nodes& around) {
+  status make_loop(const single_iteration_nodes& single_nodes) {
     const auto& condition = graph_.at(loop_.condition).def;
     auto scope = condition.name().substr(0, condition.name().rfind('/'));
     item created;
@@ -476,13 +478,13 @@ private:
       if (from.kind == flow::enter) {
         enter(variable.initial.item);
       } else {
-        TROUPE_ASSIGN(auto initial, around.outside(variable.initial, iteration::first));
+        TROUPE_ASSIGN(auto initial, single_nodes.outside(variable.initial, iteration::first));
         created.data.push_back(initial);
       }
       created.keeps_ref.push_back(from.kind == flow::enter && from.by_ref &&
                                   graph_.at(variable.next).by_ref);
     }
-    for (auto i : needed_enters(around))
+    for (auto i : needed_enters(single_nodes))
       if (is_constant(i))
         enter(i);
     created.controls.assign(waits.begin(), waits.end());
@@ -506,7 +508,7 @@ private:
   }
 
   // The Enters that needed nodes read. The loop does not wait for others.
-  std::set<int> needed_enters(const single_iteration_nodes& around) const {
+  std::set<int> needed_enters(const single_iteration_nodes& single_nodes) const {
     std::set<int> enters;
     auto visit = [&](source from) {
       from = graph_.behind_exits(from);
@@ -528,9 +530,9 @@ private:
       visit_inputs(variable.next);
     }
     for (auto i : at(frame_).members)
-      if (graph_.at(i).kind == flow::leave)
+      if (graph_.at(i).kind == flow::exit)
         visit_inputs(i);
-    for (const auto* nodes : {&chosen_[0], &chosen_[1], &around.needed(iteration::last)})
+    for (const auto* nodes : {&chosen_[0], &chosen_[1], &single_nodes.needed(iteration::last)})
       for (auto i : *nodes)
         visit_inputs(i);
     return enters;
@@ -632,17 +634,18 @@ private:
     return {};
   }
 
-  status connect_exits(const single_iteration_nodes& around) {
+  status connect_exits(const single_iteration_nodes& single_nodes) {
     for (auto i : at(frame_).members)
-      if (!around.is_moved(i) && graph_.at(i).kind != flow::leave)
+      if (!single_nodes.is_moved(i) && graph_.at(i).kind != flow::exit)
         graph_.hidden.emplace(graph_.at(i).def.name(),
                               concat("is in the loop '", path(frame_), '\''));
     for (auto i : at(frame_).members) {
-      if (graph_.at(i).kind != flow::leave)
+      if (graph_.at(i).kind != flow::exit)
         continue;
-      TROUPE_ASSIGN(auto value, around.outside(graph_.at(i).data[0], iteration::last));
-      auto waits = around.outside_controls(i, iteration::last);
-      auto is_of_loop = value.item == loop_.loop || around.runs_in(value.item, iteration::last);
+      TROUPE_ASSIGN(auto value, single_nodes.outside(graph_.at(i).data[0], iteration::last));
+      auto waits = single_nodes.outside_controls(i, iteration::last);
+      auto is_of_loop =
+          value.item == loop_.loop || single_nodes.runs_in(value.item, iteration::last);
       if (!is_of_loop || !waits.empty()) {
         // The value exists when the loop has ended, and only if the loop runs.
         item identity;

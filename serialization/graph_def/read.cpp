@@ -27,9 +27,9 @@ void fix_old_placeholders(GraphDef& graph) {
 }
 
 // The nodes of wanted names.
-std::set<std::string> nodes_of(const std::vector<std::string>& wanted) {
+std::set<std::string> nodes_of(const std::vector<std::string>& wanted_names) {
   std::set<std::string> nodes;
-  for (const auto& text : wanted)
+  for (const auto& text : wanted_names)
     if (auto name = input_name::parse(text))
       nodes.emplace(name->node);
   return nodes;
@@ -124,7 +124,7 @@ result<imported_graph> read(GraphDef& from, graph& target, const graph_def_optio
   name_keeper keeper{target, *raised, options.file};
   auto& names = keeper.names();
   for (const auto& [name, passed] : handles)
-    names.add_call(name, {passed.of}, passed.after);
+    names.add_call(name, {passed.target}, passed.after);
   for (const auto& [name, replacement] : raised->names)
     TROUPE_TRY(keeper.add(name, replacement.outputs, replacement.end));
   for (const auto* reasons : {&raised->hidden, &no_handles, &needed.left_out})

@@ -122,7 +122,7 @@ result<open_body> read_body(const NameAttrList& called, graph& outer,
     TROUPE_ASSIGN(auto output, raised.renamed(given_output));
     TROUPE_ASSIGN(auto output_name, input_name::parse(output));
     if (auto handle = passed.find(std::string{output_name.node}); handle != passed.end()) {
-      results.push_back(handle->second.of);
+      results.push_back(handle->second.target);
       continue;
     }
     TROUPE_ASSIGN(auto result, target.find_edge(output));

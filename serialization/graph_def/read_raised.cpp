@@ -110,7 +110,7 @@ private:
       TROUPE_ASSIGN(auto name, input_name::parse(text));
       auto handle = passed.find(std::string{name.node});
       auto result_edge = !part_names.contains(name.node) ? names_(text)
-                         : handle != passed.end()        ? result<edge>{handle->second.of}
+                         : handle != passed.end()        ? result<edge>{handle->second.target}
                                                          : body.find_edge(text);
       if (!result_edge)
         return result_edge.status();

@@ -23,15 +23,15 @@ public:
   graph& nodes() { return nodes_; }
 
   // Copies a node and all nodes that it needs, each after its inputs.
-  result<node*> copy(node& wanted) {
-    std::vector<node*> open{&wanted};
+  result<node*> copy(node& original) {
+    std::vector<node*> open{&original};
     while (!open.empty()) {
       auto& next = *open.back();
       if (copies_.contains(&next)) {
         open.pop_back();
         continue;
       }
-      auto before = open.size();
+      auto open_count = open.size();
       auto need = [&](node* input_node) {
         if (!copies_.contains(input_node))
           open.push_back(input_node);
@@ -40,7 +40,7 @@ public:
         need(input.node);
       for (auto* input_node : next.controls())
         need(input_node);
-      if (open.size() > before) {
+      if (open.size() > open_count) {
         if (!visited_.insert(&next).second)
           return failure(error_kind::invalid_argument, next.description(),
                          ": waits for itself, by control edges");
@@ -55,12 +55,12 @@ public:
       copies_[&next] = nodes_.add_copy(next, std::move(inputs), std::move(controls));
       open.pop_back();
     }
-    return copies_.at(&wanted);
+    return copies_.at(&original);
   }
 
-  result<edge> copy(edge wanted) {
-    TROUPE_ASSIGN(auto* copied, copy(*wanted.node));
-    return edge{copied, wanted.index};
+  result<edge> copy(edge original) {
+    TROUPE_ASSIGN(auto* copied, copy(*original.node));
+    return edge{copied, original.index};
   }
 
   result<node*> add(std::string op, std::string name, std::vector<edge> inputs, attr_map attrs = {},
@@ -153,8 +153,8 @@ status add_saver(model_graph& model, const std::vector<saved_model_contents::var
 }
 
 // The value of an output; a variable is read.
-result<edge> output_of(model_graph& model, edge wanted, const std::string& name) {
-  TROUPE_ASSIGN(auto copied, model.copy(wanted));
+result<edge> output_of(model_graph& model, edge original, const std::string& name) {
+  TROUPE_ASSIGN(auto copied, model.copy(original));
   if (!copied.node->output_is_ref(copied.index))
     return copied;
   TROUPE_ASSIGN(auto* read, model.add("Identity", name, {copied}));

@@ -66,7 +66,7 @@ std::set<single_iteration_nodes::side> single_iteration_nodes::sides_of(source v
 
 void single_iteration_nodes::find_sides(int i) {
   const auto& node = graph_.at(i);
-  if (node.kind == flow::either && !frame_.by_switch.contains(i))
+  if (node.kind == flow::switch_node && !frame_.by_switch.contains(i))
     predicates_[i] = graph_.behind_exits(node.data[1]);
   std::set<side> sides;
   auto first = true;
@@ -88,12 +88,12 @@ void single_iteration_nodes::find_sides(int i) {
 
 // The sides that a node needs by control edges that it loses.
 std::set<single_iteration_nodes::side> single_iteration_nodes::lost_sides(int i,
-                                                                          iteration at) const {
+                                                                          iteration target) const {
   const auto& node = graph_.at(i);
   std::set<side> lost;
   for (auto control : node.controls)
     if (auto waited = graph_.behind_exits(control);
-        frame_.members.contains(waited) && !runs_in(waited, at))
+        frame_.members.contains(waited) && !runs_in(waited, target))
       lost.merge(sides_of({waited, -1}));
   if (!lost.empty() && node.kind != flow::merge)
     for (const auto& input : node.data)
@@ -103,13 +103,13 @@ std::set<single_iteration_nodes::side> single_iteration_nodes::lost_sides(int i,
 }
 
 // Makes an Identity outside of the loop that runs if the side is taken in that iteration.
-result<int> single_iteration_nodes::pivot(const side& needed_side, iteration at) {
-  auto [position, is_new] = pivots_[index(at)].emplace(needed_side, -1);
+result<int> single_iteration_nodes::pivot(const side& needed_side, iteration target) {
+  auto [position, is_new] = pivots_[index(target)].emplace(needed_side, -1);
   if (!is_new)
     return position->second;
-  TROUPE_ASSIGN(auto predicate, outside(needed_side.first, at));
+  TROUPE_ASSIGN(auto predicate, outside(needed_side.first, target));
   const auto name = concat(graph_.at(needed_side.first.item).def.name(),
-                           at == iteration::last ? "/last" : "/first");
+                           target == iteration::last ? "/last" : "/first");
   auto add = [&](flow kind, const char* op, const char* suffix, std::vector<source> data) {
     item added;
     added.kind = kind;
@@ -121,23 +121,23 @@ result<int> single_iteration_nodes::pivot(const side& needed_side, iteration at)
     moved_.push_back(graph_.add(std::move(added)));
     return moved_.back();
   };
-  auto switch_item = add(flow::either, "Switch", "/Switch", {predicate, predicate});
+  auto switch_item = add(flow::switch_node, "Switch", "/Switch", {predicate, predicate});
   position->second = add(flow::plain, "Identity", "/pivot", {{switch_item, needed_side.second}});
   return position->second;
 }
 
 // Returns the source of a value, behind nodes of the iteration that only pass it on.
-result<source> single_iteration_nodes::behind(source value, iteration at) const {
+result<source> single_iteration_nodes::behind(source value, iteration target) const {
   for (;;) {
     value = graph_.behind_exits(value);
     if (!frame_.members.contains(value.item))
       return value;
     const auto& from = graph_.at(value.item);
     if (frame_.by_switch.contains(value.item)) {
-      if (at == iteration::first || value.output != 0)
+      if (target == iteration::first || value.output != 0)
         return invalid('\'', graph_.named(value), "' does not exist in ",
-                       at == iteration::first ? "the first iteration alone"
-                                              : "the iteration that ends the loop");
+                       target == iteration::first ? "the first iteration alone"
+                                                  : "the iteration that ends the loop");
       value = from.data[0];
     } else if (value.item == frame_.condition) {
       value = from.data[0];
@@ -145,11 +145,11 @@ result<source> single_iteration_nodes::behind(source value, iteration at) const 
       if (value.output != 0)
         return failure(error_kind::unimplemented, "value_index of ", graph_.described(value.item),
                        ", a loop's Merge, is read");
-      if (at == iteration::last)
+      if (target == iteration::last)
         return source{frame_.loop, static_cast<int>(merge->second)};
       value = frame_.variables[merge->second].initial;
     } else if (from.kind == flow::enter) {
-      if (at == iteration::last && !is_constant(from))
+      if (target == iteration::last && !is_constant(from))
         return invalid(graph_.described(value.item),
                        " exists in the first iteration only: it must lead to a Merge, or be "
                        "constant");
@@ -160,11 +160,11 @@ result<source> single_iteration_nodes::behind(source value, iteration at) const 
   }
 }
 
-status single_iteration_nodes::need(source value, iteration at) {
-  auto& needed = needed_[index(at)];
+status single_iteration_nodes::need(source value, iteration target) {
+  auto& needed = needed_[index(target)];
   std::vector<int> open;
   auto visit = [&](source input) -> status {
-    TROUPE_ASSIGN(auto from, behind(input, at));
+    TROUPE_ASSIGN(auto from, behind(input, target));
     if (frame_.members.contains(from.item) && needed.insert(from.item).second)
       open.push_back(from.item);
     return {};
@@ -173,39 +173,39 @@ status single_iteration_nodes::need(source value, iteration at) {
   while (!open.empty()) {
     auto i = open.back();
     open.pop_back();
-    if (!runs_in(i, at) && graph_.has_effect(i))
+    if (!runs_in(i, target) && graph_.has_effect(i))
       return failure(error_kind::unimplemented, graph_.described(i),
                      " has an effect, or draws random numbers, in each iteration of the loop, and "
                      "is needed ",
-                     at == iteration::last ? "after" : "before",
+                     target == iteration::last ? "after" : "before",
                      " the loop as well: make it a variable of the loop");
     for (const auto& input : graph_.at(i).data)
       TROUPE_TRY(visit(input).within(graph_.described(i)));
-    for (const auto& lost : lost_sides(i, at))
+    for (const auto& lost : lost_sides(i, target))
       TROUPE_TRY(visit(lost.first).within(graph_.described(i)));
-    if (runs_in(i, at)) // a copy runs after the loop
+    if (runs_in(i, target)) // a copy runs after the loop
       for (auto control : graph_.at(i).controls) {
         auto waited = graph_.behind_exits(control);
-        TROUPE_TRY(need_control(i, waited, at));
-        if (runs_in(waited, at) && needed.insert(waited).second)
+        TROUPE_TRY(need_control(i, waited, target));
+        if (runs_in(waited, target) && needed.insert(waited).second)
           open.push_back(waited);
       }
   }
   return {};
 }
 
-status single_iteration_nodes::need_control(int waiting, int control, iteration at) {
+status single_iteration_nodes::need_control(int waiting, int control, iteration target) {
   auto waited = graph_.behind_exits(control);
-  if (runs_in(waited, at) || !frame_.members.contains(waited))
+  if (runs_in(waited, target) || !frame_.members.contains(waited))
     return {};
   if (runs_in_body(waited) ||
-      runs_in(waited, at == iteration::last ? iteration::first : iteration::last))
+      runs_in(waited, target == iteration::last ? iteration::first : iteration::last))
     return invalid(graph_.described(waiting), " never runs: it waits for ",
                    graph_.described(waited), ", which does not run in the ",
-                   at == iteration::last ? "last" : "first", " iteration of the loop");
+                   target == iteration::last ? "last" : "first", " iteration of the loop");
   if (!acts(waited))
     return {};
-  if (at == iteration::first)
+  if (target == iteration::first)
     return failure(
         error_kind::unimplemented, graph_.described(waiting), " waits for ",
         graph_.described(waited),
@@ -214,21 +214,21 @@ status single_iteration_nodes::need_control(int waiting, int control, iteration 
   return {};
 }
 
-result<source> single_iteration_nodes::outside(source value, iteration at) const {
-  TROUPE_ASSIGN(auto from, behind(value, at));
+result<source> single_iteration_nodes::outside(source value, iteration target) const {
+  TROUPE_ASSIGN(auto from, behind(value, target));
   if (!frame_.members.contains(from.item))
     return from;
-  auto placed = placed_[index(at)].find(from.item);
-  if (placed == placed_[index(at)].end())
+  auto placed = placed_[index(target)].find(from.item);
+  if (placed == placed_[index(target)].end())
     return failure(error_kind::internal, graph_.described(from.item), " got lost");
   return source{placed->second, from.output};
 }
 
-std::set<int> single_iteration_nodes::outside_controls(int waiting, iteration at) const {
+std::set<int> single_iteration_nodes::outside_controls(int waiting, iteration target) const {
   std::set<int> kept;
   for (auto control : graph_.at(waiting).controls)
-    if (auto waited = graph_.behind_exits(control); runs_in(waited, at)) {
-      if (auto placed = placed_[index(at)].find(waited); placed != placed_[index(at)].end())
+    if (auto waited = graph_.behind_exits(control); runs_in(waited, target)) {
+      if (auto placed = placed_[index(target)].find(waited); placed != placed_[index(target)].end())
         kept.insert(placed->second);
     } else if (!frame_.members.contains(waited)) {
       kept.insert(waited);
@@ -236,53 +236,53 @@ std::set<int> single_iteration_nodes::outside_controls(int waiting, iteration at
   return kept;
 }
 
-status single_iteration_nodes::move_out(iteration at) {
-  const auto needed = needed_[index(at)];
+status single_iteration_nodes::move_out(iteration target) {
+  const auto needed = needed_[index(target)];
   for (auto i : ordered_)
     if (needed.contains(i))
-      TROUPE_TRY(place(i, at).within(graph_.described(i)));
+      TROUPE_TRY(place(i, target).within(graph_.described(i)));
   return {};
 }
 
-status single_iteration_nodes::place(int i, iteration at) {
-  auto is_single = runs_in(i, at);
+status single_iteration_nodes::place(int i, iteration target) {
+  auto is_single = runs_in(i, target);
   auto placed = i;
   if (!is_single) {
     auto copy = graph_.at(i);
     copy.controls.clear(); // replaced by pivots for their sides of branches
     copy.def.set_name(
-        graph_.unique(concat(copy.def.name(), at == iteration::last ? "/last" : "/first")));
+        graph_.unique(concat(copy.def.name(), target == iteration::last ? "/last" : "/first")));
     placed = graph_.add(std::move(copy));
   }
   std::set<int> waits;
   if (is_single)
-    waits = outside_controls(i, at);
+    waits = outside_controls(i, target);
   auto follows = false;
   auto data = graph_.at(placed).data;
   for (auto& input : data) {
     if (const auto& enter = graph_.at(input.item);
-        enter.kind == flow::enter && at == iteration::first)
+        enter.kind == flow::enter && target == iteration::first)
       waits.insert(enter.controls.begin(), enter.controls.end());
-    TROUPE_ASSIGN(input, outside(input, at));
-    follows = follows || input.item == frame_.loop || runs_in(input.item, at);
+    TROUPE_ASSIGN(input, outside(input, target));
+    follows = follows || input.item == frame_.loop || runs_in(input.item, target);
   }
-  for (const auto& lost : lost_sides(i, at)) {
-    TROUPE_ASSIGN(auto pivot_item, pivot(lost, at));
+  for (const auto& lost : lost_sides(i, target)) {
+    TROUPE_ASSIGN(auto pivot_item, pivot(lost, target));
     waits.insert(pivot_item);
   }
   // The node must not run if the loop does not; without inputs it would always run.
-  if (at == iteration::last && !follows)
+  if (target == iteration::last && !follows)
     waits.insert(frame_.loop);
   graph_.at(placed).data = std::move(data);
   graph_.at(placed).controls.assign(waits.begin(), waits.end());
   for (auto part : graph_.at(placed).parts)
     TROUPE_TRY(graph_.replace_reads(part, [&](source& input) -> status {
       if (frame_.members.contains(input.item)) {
-        TROUPE_ASSIGN(input, outside(input, at));
+        TROUPE_ASSIGN(input, outside(input, target));
       }
       return {};
     }));
-  placed_[index(at)][i] = placed;
+  placed_[index(target)][i] = placed;
   moved_.push_back(placed);
   if (is_single)
     moved_out_.insert(i);

@@ -35,24 +35,24 @@ public:
   /// its inputs.
   void sort(std::vector<int> ordered);
 
-  bool runs_in(int item, iteration at) const { return single_[index(at)].contains(item); }
+  bool runs_in(int item, iteration target) const { return single_[index(target)].contains(item); }
   /// Whether an item runs only in iterations whose condition holds.
   bool runs_in_body(int item) const { return body_.contains(item); }
   /// Whether an item has an effect in each iteration, or comes after one.
   bool acts(int item) const { return effectful_.contains(item); }
 
   /// Marks the nodes that the value needs in that iteration, and the effects that it waits for.
-  status need(source value, iteration at);
-  status need_control(int waiting, int control, iteration at);
+  status need(source value, iteration target);
+  status need_control(int waiting, int control, iteration target);
 
-  const std::set<int>& needed(iteration at) const { return needed_[index(at)]; }
+  const std::set<int>& needed(iteration target) const { return needed_[index(target)]; }
 
   /// Moves all marked nodes of an iteration out of the loop. For the last one, the loop must exist.
-  status move_out(iteration at);
+  status move_out(iteration target);
   /// Finds a value of the frame in that iteration among the nodes outside of the loop.
-  result<source> outside(source value, iteration at) const;
+  result<source> outside(source value, iteration target) const;
   /// The control inputs that a node keeps outside of the loop.
-  std::set<int> outside_controls(int waiting, iteration at) const;
+  std::set<int> outside_controls(int waiting, iteration target) const;
 
   /// Items that are no longer in the frame, and copies that never were.
   const std::vector<int>& moved() const { return moved_; }
@@ -63,14 +63,14 @@ public:
 private:
   using side = std::pair<source, int>; // a predicate, and the output of its Switches
 
-  static size_t index(iteration at) { return at == iteration::last ? 1 : 0; }
+  static size_t index(iteration target) { return target == iteration::last ? 1 : 0; }
   bool ends(int item) const;
   std::set<side> sides_of(source value) const;
   void find_sides(int item);
-  std::set<side> lost_sides(int item, iteration at) const;
-  result<int> pivot(const side& needed_side, iteration at);
-  result<source> behind(source value, iteration at) const;
-  status place(int item, iteration at);
+  std::set<side> lost_sides(int item, iteration target) const;
+  result<int> pivot(const side& needed_side, iteration target);
+  result<source> behind(source value, iteration target) const;
+  status place(int item, iteration target);
 
   flow_graph& graph_;
   const loop_frame& frame_;

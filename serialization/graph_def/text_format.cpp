@@ -15,12 +15,12 @@ namespace {
 
 constexpr int deepest_nesting = 100;
 
-// The text between `before` and the next quote; empty if `before` is missing.
-std::string_view quoted_after(std::string_view text, std::string_view before) {
-  auto begin = text.find(before);
+// The text between `prefix` and the next quote; empty if `prefix` is missing.
+std::string_view quoted_after(std::string_view text, std::string_view prefix) {
+  auto begin = text.find(prefix);
   if (begin == text.npos)
     return {};
-  text.remove_prefix(begin + before.size());
+  text.remove_prefix(begin + prefix.size());
   auto end = text.find('"');
   return end == text.npos ? std::string_view{} : text.substr(0, end);
 }

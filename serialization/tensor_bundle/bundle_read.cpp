@@ -262,9 +262,9 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
   if (entry->type == dtype::none)
     return failure(error_kind::unimplemented, index_path_, ": tensor '", name,
                    "' has a type that Troupe does not have");
-  auto inside = check_slice(entry->dims, offset, dims);
-  if (!inside)
-    return std::move(inside).within(concat(index_path_, ": tensor '", name, "'"));
+  auto outcome = check_slice(entry->dims, offset, dims);
+  if (!outcome)
+    return std::move(outcome).within(concat(index_path_, ": tensor '", name, "'"));
   const auto& places = places_[static_cast<size_t>(entry - entries_.data())];
   if (entry->slices.empty() && dims == entry->dims)
     return read_at(name, places[0], entry->type, dims, from);

@@ -82,23 +82,24 @@ private:
 
   // Reads each node once: Cap'n Proto counts the reads, which bounds a hostile message.
   result<std::vector<std::vector<uint32_t>>> predecessors() const {
-    std::vector<std::vector<uint32_t>> before(nodes_.size());
+    std::vector<std::vector<uint32_t>> inputs_of_nodes(nodes_.size());
     for (uint32_t position = 0; position < nodes_.size(); ++position) {
       for (auto input : nodes_[position].getInputs())
-        before[position].push_back(input.getNode());
+        inputs_of_nodes[position].push_back(input.getNode());
       for (auto control : nodes_[position].getControls())
-        before[position].push_back(control);
-      for (auto input_position : before[position])
+        inputs_of_nodes[position].push_back(control);
+      for (auto input_position : inputs_of_nodes[position])
         if (input_position >= nodes_.size())
           return damaged_graph(description(position), ": there is no node number ", input_position);
     }
-    return before;
+    return inputs_of_nodes;
   }
 
   // Orders every node after its inputs and controls.
   result<std::vector<uint32_t>> sort_nodes() const {
-    TROUPE_ASSIGN(auto before, predecessors());
-    return order_after_inputs(before, [this](uint32_t position) { return description(position); });
+    TROUPE_ASSIGN(auto inputs_of_nodes, predecessors());
+    return order_after_inputs(inputs_of_nodes,
+                              [this](uint32_t position) { return description(position); });
   }
 
   result<node*> add(wire::Node::Reader from) {
