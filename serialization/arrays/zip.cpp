@@ -137,7 +137,7 @@ result<zip_reader> zip_reader::open(file_system& files, const std::string& path)
                      entry.method, ")");
     if (entry.offset > place.offset || entry.stored > place.offset - entry.offset)
       return failure(error_kind::data_loss, path, ": '", entry.name, "' would have ", entry.stored,
-                     " bytes from byte ", entry.offset, " on, behind the files of the archive");
+                     " bytes from byte ", entry.offset, " on, beyond the files of the archive");
     unread.remove_prefix(entry_bytes + name_bytes + extra_bytes + comment_bytes);
     reader.entries_.push_back(std::move(entry));
   }

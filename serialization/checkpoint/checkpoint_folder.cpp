@@ -101,7 +101,7 @@ static result<const bundle_entry*> entry_of(const tensor_bundle_reader& bundle,
   if (!stored || stored->type != expected.type || stored->dims != expected.dims ||
       stored->bytes != expected.bytes || stored->checksum != expected.checksum)
     return failure(error_kind::data_loss, path_in(path, expected.file), ": tensor '", expected.name,
-                   "' is not what the manifest says: its bytes have changed");
+                   "' differs from the manifest: its bytes have changed");
   return stored;
 }
 

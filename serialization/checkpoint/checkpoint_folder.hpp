@@ -21,9 +21,9 @@ namespace troupe {
 /// Which checkpoints are retained when newer ones are written.
 struct checkpoint_retention {
   int64_t newest = 5;      ///< the number of newest ones; 0: all
-  int64_t every_steps = 0; ///< also one for each so many steps, permanently; 0: none
-  double every_hours = 0;  ///< also one for each so many hours, permanently, by `time_key`; 0: none
-  int64_t best = 0;        ///< also so many of the best ones with a metric
+  int64_t every_steps = 0; ///< also one every N steps, permanently; 0: none
+  double every_hours = 0;  ///< also one every N hours, permanently, by `time_key`; 0: none
+  int64_t best = 0;        ///< also the N best ones with a metric
   bool lower_is_better = false;
 };
 

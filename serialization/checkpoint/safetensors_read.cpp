@@ -111,8 +111,8 @@ result<header> parse_header(std::string_view text, uint64_t data_bytes) {
   for (auto& entry : parsed.entries) {
     if (entry.begin != end)
       return invalid("tensor '", entry.name, "' begins at byte ", entry.begin, " of the data, ",
-                     entry.begin < end ? "within the one before, which ends at byte "
-                                       : "behind a gap: the one before ends at byte ",
+                     entry.begin < end ? "within the previous one, which ends at byte "
+                                       : "after a gap: the previous one ends at byte ",
                      end);
     end = entry.end;
     if (auto mark = marks.find(entry.name); mark != marks.end()) {

@@ -33,7 +33,7 @@ struct deadness {
 };
 
 /// Finds the condition of each item of a part, given the facts of its loop. Items that never run
-/// become `gone`. A merge becomes merges of two inputs, or passes its only input on. Fails for
+/// become `removed`. A merge becomes merges of two inputs, or passes its only input on. Fails for
 /// merges of which not exactly one input exists whenever the rest of the condition holds.
 /// `indices`: merges whose second output is needed.
 result<deadness> find_deadness(flow_graph& graph, int part, const std::set<int>& indices);

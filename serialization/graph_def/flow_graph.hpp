@@ -86,7 +86,7 @@ public:
   int add(item added);
   int add_part(int owner);
   void move(int moved, int to_part);
-  /// Whether the part can run: its branches and loops are not gone.
+  /// Whether the part can run: none of its branches and loops was removed.
   bool is_alive(int part) const;
   /// Makes and reserves a name that no node has.
   std::string unique(const std::string& base_name);

@@ -150,7 +150,7 @@ left_out_nodes leave_out_handles(GraphDef& graph) {
     for (auto from : inputs[static_cast<size_t>(i)])
       if (--left_readers[static_cast<size_t>(from)] == 0 &&
           flow_of(graph.node(from).op()) == flow::enter)
-        leave_out(from, cause, "leads only to what needs ");
+        leave_out(from, cause, "leads only to nodes that need ");
   }
   keep(graph, kept);
   return left_out;

@@ -147,7 +147,7 @@ private:
 
   void hide(const std::string& own_name, int i) {
     graph_.hidden[own_name] = concat("runs only if ", to_text(when(i), graph_, known_),
-                                     ": ask for a Merge behind it, or read the graph with '",
+                                     ": ask for a Merge after it, or read the graph with '",
                                      own_name, "' in graph_def_options::wanted");
   }
 
@@ -159,8 +159,8 @@ private:
     if (kind == flow::switch_node) {
       if (is_read && !is_wanted(own_name)) {
         graph_.hidden[own_name] =
-            concat("is a Switch: ask for what it leads to, or read the graph with '", own_name,
-                   "' in graph_def_options::wanted");
+            concat("is a Switch: ask for a node that it leads to, or read the graph with '",
+                   own_name, "' in graph_def_options::wanted");
         return;
       }
       auto predicate = predicate_of(i);

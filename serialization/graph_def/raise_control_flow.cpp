@@ -301,8 +301,8 @@ result<std::string> raised_graph::renamed(const std::string& text) const {
   TROUPE_ASSIGN(auto name, input_name::parse(text));
   auto renaming = names.find(name.node);
   if (renaming == names.end()) {
-    if (auto gone = hidden.find(name.node); gone != hidden.end())
-      return failure(error_kind::failed_precondition, '\'', name.node, "' ", gone->second);
+    if (auto hidden_entry = hidden.find(name.node); hidden_entry != hidden.end())
+      return failure(error_kind::failed_precondition, '\'', name.node, "' ", hidden_entry->second);
     return text;
   }
   if (name.control)

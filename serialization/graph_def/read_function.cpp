@@ -177,7 +177,7 @@ result<own_gradient> read_gradient(const NameAttrList& called, graph& outer,
       library, [&](auto& defined) { return defined.signature().name() == *name; });
   if (definition == library.end())
     return failure(error_kind::not_found, "there is no function '", *name,
-                   "', which is said to be the gradient of '", called.name(), "'");
+                   "', the declared gradient of '", called.name(), "'");
   auto gradient_arguments = arguments;
   gradient_arguments.insert(gradient_arguments.end(), results.begin(), results.end());
   auto inner = source;

@@ -214,7 +214,7 @@ private:
     for (const auto& asset : assets) {
       const auto& file = asset.filename();
       if (file.empty() || file.find('/') != file.npos || file == "..")
-        return invalid("'", file, "' is no name of a file of its own");
+        return invalid("'", file, "' is not a plain file name");
       TROUPE_TRY(set(asset.tensor_info().name(), path_in(saved_assets_path(folder_), file)));
     }
     return {};

@@ -449,7 +449,7 @@ private:
                         (runs_functions(reader.op()) && reader.input_is_ref(i));
     if (!maker && wants_handle)
       return invalid("TensorFlow's takes '", resource_behind(from)->name(),
-                     "' by a handle, which it has none of: make it with VarHandleOp");
+                     "' by a handle, but it has none: make it with VarHandleOp");
     if (!maker)
       return text_of(from);
     if (port.ref && !wants_handle)

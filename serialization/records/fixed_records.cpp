@@ -179,7 +179,7 @@ result<std::unique_ptr<record_reader>> open_fixed(file_system& files, const std:
     if (outer_bytes < options.head_bytes || *left < outer_bytes)
       return failure(error_kind::data_loss, path, ": has ", *left, " bytes, fewer than the ",
                      options.head_bytes, " before and the ", options.tail_bytes,
-                     " behind its records");
+                     " after its records");
     if (!hops && (*left - outer_bytes) % options.record_bytes != 0)
       return failure(error_kind::data_loss, path, ": has ", *left - outer_bytes,
                      " bytes of records, which is no multiple of ", options.record_bytes,

@@ -89,7 +89,7 @@ std::string why_not_trusted(int error, const X509* certificate, const std::strin
 std::string meaning_of_alert(int alert, const tls_files& own_files) {
   switch (alert) {
     case SSL_AD_UNKNOWN_CA:
-      return concat("it does not know who signed our certificate ", own_files.certificate,
+      return concat("it does not know the issuer of our certificate ", own_files.certificate,
                     "; both ends need certificates of one authority");
     case SSL_AD_CERTIFICATE_EXPIRED:
       return concat("our certificate ", own_files.certificate,
@@ -371,7 +371,7 @@ public:
       const auto* certificate = X509_STORE_CTX_get_current_cert(chain);
       auto depth = X509_STORE_CTX_get_error_depth(chain);
       if (!is_valid) {
-        refused_ = concat(depth == 0 ? "its certificate " : "a certificate behind its own ",
+        refused_ = concat(depth == 0 ? "its certificate " : "a certificate of its chain ",
                           why_not_trusted(X509_STORE_CTX_get_error(chain), certificate,
                                           options_->files.authority));
         return false;
@@ -436,7 +436,7 @@ private:
       case SSL_R_PACKET_LENGTH_TOO_LONG:
       case SSL_R_BAD_PACKET_LENGTH:
       case SSL_R_UNEXPECTED_MESSAGE:
-        return failure(error_kind::failed_precondition, "what it sends is no TLS; give both ends a "
+        return failure(error_kind::failed_precondition, "it does not send TLS; give both ends a "
                                                         "certificate, a key and an authority");
       case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
         return failure(error_kind::failed_precondition, "it shows no certificate");

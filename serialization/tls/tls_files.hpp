@@ -11,10 +11,8 @@ struct tls_files {
   std::string certificate = {}; ///< of this process, followed by intermediate certificates
   std::string key = {};         ///< the private key, without a passphrase
   std::string authority = {};   ///< certificates of the authority of the cluster's processes
-  /// A secret in the access lists of tasks: of a client, instead of a certificate or beside it. Not
-  /// in PEM.
-  /// A secret that tasks' access lists know: of a client, in the place of a certificate or beside
-  /// it. No PEM.
+  /// A client's secret in the access lists of tasks, instead of a certificate or in addition to
+  /// one. Not in PEM.
   std::string token = {};
 
   bool none() const noexcept {

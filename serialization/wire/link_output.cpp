@@ -119,13 +119,13 @@ result<bool> link_output::drop(uint64_t transfer) {
   auto entry = outgoing_.find(transfer);
   if (entry == outgoing_.end()) {
     if (transfer == 0 || transfer >= next_transfer_)
-      return invalid("the peer does not want payload ", transfer, ", which was not announced");
+      return invalid("the peer declined payload ", transfer, ", which was not announced");
     TROUPE_REACHED("a payload that is not wanted has left");
     return false;
   }
   auto position = at_peer_.find(entry->second.message);
   if (!position->second.step || position->second.first != transfer)
-    return invalid("the peer does not want payload ", transfer, ", which begins no tensor_push");
+    return invalid("the peer declined payload ", transfer, ", which begins no tensor_push");
   if (entry->second.pulled)
     TROUPE_REACHED("a payload that is not wanted has left in part");
   forget(position);

@@ -33,7 +33,7 @@ public:
   /// be withdrawn.
   status push(encoded_message encoded, delivery order, std::optional<step_id> step = {});
 
-  /// Lets messages beside the handshake leave.
+  /// Allows messages other than those of the handshake to be sent.
   void open() noexcept { open_ = true; }
   /// Drops all messages but those of the handshake.
   void close() noexcept;
@@ -45,7 +45,7 @@ public:
   result<std::optional<uint64_t>> lend(uint64_t transfer);
   /// Ends the loan of a payload.
   status take_back(uint64_t transfer);
-  /// Drops the tensor_push that begins with this payload, which the peer does not want. Returns
+  /// Drops the tensor_push that begins with this payload, which the peer declined. Returns
   /// whether there was something to drop: then the peer must be notified before anything else is
   /// announced. Fails for a payload that was not announced, or that begins no tensor_push.
   result<bool> drop(uint64_t transfer);

@@ -48,7 +48,7 @@ result<tensor> unpack_strings(const shape& dims, const tensor& payload) {
   auto count = static_cast<uint64_t>(dims.elements());
   // Checked before memory is allocated: each string has at least its length.
   if (count > bytes.size() / length_bytes)
-    return failure(error_kind::data_loss, count, " strings cannot lie in ", bytes.size(), " bytes");
+    return failure(error_kind::data_loss, count, " strings do not fit in ", bytes.size(), " bytes");
   TROUPE_ASSIGN(auto unpacked, tensor::make(dtype::string, dims));
   auto* strings = unpacked.data<std::string>();
   auto text = bytes.subspan(static_cast<size_t>(count) * length_bytes);
@@ -169,7 +169,7 @@ public:
       return damaged("lists are nested too deep");
     // Checked before memory is allocated: each list has at least its numbers.
     if (static_cast<uint64_t>(dims.elements()) > from_.size() / (4 * number_bytes))
-      return damaged(dims.elements(), " lists cannot lie in ", from_.size(), " bytes");
+      return damaged(dims.elements(), " lists do not fit in ", from_.size(), " bytes");
     TROUPE_ASSIGN(auto result_lists, tensor::make(dtype::variant, dims));
     for (auto& list : result_lists.values<tensor_list>())
       TROUPE_TRY(read(list, depth));
@@ -215,7 +215,7 @@ private:
     TROUPE_ASSIGN(list.most, number());
     TROUPE_ASSIGN(auto count, number());
     if (count < 0 || static_cast<uint64_t>(count) > from_.size() / (3 * number_bytes))
-      return damaged("a list of ", count, " items cannot lie in ", from_.size(), " bytes");
+      return damaged("a list of ", count, " items does not fit in ", from_.size(), " bytes");
     for (int64_t i = 0; i < count; ++i) {
       TROUPE_ASSIGN(auto element, item(depth));
       if (!element.empty() && list.type != dtype::none && element.type() != list.type)

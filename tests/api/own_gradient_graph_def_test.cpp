@@ -191,7 +191,7 @@ TEST_CASE("gradients in a GraphDef that are none are refused") {
     return read_graph_def_text(with_library(library), g).status().message();
   };
   CHECK_THAT(fails(concat(f, is_gradient)),
-             Contains("there is no function 'g', which is said to be the gradient of 'f'"));
+             Contains("there is no function 'g', the declared gradient of 'f'"));
   auto narrow = function("g", "x", "x", "");
   CHECK_THAT(fails(concat(f, narrow, is_gradient)), Contains("gradient of function 'f'"));
   auto none = concat("function { signature { name: 'g' input_arg { name: 'x' type: DT_DOUBLE } "

@@ -51,7 +51,7 @@ tuned try_algorithms(std::vector<algorithm> advised, const tuning& options, cons
       continue;
     }
     auto times = timed_runs(candidate, 1);
-    // A candidate that is far behind gets no more runs.
+    // A candidate that is much slower gets no more runs.
     if (options.runs > 1 && times && !times->empty() &&
         median_of(*times) / options.hopeless < best) {
       if (auto more_times = timed_runs(candidate, options.runs - 1))

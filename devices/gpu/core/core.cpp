@@ -102,7 +102,7 @@ status core::note(status outcome) const {
   std::unique_lock guard{health_mutex_};
   if (lost_)
     lost_ = failure(error_kind::unavailable, name(), " is lost: ", outcome.message(),
-                    "; what it held is gone, other devices go on");
+                    "; its contents are lost, other devices continue");
   auto reason = lost_;
   auto listeners = std::exchange(lost_listeners_, {});
   guard.unlock();

@@ -66,7 +66,7 @@ TEST_CASE("a client whose certificate a task does not know hears so when it spea
   std::ofstream{files.authority, std::ios::app} << std::ifstream{here.authority.file()}.rdbuf();
   auto outcome = refused(*here.connect(files));
   CHECK(outcome.kind() == error_kind::failed_precondition);
-  CHECK_THAT(outcome.message(), Contains("does not know who signed our certificate"));
+  CHECK_THAT(outcome.message(), Contains("does not know the issuer of our certificate"));
   CHECK(here.log.come_to_have("is not signed by the authority in " + here.authority.file()));
   CHECK(here.lives());
 }
@@ -187,7 +187,7 @@ TEST_CASE(
   auto bob = next.client("bob"); // believes both authorities
   std::ofstream{bob.authority, std::ios::app} << std::ifstream{here.authority.file()}.rdbuf();
   CHECK_THAT(refused(*here.connect(bob)).message(),
-             Contains("does not know who signed our certificate"));
+             Contains("does not know the issuer of our certificate"));
   std::ofstream{here.authority.file(), std::ios::app} << std::ifstream{next.file()}.rdbuf();
   CHECK(run_all(*here.connect(bob), small).empty());
   CHECK(run_all(*alice, small).empty()); // by the connection of before

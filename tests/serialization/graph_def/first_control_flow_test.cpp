@@ -187,8 +187,9 @@ TEST_CASE("a Merge is fetched by its name, and says which input was there") {
   CHECK(in.run(false, false, 5, {"m:0", "m:1", "y"}) == "i32[] {-5} i32[] {0} i32[] {-50}");
   CHECK_THAT(in.run(true, true, 0, {"m:2"}), Contains("there is no output 'm:2'"));
   CHECK_THAT(in.run(true, true, 0, {"a"}),
-             Contains("'a' to be read, it runs only if 'p' is true: ask for a Merge behind it"));
-  CHECK_THAT(in.run(true, true, 0, {"s"}), Contains("is a Switch: ask for what it leads to"));
+             Contains("'a' to be read, it runs only if 'p' is true: ask for a Merge after it"));
+  CHECK_THAT(in.run(true, true, 0, {"s"}),
+             Contains("is a Switch: ask for a node that it leads to"));
   CHECK(in.read->find("m")->op().name == "StatelessIf");
 }
 
@@ -603,7 +604,7 @@ TEST_CASE("values within branches are fetched by wanted names, where the branch 
   CHECK_THAT(all.run(true, false, 5, {"cond/switch_f"}),
              Contains("cond/switch_f is dead: predicate p of Switch cond/Switch is true"));
   CHECK_THAT(all.run(true, false, 5, {"a"}),
-             Contains("ask for a Merge behind it, or read the graph with 'a' in "
+             Contains("ask for a Merge after it, or read the graph with 'a' in "
                       "graph_def_options::wanted"));
   imported some{cond, {}, {"a", "s:1", "deep:0", "joined", "m", "cond/switch_t"}};
   CHECK(some.run(true, false, 5, {"a", "s:1", "m"}) == "i32[] {6} i32[] {5} i32[] {6}");
@@ -618,7 +619,7 @@ TEST_CASE("values within branches are fetched by wanted names, where the branch 
   CHECK_THAT(some.run(true, false, 5, {"deep"}),
              Contains("deep is dead: predicate q of Switch inner is false"));
   CHECK_THAT(some.run(true, false, 5, {"s"}), Contains("s is dead: predicate p"));
-  CHECK_THAT(some.run(true, false, 5, {"b"}), Contains("ask for a Merge behind it"));
+  CHECK_THAT(some.run(true, false, 5, {"b"}), Contains("ask for a Merge after it"));
   CHECK_THAT(some.run(false, false, 5, {"cond/switch_t"}), Contains("cond/switch_t is dead"));
 }
 
@@ -736,7 +737,8 @@ TEST_CASE("what a Placeholder of a handle leads to is an error when it is asked 
                                                     Contains("VarHandleOp"));
   CHECK_THAT(in.run(false, false, 2, {"z"}), Contains("it needs Placeholder 'h': a handle"));
   CHECK(in.read->find("both") == nullptr);
-  CHECK_THAT(in.run(false, false, 2, {"j0"}), Contains("leads only to what needs Placeholder 'h'"));
+  CHECK_THAT(in.run(false, false, 2, {"j0"}),
+             Contains("leads only to nodes that need Placeholder 'h'"));
 }
 
 TEST_CASE("only what wanted names need is read, and its faults are told") {
