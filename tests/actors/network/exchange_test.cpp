@@ -330,8 +330,9 @@ TEST_CASE("a peer that does not read fails steps, and costs no more than the lim
     CHECK(footprint_of(::getpid()).resident_kib - before < 110 * 1024);
   auto outcome = server->steps().announce({0, 7});
   CHECK(outcome.kind() == error_kind::resource_exhausted);
-  CHECK_THAT(outcome.message(), Contains("sending to") &&
-                                    Contains("bytes of messages are queued already, the limit is 67108864"));
+  CHECK_THAT(outcome.message(),
+             Contains("sending to") &&
+                 Contains("bytes of messages are queued already, the limit is 67108864"));
 }
 
 TEST_CASE("what an answer that cannot leave was to tell goes with the refusal that does") {
