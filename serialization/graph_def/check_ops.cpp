@@ -80,8 +80,8 @@ private:
     for (const auto& [name, value] : node_def.attr()) {
       if (value.has_func())
         visit_function(value.func());
-      for (const auto& node_def : value.list().func())
-        visit_function(node_def);
+      for (const auto& called : value.list().func())
+        visit_function(called);
     }
   }
 

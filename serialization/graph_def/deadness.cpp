@@ -95,8 +95,8 @@ private:
     const auto& from = graph_.at(value.item);
     if (!when || from.kind != flow::switch_node)
       return when;
-    if (auto value = decided(value.item))
-      return *value == (value.output == 1) ? when : std::nullopt;
+    if (auto fact = decided(value.item))
+      return *fact == (value.output == 1) ? when : std::nullopt;
     return conjunction(*when, {{predicate_of(value.item), value.output == 1}});
   }
 
@@ -418,8 +418,8 @@ bool deadness::is_always_there(source value, const flow_graph& graph) const {
     return false;
   if (graph.at(value.item).kind != flow::switch_node)
     return true;
-  auto value = decided.find(value.item);
-  return value != decided.end() && value->second == (value.output == 1);
+  auto fact = decided.find(value.item);
+  return fact != decided.end() && fact->second == (value.output == 1);
 }
 
 void deadness::sort(condition& when) const {
