@@ -5,13 +5,13 @@
 
 namespace troupe {
 
-status prepare_collective(const collective_call& what, collective_part& mine) {
-  return mine.on->as_accelerator() ? gpu::prepare_collective(what, mine) : status{};
+status prepare_collective(const collective_call& call, collective_part& part) {
+  return part.on->as_accelerator() ? gpu::prepare_collective(call, part) : status{};
 }
 
-status exchange(const collective_call& what, std::span<collective_part> all, stop_signal* stop) {
-  return all.front().on->as_accelerator() ? gpu::exchange(what, all)
-                                          : exchange_on_processors(what, all, stop);
+status exchange(const collective_call& call, std::span<collective_part> parts, stop_signal* stop) {
+  return parts.front().on->as_accelerator() ? gpu::exchange(call, parts)
+                                            : exchange_on_processors(call, parts, stop);
 }
 
 } // namespace troupe

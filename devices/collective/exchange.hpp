@@ -1,4 +1,4 @@
-// Collective operations, on whatever devices the members are.
+// Collective operations on the devices of their members.
 #pragma once
 #include "troupe/runtime/device/collective_call.hpp"
 
@@ -6,12 +6,12 @@
 
 namespace troupe {
 
-/// For a member that has come, before the last one calls exchange(): notes since when its input is
-/// there, where that matters. Any thread may call.
-status prepare_collective(const collective_call& what, collective_part& mine);
+/// Called for each member that arrives before the last one calls exchange(). On a GPU, records when
+/// the member's input is ready. Thread-safe.
+status prepare_collective(const collective_call& call, collective_part& part);
 
-/// Computes, or launches, and gives each participant its output. All are on devices of one kind.
-/// Any thread may call, several at once for the same devices.
-status exchange(const collective_call& what, std::span<collective_part> all, stop_signal* stop);
+/// Computes, or launches, and sets the output of each participant. All are on devices of one kind.
+/// Thread-safe, also for concurrent calls with the same devices.
+status exchange(const collective_call& call, std::span<collective_part> parts, stop_signal* stop);
 
 } // namespace troupe

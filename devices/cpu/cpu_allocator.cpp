@@ -10,7 +10,7 @@
 #include <unistd.h>
 #endif
 
-// Overridden to let a sanitizer look at the cache itself.
+// Can be overridden to run the cache itself under a sanitizer.
 #ifndef TROUPE_CACHE_BLOCKS
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TROUPE_CACHE_BLOCKS 0
@@ -29,7 +29,7 @@ namespace troupe {
 namespace {
 
 constexpr size_t granule = tensor_alignment;
-// Small blocks have a bound for each class, large ones a bound for all together.
+// Small blocks have a limit for each class, large blocks a limit for all classes together.
 constexpr size_t small_block = size_t{64} << 10;
 constexpr size_t small_bound = size_t{1} << 20;
 constexpr size_t huge_block = size_t{2} << 20;
@@ -50,9 +50,8 @@ size_class class_of(size_t bytes) {
   return {(exponent - 9) * 8 + static_cast<int>(step), (step + 1) << (exponent - 3)};
 }
 
-// Asks for huge pages: a fault each 2 MiB, not each 4 KiB, and fewer misses of the processor's
-// table of pages, which cost most in virtual machines. Systems that have none, or are told to use
-// none, ignore it.
+// Requests huge pages: one page fault for each 2 MiB instead of 4 KiB, and fewer TLB misses, which
+// cost most in virtual machines. Systems without huge pages ignore the request.
 void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t size) noexcept {
 #ifdef MADV_HUGEPAGE
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -62,14 +61,14 @@ void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t si
 #endif
 }
 
-void* from_heap(size_t size) noexcept {
+void* allocate_on_heap(size_t size) noexcept {
   auto* memory = ::operator new (size, std::align_val_t{tensor_alignment}, std::nothrow);
   if (memory && size >= huge_block)
     prefer_huge_pages(memory, size);
   return memory;
 }
 
-void to_heap(void* memory) noexcept {
+void free_on_heap(void* memory) noexcept {
   ::operator delete (memory, std::align_val_t{tensor_alignment});
 }
 
@@ -85,15 +84,15 @@ void* cpu_allocator::allocate(size_t bytes) noexcept {
   auto [index, size] = class_of(bytes);
   void* memory = nullptr;
   if (TROUPE_CACHE_BLOCKS && index < class_count) {
-    auto& from = bins_[static_cast<size_t>(index)];
-    if (!from.taken.test_and_set(std::memory_order_acquire)) {
-      ++from.allocations;
-      if (auto* first = from.first) {
-        from.first = first->next;
-        from.bytes -= size;
-        memory = first;
+    auto& bin = bins_[static_cast<size_t>(index)];
+    if (!bin.is_locked.test_and_set(std::memory_order_acquire)) {
+      ++bin.allocations;
+      if (auto* head = bin.first) {
+        bin.first = head->next;
+        bin.bytes -= size;
+        memory = head;
       }
-      from.taken.clear(std::memory_order_release);
+      bin.is_locked.clear(std::memory_order_release);
     } else {
       uncached_allocations_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -104,17 +103,17 @@ void* cpu_allocator::allocate(size_t bytes) noexcept {
   }
   if (!claim(size)) {
     if (memory)
-      to_heap(memory);
+      free_on_heap(memory);
     return nullptr;
   }
   if (!memory)
-    memory = from_heap(size);
+    memory = allocate_on_heap(size);
   if (!memory) {
     release_cached();
-    memory = from_heap(size);
+    memory = allocate_on_heap(size);
   }
   if (!memory)
-    give_up(size);
+    unclaim(size);
   return memory;
 }
 
@@ -122,56 +121,57 @@ void cpu_allocator::deallocate(void* memory, size_t bytes) noexcept {
   if (!memory)
     return;
   auto [index, size] = class_of(bytes);
-  bool kept = false;
+  bool is_cached = false;
   if (TROUPE_CACHE_BLOCKS && index < class_count) {
-    auto large = size > small_block;
-    if (large && large_cached_.fetch_add(size, std::memory_order_relaxed) + size > cache_limit_) {
-      release_cached(); // sizes that nobody asks for any more would fill the cache for ever
-      large = false;
+    auto is_large = size > small_block;
+    if (is_large &&
+        large_cached_.fetch_add(size, std::memory_order_relaxed) + size > cache_limit_) {
+      release_cached(); // else sizes that are no longer allocated would fill the cache for ever
+      is_large = false;
       large_cached_.fetch_sub(size, std::memory_order_relaxed);
-    } else if (auto& into = bins_[static_cast<size_t>(index)];
-               !into.taken.test_and_set(std::memory_order_acquire)) {
-      kept = large || into.bytes + size <= small_bound;
-      if (kept) {
-        into.first = new (memory) block{into.first};
-        into.bytes += size;
+    } else if (auto& bin = bins_[static_cast<size_t>(index)];
+               !bin.is_locked.test_and_set(std::memory_order_acquire)) {
+      is_cached = is_large || bin.bytes + size <= small_bound;
+      if (is_cached) {
+        bin.first = new (memory) block{bin.first};
+        bin.bytes += size;
       }
-      into.taken.clear(std::memory_order_release);
+      bin.is_locked.clear(std::memory_order_release);
     }
-    if (large && !kept)
+    if (is_large && !is_cached)
       large_cached_.fetch_sub(size, std::memory_order_relaxed);
   }
-  if (!kept)
-    to_heap(memory);
-  give_up(size);
+  if (!is_cached)
+    free_on_heap(memory);
+  unclaim(size);
 }
 
 memory_statistics cpu_allocator::statistics() const noexcept {
-  memory_statistics all{.in_use = bytes_in_use(), .peak = peak_.load() & ~size_t{1}};
-  all.allocations = uncached_allocations_.load();
-  for (auto& one : bins_) {
-    while (one.taken.test_and_set(std::memory_order_acquire))
+  memory_statistics sum{.in_use = bytes_in_use(), .peak = peak_.load() & ~size_t{1}};
+  sum.allocations = uncached_allocations_.load();
+  for (auto& bin : bins_) {
+    while (bin.is_locked.test_and_set(std::memory_order_acquire))
       std::this_thread::yield();
-    all.cached += one.bytes;
-    all.allocations += one.allocations;
-    one.taken.clear(std::memory_order_release);
+    sum.cached += bin.bytes;
+    sum.allocations += bin.allocations;
+    bin.is_locked.clear(std::memory_order_release);
   }
-  return all;
+  return sum;
 }
 
 void cpu_allocator::release_cached() noexcept {
   static const auto first_large = static_cast<size_t>(class_of(small_block).index) + 1;
   for (size_t i = 0; i < bins_.size(); ++i) {
-    auto& one = bins_[i];
-    if (one.taken.test_and_set(std::memory_order_acquire))
-      continue; // somebody uses it right now: not idle memory
-    auto* first = std::exchange(one.first, nullptr);
-    auto bytes = std::exchange(one.bytes, 0);
-    one.taken.clear(std::memory_order_release);
+    auto& bin = bins_[i];
+    if (bin.is_locked.test_and_set(std::memory_order_acquire))
+      continue; // another thread uses this bin now, so its blocks are not idle
+    auto* first = std::exchange(bin.first, nullptr);
+    auto bytes = std::exchange(bin.bytes, 0);
+    bin.is_locked.clear(std::memory_order_release);
     if (i >= first_large)
       large_cached_.fetch_sub(bytes, std::memory_order_relaxed);
     while (first)
-      to_heap(std::exchange(first, first->next));
+      free_on_heap(std::exchange(first, first->next));
   }
 }
 
@@ -181,7 +181,7 @@ bool cpu_allocator::claim(size_t size) noexcept {
     if (used + large_cached_.load(std::memory_order_relaxed) > limit_)
       release_cached();
     if (used > limit_) {
-      give_up(size);
+      unclaim(size);
       return false;
     }
   }
@@ -191,7 +191,7 @@ bool cpu_allocator::claim(size_t size) noexcept {
   return true;
 }
 
-void cpu_allocator::give_up(size_t size) noexcept {
+void cpu_allocator::unclaim(size_t size) noexcept {
   if (in_use_.fetch_sub(size, std::memory_order_acq_rel) == size)
     delete this;
 }

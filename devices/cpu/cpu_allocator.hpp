@@ -1,4 +1,4 @@
-// The CPU device's memory: the heap, behind a cache of freed blocks.
+// The allocator of the CPU device: the heap, behind a cache of freed blocks.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
 #include "troupe/runtime/device/memory_usage_source.hpp"
@@ -8,21 +8,21 @@
 
 namespace troupe {
 
-/// Rounds sizes up to classes, eight per power of two, and keeps freed blocks of each class for the
-/// next tensors: a step frees what the next step needs, and fresh large blocks cost page faults;
-/// they are made of huge pages where the system has some. Never waits: a thread that finds a class
-/// taken by another goes to the heap. Under sanitizers nothing is kept, so that they see every
-/// block.
+/// Rounds sizes up to classes, eight for each power of two, and caches freed blocks of each class.
+/// A step frees blocks of the sizes that the next step allocates, and new large blocks cost page
+/// faults. Large blocks use huge pages where the system has them. Never blocks: a thread that finds
+/// a class locked by another thread uses the heap. Under sanitizers nothing is cached, so that the
+/// sanitizer sees every block.
 class cpu_allocator final : public allocator, public memory_usage_source {
 public:
   const memory_usage_source* usage() const noexcept override { return this; }
   struct abandon {
-    void operator()(cpu_allocator* one) const noexcept { one->give_up(1); }
+    void operator()(cpu_allocator* abandoned) const noexcept { abandoned->unclaim(1); }
   };
-  /// Tensors may outlive the owner: the allocator goes with the last of them.
+  /// Tensors may outlive the owner: the allocator is destroyed with the last of them.
   using owner = std::unique_ptr<cpu_allocator, abandon>;
 
-  /// No limit for `memory_limit` = 0. At most `cache_limit` bytes of large blocks are kept.
+  /// `memory_limit` = 0 means no limit. At most `cache_limit` bytes of large blocks are cached.
   static owner make(size_t memory_limit, size_t cache_limit);
 
   void* allocate(size_t bytes) noexcept override;
@@ -41,7 +41,7 @@ private:
     block* next;
   };
   struct alignas(64) bin {
-    std::atomic_flag taken;
+    std::atomic_flag is_locked;
     block* first = nullptr;
     size_t bytes = 0; // of all blocks in the list
     uint64_t allocations = 0;
@@ -52,11 +52,11 @@ private:
   ~cpu_allocator() override { release_cached(); }
 
   bool claim(size_t size) noexcept;
-  void give_up(size_t size) noexcept;
+  void unclaim(size_t size) noexcept; // destroys the allocator with the last claim
 
   const size_t limit_, cache_limit_;
-  // Bytes in use, and one for the owner: all sizes are multiples of 64, so that zero means that
-  // nobody needs the allocator any more.
+  // Bytes in use, plus 1 for the owner. All sizes are multiples of 64, so zero means that neither
+  // the owner nor a tensor is left.
   std::atomic<size_t> in_use_{1};
   std::atomic<size_t> peak_{0};
   std::atomic<size_t> large_cached_{0};

@@ -17,19 +17,20 @@ size_t physical_memory() {
 }
 
 std::string processor_model() {
-  std::ifstream in{"/proc/cpuinfo"};
-  for (std::string line; std::getline(in, line);)
+  std::ifstream cpu_info{"/proc/cpuinfo"};
+  for (std::string line; std::getline(cpu_info, line);)
     if (line.starts_with("model name"))
       if (auto colon = line.find(": "); colon != line.npos)
         return line.substr(colon + 2);
   return "processor";
 }
 
-int threads_for(int wanted) {
-  return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+int threads_for(int requested) {
+  return requested > 0 ? requested
+                       : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// Enough for the working set of a step, little enough not to be missed by others.
+// Large enough for the working set of a step, small enough to leave memory to other processes.
 size_t cache_limit() {
   return std::clamp(physical_memory() / 8, size_t{64} << 20, size_t{1} << 30);
 }
@@ -53,9 +54,9 @@ public:
   }
   allocator& memory() noexcept override { return *memory_; }
   memory_statistics statistics() const override {
-    auto made = memory_->statistics();
-    made.swapped = swap_.in_use();
-    return made;
+    auto usage = memory_->statistics();
+    usage.swapped = swap_.in_use();
+    return usage;
   }
   swap_space* swap() noexcept override { return &swap_; }
   void release_cached_memory() noexcept override { memory_->release_cached(); }

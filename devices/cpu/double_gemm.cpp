@@ -9,12 +9,12 @@
 namespace troupe {
 namespace {
 
-// A block of a that stays in the second-level cache, and a panel of b that stays in the first.
+// A block of a, which stays in the L2 cache, and a panel of b, which stays in the L1 cache.
 constexpr int64_t depth = 256, block_rows = 96, block_columns = 960;
 constexpr int64_t largest_tile = 8 * 24;
 
-/// The rows and columns of the tile of c that stays in registers. `run` adds the product of a
-/// packed strip of a (rows x depth) and one of b (depth x columns) to nothing, and writes the tile.
+/// A microkernel. The tile of c has `rows` x `columns` and stays in registers. `run` multiplies a
+/// packed strip of a (rows x depth) by one of b (depth x columns), and writes the tile.
 struct tile_kernel {
   int64_t rows, columns;
   void (*run)(int64_t k, const double* a, const double* b, double* tile);
@@ -26,15 +26,15 @@ inline __attribute__((always_inline)) void multiply_tile(int64_t k, const double
   typedef double lanes __attribute__((vector_size(Lanes * sizeof(double))));
   lanes sums[Rows][Vectors] = {};
   for (int64_t p = 0; p < k; ++p, a += Rows, b += Lanes * Vectors) {
-    lanes from_b[Vectors];
+    lanes b_vectors[Vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v)
-      from_b[v] = reinterpret_cast<const lanes*>(b)[v];
+      b_vectors[v] = reinterpret_cast<const lanes*>(b)[v];
 #pragma GCC unroll 8
     for (int row = 0; row < Rows; ++row)
 #pragma GCC unroll 8
       for (int v = 0; v < Vectors; ++v)
-        sums[row][v] += a[row] * from_b[v];
+        sums[row][v] += a[row] * b_vectors[v];
   }
 #pragma GCC unroll 8
   for (int row = 0; row < Rows; ++row)
@@ -83,28 +83,28 @@ private:
   double* memory_;
 };
 
-// Packs `count` rows of `of`, k elements each, into strips of `width` rows, column by column; rows
-// that fill up the last strip are zero. With rows and columns exchanged, packs columns.
-void pack(strided_matrix of, int64_t count, int64_t k, int64_t width, double* to) {
+// Packs `count` rows of `matrix`, k elements each, into strips of `width` rows, column by column.
+// Missing rows of the last strip are zero. With rows and columns exchanged, packs columns.
+void pack(strided_matrix matrix, int64_t count, int64_t k, int64_t width, double* packed) {
   for (int64_t first = 0; first < count; first += width) {
     auto rows = std::min(width, count - first);
-    const auto* from = of.data + first * of.row_stride;
-    if (of.column_stride == 1 && rows == width) { // reads along memory
+    const auto* source = matrix.data + first * matrix.row_stride;
+    if (matrix.column_stride == 1 && rows == width) { // reads along memory
       for (int64_t row = 0; row < width; ++row)
         for (int64_t p = 0; p < k; ++p)
-          to[p * width + row] = from[row * of.row_stride + p];
-      to += k * width;
+          packed[p * width + row] = source[row * matrix.row_stride + p];
+      packed += k * width;
       continue;
     }
-    for (int64_t p = 0; p < k; ++p, to += width) {
+    for (int64_t p = 0; p < k; ++p, packed += width) {
       for (int64_t row = 0; row < rows; ++row)
-        to[row] = from[row * of.row_stride + p * of.column_stride];
-      std::fill(to + rows, to + width, 0.0);
+        packed[row] = source[row * matrix.row_stride + p * matrix.column_stride];
+      std::fill(packed + rows, packed + width, 0.0);
     }
   }
 }
 
-int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+int64_t round_up(int64_t x, int64_t multiple) { return (x + multiple - 1) / multiple * multiple; }
 
 void store(const double* tile, int64_t width, double* c, int64_t stride, int64_t rows,
            int64_t columns, bool add) {
@@ -122,27 +122,31 @@ void multiply_doubles(int64_t m, int64_t n, int64_t k, strided_matrix a, strided
                       double* c, int64_t c_stride, stop_signal* stop) {
   static const auto kernel = best_kernel();
   auto [rows, columns, run] = kernel;
-  auto deep = std::min(k, depth);
-  aligned_doubles packed_a{round_up(std::min(m, block_rows), rows) * deep};
-  aligned_doubles packed_b{round_up(std::min(n, block_columns), columns) * deep};
+  auto block_depth = std::min(k, depth);
+  aligned_doubles packed_a{round_up(std::min(m, block_rows), rows) * block_depth};
+  aligned_doubles packed_b{round_up(std::min(n, block_columns), columns) * block_depth};
   alignas(64) double tile[largest_tile];
   for (int64_t j = 0; j < n; j += block_columns) {
-    auto wide = std::min(block_columns, n - j);
+    auto panel_columns = std::min(block_columns, n - j);
     for (int64_t p = 0; p < k; p += depth) {
-      deep = std::min(depth, k - p);
-      const auto* from_b = b.data + p * b.row_stride + j * b.column_stride;
-      pack({from_b, b.column_stride, b.row_stride}, wide, deep, columns, packed_b.data());
+      block_depth = std::min(depth, k - p);
+      const auto* b_panel = b.data + p * b.row_stride + j * b.column_stride;
+      pack({b_panel, b.column_stride, b.row_stride}, panel_columns, block_depth, columns,
+           packed_b.data());
       for (int64_t i = 0; i < m; i += block_rows) {
         if (stop && stop->due())
           return;
-        auto high = std::min(block_rows, m - i);
-        const auto* from_a = a.data + i * a.row_stride + p * a.column_stride;
-        pack({from_a, a.row_stride, a.column_stride}, high, deep, rows, packed_a.data());
-        for (int64_t column = 0; column < wide; column += columns)
-          for (int64_t row = 0; row < high; row += rows) {
-            run(deep, packed_a.data() + row * deep, packed_b.data() + column * deep, tile);
+        auto block_height = std::min(block_rows, m - i);
+        const auto* a_block = a.data + i * a.row_stride + p * a.column_stride;
+        pack({a_block, a.row_stride, a.column_stride}, block_height, block_depth, rows,
+             packed_a.data());
+        for (int64_t column = 0; column < panel_columns; column += columns)
+          for (int64_t row = 0; row < block_height; row += rows) {
+            run(block_depth, packed_a.data() + row * block_depth,
+                packed_b.data() + column * block_depth, tile);
             store(tile, columns, c + (i + row) * c_stride + j + column, c_stride,
-                  std::min(rows, high - row), std::min(columns, wide - column), p > 0);
+                  std::min(rows, block_height - row), std::min(columns, panel_columns - column),
+                  p > 0);
           }
       }
     }

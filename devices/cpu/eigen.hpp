@@ -1,4 +1,4 @@
-// Tensors seen as Eigen arrays, for the sources of CPU kernels. Including Eigen costs 1.5 s.
+// Views of tensors as Eigen arrays, for sources of CPU kernels. Including Eigen costs 1.5 s.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -11,20 +11,20 @@ using flat_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
 template <class T>
 using rows_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
-/// All elements in row-major order. As with `tensor::data`, the tensor's constness does not protect
-/// its elements.
+/// All elements in row-major order. As with `tensor::data`, a const tensor does not make the
+/// elements const.
 template <class T>
-flat_map<T> flat(const tensor& of) {
-  return {of.data<T>(), of.elements()};
+flat_map<T> flat(const tensor& source) {
+  return {source.data<T>(), source.elements()};
 }
 
-/// The elements [begin, end) of the above, such as one range of a parallel loop.
+/// The elements [begin, end) in row-major order, such as one range of a parallel loop.
 template <class T>
-flat_map<T> flat(const tensor& of, int64_t begin, int64_t end) {
-  return {of.data<T>() + begin, end - begin};
+flat_map<T> flat(const tensor& source, int64_t begin, int64_t end) {
+  return {source.data<T>() + begin, end - begin};
 }
 
-/// How many rows the last axis has: the product of all other extents; one for a scalar.
+/// The number of rows along the last axis: the product of all other extents; 1 for a scalar.
 inline int64_t row_count(const shape& dims) {
   int64_t rows = 1;
   for (int axis = 0; axis + 1 < dims.rank(); ++axis)
@@ -32,13 +32,13 @@ inline int64_t row_count(const shape& dims) {
   return rows;
 }
 
-/// The extent of the last axis; one for a scalar.
+/// The extent of the last axis; 1 for a scalar.
 inline int64_t row_size(const shape& dims) { return dims.rank() == 0 ? 1 : dims[dims.rank() - 1]; }
 
 /// The tensor as a matrix whose rows run along the last axis.
 template <class T>
-rows_map<T> rows(const tensor& of) {
-  return {of.data<T>(), row_count(of.dims()), row_size(of.dims())};
+rows_map<T> rows(const tensor& source) {
+  return {source.data<T>(), row_count(source.dims()), row_size(source.dims())};
 }
 
 } // namespace troupe

@@ -14,7 +14,7 @@
 namespace troupe {
 namespace {
 
-/// One block of a product: the operands with the distance between their stored rows.
+/// One block of a product: the operands and the strides between their stored rows.
 template <class T>
 struct product {
   bool transpose_a, transpose_b;
@@ -25,7 +25,7 @@ struct product {
   int64_t b_stride;
   T* c;
   int64_t c_stride;
-  bool add = false; // to what c holds
+  bool add = false; // adds the product to c
 
   product rows(int64_t begin, int64_t end) const {
     auto part = *this;
@@ -62,137 +62,142 @@ using target = Eigen::Map<matrix<T>, 0, Eigen::OuterStride<>>;
 constexpr int64_t tiny = 1'000;
 
 template <class T>
-void multiply_by_eigen(const product<T>& of) {
+void multiply_by_eigen(const product<T>& operands) {
   using stride = Eigen::OuterStride<>;
-  target<T> c{of.c, of.m, of.n, stride{of.c_stride}};
-  operand<T> a{of.a, of.transpose_a ? of.k : of.m, of.transpose_a ? of.m : of.k,
-               stride{of.a_stride}};
-  operand<T> b{of.b, of.transpose_b ? of.n : of.k, of.transpose_b ? of.k : of.n,
-               stride{of.b_stride}};
-  if (of.transpose_a && of.transpose_b)
+  target<T> c{operands.c, operands.m, operands.n, stride{operands.c_stride}};
+  operand<T> a{operands.a, operands.transpose_a ? operands.k : operands.m,
+               operands.transpose_a ? operands.m : operands.k, stride{operands.a_stride}};
+  operand<T> b{operands.b, operands.transpose_b ? operands.n : operands.k,
+               operands.transpose_b ? operands.k : operands.n, stride{operands.b_stride}};
+  if (operands.transpose_a && operands.transpose_b)
     c.noalias() = a.transpose().lazyProduct(b.transpose());
-  else if (of.transpose_a)
+  else if (operands.transpose_a)
     c.noalias() = a.transpose().lazyProduct(b);
-  else if (of.transpose_b)
+  else if (operands.transpose_b)
     c.noalias() = a.lazyProduct(b.transpose());
   else
     c.noalias() = a.lazyProduct(b);
 }
 
 template <class T>
-status no_memory(const product<T>& of) {
-  return failure(error_kind::resource_exhausted, "no memory for a product of ", of.m, 'x', of.k,
-                 " and ", of.k, 'x', of.n);
+status no_memory(const product<T>& operands) {
+  return failure(error_kind::resource_exhausted, "no memory for a product of ", operands.m, 'x',
+                 operands.k, " and ", operands.k, 'x', operands.n);
 }
 
 // c (m x n) = a (m x k) * b (k x n), reading b along its rows once for each row of c.
-void add_up_rows(product<double> of) {
-  for (int64_t i = 0; i < of.m; ++i, of.c += of.c_stride) {
-    std::fill_n(of.c, of.n, 0.0);
-    const auto* row = of.b;
-    for (int64_t p = 0; p < of.k; ++p, row += of.b_stride) {
-      auto factor = of.transpose_a ? of.a[p * of.a_stride + i] : of.a[i * of.a_stride + p];
+void add_up_rows(product<double> operands) {
+  for (int64_t i = 0; i < operands.m; ++i, operands.c += operands.c_stride) {
+    std::fill_n(operands.c, operands.n, 0.0);
+    const auto* row = operands.b;
+    for (int64_t p = 0; p < operands.k; ++p, row += operands.b_stride) {
+      auto factor = operands.transpose_a ? operands.a[p * operands.a_stride + i]
+                                         : operands.a[i * operands.a_stride + p];
 #pragma GCC ivdep
-      for (int64_t j = 0; j < of.n; ++j)
-        of.c[j] += factor * row[j];
+      for (int64_t j = 0; j < operands.n; ++j)
+        operands.c[j] += factor * row[j];
     }
   }
 }
 
-// Products with a vector, or nearly so: packing would cost more than multiplying. Says whether this
-// was one.
-bool multiply_skinny(product<double> of) {
-  if (of.m == 1 && of.transpose_a) { // one column lies as one row does
-    of.transpose_a = of.a_stride != 1;
-    of.a_stride = of.transpose_a ? of.a_stride : of.k;
+// Multiplies by a vector, or a matrix of few rows or columns, for which packing costs more than
+// multiplying. Returns false, without multiplying, for other products.
+bool multiply_skinny(product<double> operands) {
+  if (operands.m == 1 && operands.transpose_a) { // a column vector in memory equals a row vector
+    operands.transpose_a = operands.a_stride != 1;
+    operands.a_stride = operands.transpose_a ? operands.a_stride : operands.k;
   }
-  if (of.n == 1 && !of.transpose_b && of.b_stride == 1) {
-    of.transpose_b = true;
-    of.b_stride = of.k;
+  if (operands.n == 1 && !operands.transpose_b && operands.b_stride == 1) {
+    operands.transpose_b = true;
+    operands.b_stride = operands.k;
   }
-  if (of.m < 4 && !of.transpose_b) {
-    add_up_rows(of);
-  } else if (of.n == 1 && of.transpose_a && of.c_stride == 1) {
-    add_up_rows({false, false, 1, of.m, of.k, of.b, of.b_stride, of.a, of.a_stride, of.c, of.m});
-  } else if (!of.transpose_a && of.transpose_b && (of.m < 4 || of.n < 4)) {
-    multiply_by_eigen(of); // of contiguous rows with contiguous columns
+  if (operands.m < 4 && !operands.transpose_b) {
+    add_up_rows(operands);
+  } else if (operands.n == 1 && operands.transpose_a && operands.c_stride == 1) {
+    add_up_rows({false, false, 1, operands.m, operands.k, operands.b, operands.b_stride, operands.a,
+                 operands.a_stride, operands.c, operands.m});
+  } else if (!operands.transpose_a && operands.transpose_b && (operands.m < 4 || operands.n < 4)) {
+    multiply_by_eigen(operands); // contiguous rows by contiguous columns
   } else {
     return false;
   }
   return true;
 }
 
-status multiply(const product<double>& of, stop_signal* stop) {
-  if (of.m * of.n * of.k < tiny) {
-    multiply_by_eigen(of);
+status multiply(const product<double>& operands, stop_signal* stop) {
+  if (operands.m * operands.n * operands.k < tiny) {
+    multiply_by_eigen(operands);
     return {};
   }
-  if (multiply_skinny(of))
+  if (multiply_skinny(operands))
     return {};
   auto view = [](const double* data, bool transposed, int64_t stride) {
     return transposed ? strided_matrix{data, 1, stride} : strided_matrix{data, stride, 1};
   };
   try {
-    multiply_doubles(of.m, of.n, of.k, view(of.a, of.transpose_a, of.a_stride),
-                     view(of.b, of.transpose_b, of.b_stride), of.c, of.c_stride, stop);
+    multiply_doubles(operands.m, operands.n, operands.k,
+                     view(operands.a, operands.transpose_a, operands.a_stride),
+                     view(operands.b, operands.transpose_b, operands.b_stride), operands.c,
+                     operands.c_stride, stop);
   } catch (const std::bad_alloc&) {
-    return no_memory(of);
+    return no_memory(operands);
   }
   return {};
 }
 
-// Alone, it cannot be stopped.
-status multiply(const product<float>& of, stop_signal*) {
-  if (of.m * of.n * of.k < tiny && !of.add) {
-    multiply_by_eigen(of);
+// A single call of oneDNN cannot be stopped.
+status multiply(const product<float>& operands, stop_signal*) {
+  if (operands.m * operands.n * operands.k < tiny && !operands.add) {
+    multiply_by_eigen(operands);
     return {};
   }
   one_openmp_thread guard;
   auto outcome =
-      dnnl_sgemm(of.transpose_a ? 'T' : 'N', of.transpose_b ? 'T' : 'N', of.m, of.n, of.k, 1.0f,
-                 of.a, of.a_stride, of.b, of.b_stride, of.add ? 1.0f : 0.0f, of.c, of.c_stride);
+      dnnl_sgemm(operands.transpose_a ? 'T' : 'N', operands.transpose_b ? 'T' : 'N', operands.m,
+                 operands.n, operands.k, 1.0f, operands.a, operands.a_stride, operands.b,
+                 operands.b_stride, operands.add ? 1.0f : 0.0f, operands.c, operands.c_stride);
   if (outcome == dnnl_success)
     return {};
   if (outcome == dnnl_out_of_memory)
-    return no_memory(of);
+    return no_memory(operands);
   return failure(error_kind::internal, "oneDNN's sgemm failed with status ",
                  static_cast<int>(outcome));
 }
 
-/// Says whether the product takes more than a few milliseconds; with few rows or columns, memory is
-/// what takes the time.
+/// Returns whether the product takes more than a few milliseconds. With few rows or columns, the
+/// time is that of reading memory.
 template <class T>
-bool is_long(const product<T>& what) {
-  auto m = std::max<int64_t>(what.m, 32), n = std::max<int64_t>(what.n, 32);
-  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(what.k) > 5e8;
+bool is_long(const product<T>& operands) {
+  auto m = std::max<int64_t>(operands.m, 32), n = std::max<int64_t>(operands.n, 32);
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(operands.k) > 5e8;
 }
 
-// Blocks are multiplied without a look at the stop signal, which takes some 20 ms. A slice along k
-// as deep as those that oneDNN packs costs nothing; blocks of less than all rows and columns cost
-// up to a tenth, because the operands are packed again for each. Where there are few rows or
-// columns, nothing is packed, and reading memory is what takes the time.
+// A block is multiplied without polling the stop signal, which takes some 20 ms. Slices along k of
+// oneDNN's packing depth cost nothing. Blocks that do not span all rows and columns cost up to a
+// tenth, because the operands are packed again for each block. With few rows or columns, nothing is
+// packed, and reading memory takes the time.
 constexpr int64_t slice_depth = 384, block_area = 5'000'000, max_columns = 4096;
-constexpr int64_t few = 16, block_memory = 16'000'000;
+constexpr int64_t min_packed_extent = 16, block_memory = 16'000'000;
 
-// The length of blocks of about the same size that cover the extent.
-int64_t even_blocks(int64_t extent, int64_t longest) {
-  auto count = (extent + longest - 1) / longest;
-  auto even = (extent + count - 1) / count;
-  return std::min((even + 47) / 48 * 48, extent);
+// Divides an extent into blocks of about equal length, and returns that length.
+int64_t even_blocks(int64_t extent, int64_t max_length) {
+  auto count = (extent + max_length - 1) / max_length;
+  auto length = (extent + count - 1) / count;
+  return std::min((length + 47) / 48 * 48, extent);
 }
 
-/// Multiplies part of a product. The slices, which decide how sums are rounded, depend on the whole
-/// product, whatever part of it a thread gets.
+/// Multiplies part of a product. The slices determine the rounding of sums, and depend on the whole
+/// product only, not on the part that a thread gets.
 template <class T>
-status multiply_in_blocks(const product<T>& part, const product<T>& whole, stop_signal* stop) {
+status multiply_in_blocks(const product<T>& part, const product<T>& problem, stop_signal* stop) {
   auto depth = part.k, columns = part.n, rows = part.m;
-  if (std::min(whole.m, whole.n) < few) {
-    auto lines = std::max(few, block_memory / depth);
-    rows = even_blocks(rows, lines);
-    columns = even_blocks(columns, lines);
-    if (sizeof(T) == sizeof(float) && std::max(whole.m, whole.n) < few)
-      depth = block_memory / few;
-  } else if (sizeof(T) == sizeof(float)) { // products of doubles look at the signal themselves
+  if (std::min(problem.m, problem.n) < min_packed_extent) {
+    auto max_lines = std::max(min_packed_extent, block_memory / depth);
+    rows = even_blocks(rows, max_lines);
+    columns = even_blocks(columns, max_lines);
+    if (sizeof(T) == sizeof(float) && std::max(problem.m, problem.n) < min_packed_extent)
+      depth = block_memory / min_packed_extent;
+  } else if (sizeof(T) == sizeof(float)) { // multiply_doubles() polls the signal itself
     depth = slice_depth;
     columns = even_blocks(columns, max_columns);
     rows = even_blocks(rows, block_area / columns);
@@ -216,7 +221,7 @@ template <class T>
 result<product<T>> check(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                          const T* a, const T* b, T* c) {
   int64_t elements = 0;
-  // oneDNN's and Eigen's extents are as wide as ours.
+  // The extents of oneDNN and Eigen have 64 bits, too.
   static_assert(sizeof(dnnl_dim_t) == 8 && sizeof(Eigen::Index) == 8);
   if (m < 0 || n < 0 || k < 0 || __builtin_mul_overflow(m, n, &elements) ||
       __builtin_mul_overflow(m, k, &elements) || __builtin_mul_overflow(k, n, &elements))
@@ -234,14 +239,14 @@ result<product<T>> check(bool transpose_a, bool transpose_b, int64_t m, int64_t 
                     std::max<int64_t>(1, n)};
 }
 
-/// Says whether the result was given without multiplying.
+/// Handles empty products without multiplying. Returns whether the product was empty.
 template <class T>
-bool trivial(const product<T>& what) {
-  if (what.m == 0 || what.n == 0)
+bool handle_empty(const product<T>& operands) {
+  if (operands.m == 0 || operands.n == 0)
     return true;
-  if (what.k == 0)
-    std::fill_n(what.c, what.m * what.n, T{0});
-  return what.k == 0;
+  if (operands.k == 0)
+    std::fill_n(operands.c, operands.m * operands.n, T{0});
+  return operands.k == 0;
 }
 
 } // namespace
@@ -249,51 +254,53 @@ bool trivial(const product<T>& what) {
 template <class T>
 status gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const T* a,
             const T* b, T* c) {
-  TROUPE_ASSIGN(auto whole, check(transpose_a, transpose_b, m, n, k, a, b, c));
-  if (trivial(whole))
+  TROUPE_ASSIGN(auto problem, check(transpose_a, transpose_b, m, n, k, a, b, c));
+  if (handle_empty(problem))
     return {};
-  return multiply(whole, nullptr);
+  return multiply(problem, nullptr);
 }
 
 template <class T>
-status gemm(device& on, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+status gemm(device& processor, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
             const T* a, const T* b, T* c, stop_signal* stop) {
-  TROUPE_ASSIGN(auto whole, check(transpose_a, transpose_b, m, n, k, a, b, c));
-  if (trivial(whole))
+  TROUPE_ASSIGN(auto problem, check(transpose_a, transpose_b, m, n, k, a, b, c));
+  if (handle_empty(problem))
     return {};
-  // Strips of whole register tiles. Every strip reads all of the other operand, so few are better.
+  // Strips are multiples of register tiles. Every strip reads the whole other operand, so few
+  // strips are better.
   constexpr double nanoseconds_per_multiplication = std::is_same_v<T, float> ? 0.01 : 0.03;
   auto by_rows = m >= n;
   auto extent = by_rows ? m : n;
   auto strip = by_rows ? int64_t{48} : int64_t{64};
   auto cost = nanoseconds_per_multiplication * static_cast<double>(by_rows ? n : m) *
               static_cast<double>(k) * static_cast<double>(strip);
-  auto in_blocks = is_long(whole);
+  auto in_blocks = is_long(problem);
   std::mutex mutex;
   status outcome;
   auto multiply_part = [&](int64_t begin, int64_t end) {
     end = std::min(end, extent);
-    auto part = by_rows ? whole.rows(begin, end) : whole.columns(begin, end);
-    auto done = in_blocks ? multiply_in_blocks(part, whole, stop) : multiply(part, stop);
-    if (done.ok())
+    auto part = by_rows ? problem.rows(begin, end) : problem.columns(begin, end);
+    auto part_outcome = in_blocks ? multiply_in_blocks(part, problem, stop) : multiply(part, stop);
+    if (part_outcome.ok())
       return;
     std::lock_guard guard{mutex};
-    outcome = std::move(done);
+    outcome = std::move(part_outcome);
   };
-  if (!on.deterministic()) {
-    on.parallel_for((extent + strip - 1) / strip, cost,
-                    [&](int64_t begin, int64_t end) { multiply_part(begin * strip, end * strip); });
+  if (!processor.deterministic()) {
+    processor.parallel_for((extent + strip - 1) / strip, cost, [&](int64_t begin, int64_t end) {
+      multiply_part(begin * strip, end * strip);
+    });
     return outcome;
   }
-  // How a library adds up may depend on the extents that it is given: these do not depend on
-  // threads.
-  constexpr int64_t strips_at_once = 4;
-  auto part = strip * strips_at_once;
-  on.parallel_for((extent + part - 1) / part, cost * strips_at_once,
-                  [&](int64_t begin, int64_t end) {
-                    for (auto i = begin; i < end; ++i)
-                      multiply_part(i * part, (i + 1) * part);
-                  });
+  // A library's summation order may depend on the extents of a call. These extents do not depend
+  // on the number of threads.
+  constexpr int64_t strips_per_part = 4;
+  auto part_extent = strip * strips_per_part;
+  processor.parallel_for((extent + part_extent - 1) / part_extent, cost * strips_per_part,
+                         [&](int64_t begin, int64_t end) {
+                           for (auto i = begin; i < end; ++i)
+                             multiply_part(i * part_extent, (i + 1) * part_extent);
+                         });
   return outcome;
 }
 

@@ -11,8 +11,8 @@ struct openmp {
 };
 
 const openmp& functions() {
-  static const openmp found;
-  return found;
+  static const openmp loaded;
+  return loaded;
 }
 
 } // namespace
@@ -20,14 +20,14 @@ const openmp& functions() {
 one_openmp_thread::one_openmp_thread() {
   if (!functions().set || !functions().get)
     return;
-  before_ = functions().get();
-  if (before_ != 1)
+  saved_threads_ = functions().get();
+  if (saved_threads_ != 1)
     functions().set(1);
 }
 
 one_openmp_thread::~one_openmp_thread() {
-  if (before_ > 1)
-    functions().set(before_);
+  if (saved_threads_ > 1)
+    functions().set(saved_threads_);
 }
 
 } // namespace troupe

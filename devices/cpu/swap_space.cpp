@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t least_file = size_t{64} << 20, largest_file = size_t{4} << 30;
 
-// Who writes over a tensor copies its pages: no other tensor lies in them.
+// Rounds up to pages: writing to a tensor copies its pages, which must hold no other tensor.
 size_t whole_pages(size_t bytes) {
   static const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
@@ -25,24 +25,25 @@ size_t whole_pages(size_t bytes) {
 std::string text_of(int error) { return std::generic_category().message(error); }
 
 std::string default_folder() {
-  const auto* named = std::getenv("TMPDIR");
-  return named && *named ? named : "/var/tmp";
+  const auto* folder = std::getenv("TMPDIR");
+  return folder && *folder ? folder : "/var/tmp";
 }
 
 result<int> open_file(const std::string& folder) {
-  auto made = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (made < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { // not each file system knows it
+  auto descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  // Some file systems do not support O_TMPFILE.
+  if (descriptor < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
     auto name = folder + "/troupe-swap-XXXXXX";
-    made = ::mkostemp(name.data(), O_CLOEXEC);
-    if (made >= 0)
+    descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+    if (descriptor >= 0)
       ::unlink(name.c_str());
   }
-  if (made < 0)
+  if (descriptor < 0)
     return failure(error_kind::failed_precondition, "cannot make a swap file in '", folder,
                    "': ", text_of(errno),
                    ": choose another folder with session_options::memory.swap_space or "
                    "--swap-folder");
-  return made;
+  return descriptor;
 }
 
 } // namespace
@@ -58,114 +59,116 @@ public:
 
   bool has(const void* memory) {
     std::lock_guard lock{mutex_};
-    auto it = mapped_.upper_bound(static_cast<const std::byte*>(memory));
-    return it != mapped_.begin() && memory < std::prev(it)->second;
+    auto next_range = mapped_.upper_bound(static_cast<const std::byte*>(memory));
+    return next_range != mapped_.begin() && memory < std::prev(next_range)->second;
   }
 
-  result<tensor> write(const tensor& what) {
-    auto at = std::make_unique<place>();
-    TROUPE_TRY(take(whole_pages(what.bytes()), *at));
-    TROUPE_TRY(write(*at, what));
-    auto* kept = new buffer{at->in->memory + at->offset, what.bytes(), release, at.get()};
-    at.release();
-    return tensor::raw_over(kept, what.type(), what.dims());
+  result<tensor> write(const tensor& source) {
+    auto allocated = std::make_unique<allocation>();
+    TROUPE_TRY(allocate(whole_pages(source.bytes()), *allocated));
+    TROUPE_TRY(write(*allocated, source));
+    auto* mapped = new buffer{allocated->swap_file->memory + allocated->offset, source.bytes(),
+                              release, allocated.get()};
+    allocated.release();
+    return tensor::raw_over(mapped, source.type(), source.dims());
   }
 
 private:
   struct file {
-    files& of;
+    files& owner;
     int descriptor;
     std::byte* memory;
     size_t size, used = 0;
-    ~file() { of.close(*this); }
+    ~file() { owner.close(*this); }
   };
-  struct place {
-    std::shared_ptr<files> of = {};
-    std::shared_ptr<file> in = {};
+  struct allocation {
+    std::shared_ptr<files> owner = {};
+    std::shared_ptr<file> swap_file = {};
     size_t offset = 0;
     size_t bytes = 0;
-    ~place() {
-      if (in)
-        of->leave(*this);
+    ~allocation() {
+      if (swap_file)
+        owner->free_allocation(*this);
     }
   };
 
-  static void release(buffer* what) {
-    delete static_cast<place*>(what->context());
-    delete what;
+  static void release(buffer* released) {
+    delete static_cast<allocation*>(released->context());
+    delete released;
   }
 
-  status take(size_t bytes, place& at) {
+  status allocate(size_t bytes, allocation& allocated) {
     std::lock_guard lock{mutex_};
     if (options_.limit > 0 && in_use() + bytes > options_.limit)
       return failure(error_kind::resource_exhausted, "swap files in '", options_.folder, "' have ",
                      in_use(), " bytes, and cannot take ", bytes, " more: their limit is ",
                      options_.limit);
     if (!current_ || current_->used + bytes > current_->size) {
-      // Not so many that the process has no descriptors left.
+      // Files grow with their total size, which bounds the number of descriptors.
       auto share = std::clamp(whole_pages(in_use() / 8), least_file, largest_file);
-      TROUPE_ASSIGN(current_, begin(std::max(bytes, share)));
+      TROUPE_ASSIGN(current_, create_file(std::max(bytes, share)));
     }
-    at.of = shared_from_this();
-    at.in = current_;
-    at.offset = std::exchange(current_->used, current_->used + bytes);
-    at.bytes = bytes;
+    allocated.owner = shared_from_this();
+    allocated.swap_file = current_;
+    allocated.offset = std::exchange(current_->used, current_->used + bytes);
+    allocated.bytes = bytes;
     in_use_.fetch_add(bytes, std::memory_order_relaxed);
     return {};
   }
 
-  result<std::shared_ptr<file>> begin(size_t size) {
+  result<std::shared_ptr<file>> create_file(size_t size) {
     TROUPE_ASSIGN(auto descriptor, open_file(options_.folder));
     auto* memory = MAP_FAILED;
     if (::ftruncate(descriptor, static_cast<off_t>(size)) == 0)
       memory =
           ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0);
     if (memory == MAP_FAILED) {
-      auto why = errno;
+      auto error_number = errno;
       ::close(descriptor);
       return failure(error_kind::resource_exhausted, "cannot use a swap file of ", size,
-                     " bytes in '", options_.folder, "': ", text_of(why));
+                     " bytes in '", options_.folder, "': ", text_of(error_number));
     }
     auto* begin = static_cast<std::byte*>(memory);
-    auto made = std::make_shared<file>(*this, descriptor, begin, size);
+    auto created = std::make_shared<file>(*this, descriptor, begin, size);
     mapped_.emplace(begin, begin + size);
-    return made;
+    return created;
   }
 
-  status write(const place& to, const tensor& what) const {
-    const auto* from = static_cast<const std::byte*>(what.raw());
-    for (size_t done = 0; done < what.bytes();) {
-      auto wrote = ::pwrite(to.in->descriptor, from + done, what.bytes() - done,
-                            static_cast<off_t>(to.offset + done));
+  status write(const allocation& target, const tensor& source) const {
+    const auto* bytes = static_cast<const std::byte*>(source.raw());
+    for (size_t bytes_written = 0; bytes_written < source.bytes();) {
+      auto wrote = ::pwrite(target.swap_file->descriptor, bytes + bytes_written,
+                            source.bytes() - bytes_written,
+                            static_cast<off_t>(target.offset + bytes_written));
       if (wrote < 0 && errno == EINTR)
         continue;
       if (wrote <= 0)
-        return failure(error_kind::resource_exhausted, "cannot write ", what.bytes(),
+        return failure(error_kind::resource_exhausted, "cannot write ", source.bytes(),
                        " bytes to a swap file in '", options_.folder,
                        "': ", text_of(wrote < 0 ? errno : ENOSPC));
-      done += static_cast<size_t>(wrote);
+      bytes_written += static_cast<size_t>(wrote);
     }
     return {};
   }
 
-  // The pages that were copied go, and the blocks, where the file system can do that; a file with
-  // its last tensor, also where there is room left.
-  void leave(place& at) {
-    ::madvise(at.in->memory + at.offset, at.bytes, MADV_DONTNEED);
-    ::fallocate(at.in->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                static_cast<off_t>(at.offset), static_cast<off_t>(at.bytes));
-    in_use_.fetch_sub(at.bytes, std::memory_order_relaxed);
+  // Drops the pages that were copied, and the file's blocks if the file system supports it. A file
+  // is closed with its last tensor, even if it has free space.
+  void free_allocation(allocation& freed) {
+    ::madvise(freed.swap_file->memory + freed.offset, freed.bytes, MADV_DONTNEED);
+    ::fallocate(freed.swap_file->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                static_cast<off_t>(freed.offset), static_cast<off_t>(freed.bytes));
+    in_use_.fetch_sub(freed.bytes, std::memory_order_relaxed);
     std::lock_guard lock{mutex_};
-    if (at.in == current_ && at.in.use_count() == 2)
+    if (freed.swap_file == current_ && freed.swap_file.use_count() == 2)
       current_.reset();
-    at.in.reset();
+    freed.swap_file.reset();
   }
 
-  // With the lock, or when nothing else is left.
-  void close(const file& what) {
-    mapped_.erase(what.memory);
-    ::munmap(what.memory, what.size);
-    ::close(what.descriptor);
+  // Requires the mutex, or that this is the last reference.
+  void close(const file& closed) {
+    mapped_.erase(closed.memory);
+    ::munmap(closed.memory, closed.size);
+    ::close(closed.descriptor);
   }
 
   swap_space_options options_;
@@ -179,37 +182,38 @@ swap_space::swap_space(swap_space_options options)
     : chosen_(!options.folder.empty()), files_(std::make_shared<files>(std::move(options))) {}
 swap_space::~swap_space() = default;
 
-result<tensor> swap_space::moved(const tensor& what) {
-  list_budget left;
-  return moved(what, left);
+result<tensor> swap_space::moved(const tensor& source) {
+  list_budget budget;
+  return moved(source, budget);
 }
 
-result<tensor> swap_space::moved(const tensor& what, list_budget& left) {
-  if (what.type() == dtype::variant)
-    return moved_lists(what, left);
-  if (what.bytes() < least_bytes || what.type() == dtype::string || !what.on_host())
-    return what;
-  return files_->write(what);
+result<tensor> swap_space::moved(const tensor& source, list_budget& budget) {
+  if (source.type() == dtype::variant)
+    return moved_lists(source, budget);
+  if (source.bytes() < least_bytes || source.type() == dtype::string || !source.on_host())
+    return source;
+  return files_->write(source);
 }
 
-// Those who have the list as well keep it as it is.
-result<tensor> swap_space::moved_lists(const tensor& what, list_budget& left) {
-  tensor made = what;
-  for (size_t i = 0; i < what.values<tensor_list>().size(); ++i)
-    for (size_t j = 0; j < what.values<tensor_list>()[i].items.size(); ++j) {
-      const auto& item = what.values<tensor_list>()[i].items[j];
-      // Whoever writes over an item takes it off first: what lies in a file is as it was.
-      if (!left.take() || files_->has(item.raw()))
+// Copies a list before changing it: other owners of the list keep theirs unchanged.
+result<tensor> swap_space::moved_lists(const tensor& source, list_budget& budget) {
+  tensor copy = source;
+  for (size_t i = 0; i < source.values<tensor_list>().size(); ++i)
+    for (size_t j = 0; j < source.values<tensor_list>()[i].items.size(); ++j) {
+      const auto& item = source.values<tensor_list>()[i].items[j];
+      // A writer of an item removes the item from the list first, so an item that is in a file is
+      // unchanged.
+      if (!budget.take() || files_->has(item.raw()))
         continue;
-      TROUPE_ASSIGN(auto now, moved(item, left));
-      if (now.raw() == item.raw())
+      TROUPE_ASSIGN(auto moved_item, moved(item, budget));
+      if (moved_item.raw() == item.raw())
         continue;
-      if (made.raw() == what.raw()) {
-        TROUPE_ASSIGN(made, what.clone());
+      if (copy.raw() == source.raw()) {
+        TROUPE_ASSIGN(copy, source.clone());
       }
-      made.values<tensor_list>()[i].items[j] = std::move(now);
+      copy.values<tensor_list>()[i].items[j] = std::move(moved_item);
     }
-  return made;
+  return copy;
 }
 
 size_t swap_space::in_use() const noexcept { return files_->in_use(); }

@@ -1,4 +1,4 @@
-// Memory on a disk, for tensors that are not read for long: what loops keep for their gradients.
+// Memory on a disk for tensors that are rarely read, such as those that loops save for gradients.
 #pragma once
 #include "troupe/devices/cpu/swap_space_options.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
@@ -7,31 +7,31 @@
 
 namespace troupe {
 
-/// Files without a name, which end with the process. Their tensors are like others: the system
-/// reads what is used, and forgets it when memory is wanted. All functions may be called from any
-/// thread; tensors may outlive the object.
+/// Unnamed files, which end with the process. Their tensors are mapped: the system loads pages when
+/// they are read, and evicts them when memory is short. Thread-safe; tensors may outlive the
+/// object.
 class TROUPE_API swap_space {
 public:
-  /// Smaller tensors stay where they are.
+  /// Smaller tensors are not moved.
   static constexpr size_t least_bytes = 16 * 1024;
 
   explicit swap_space(swap_space_options options = {});
   ~swap_space();
 
-  /// The same elements in a file. What is small or in no memory of the host's, and what is no
-  /// number, is given as it is; a list with such items, and those that lie in a file already. Fails
-  /// with resource_exhausted where the disk or the limit has no room.
-  result<tensor> moved(const tensor& what);
+  /// Returns the same elements in a file. Returns the tensor itself if it is small, not in host
+  /// memory, in a file already, or of strings; moves the items of lists likewise. Fails with
+  /// resource_exhausted if the disk or the limit has no space.
+  result<tensor> moved(const tensor& source);
 
-  /// Whether somebody has said where the files are to lie.
+  /// Whether the options name a folder.
   bool is_chosen() const noexcept { return chosen_; }
   /// Bytes of the tensors in files.
   size_t in_use() const noexcept;
 
 private:
   class files;
-  result<tensor> moved(const tensor& what, list_budget& left);
-  result<tensor> moved_lists(const tensor& what, list_budget& left);
+  result<tensor> moved(const tensor& source, list_budget& budget);
+  result<tensor> moved_lists(const tensor& source, list_budget& budget);
 
   bool chosen_;
   std::shared_ptr<files> files_;

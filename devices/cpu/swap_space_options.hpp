@@ -1,4 +1,4 @@
-// Where files of a swap space lie.
+// The folder and the limit of a swap space.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,8 +6,8 @@
 namespace troupe {
 
 struct swap_space_options {
-  std::string folder = {}; ///< for the files; empty: that of $TMPDIR, else /var/tmp
-  size_t limit = 0;        ///< bytes of the files together; 0: what the disk has
+  std::string folder = {}; ///< for the files; empty: $TMPDIR, else /var/tmp
+  size_t limit = 0;        ///< bytes of all files together; 0: the free space of the disk
 };
 
 } // namespace troupe

@@ -12,18 +12,17 @@
 namespace troupe {
 namespace {
 
-// Waking a thread costs some 5 us here and lets it start 10 to 50 us later.
-constexpr double worth_a_thread = 20'000; // ns of work
-constexpr double smallest_range = 5'000;  // ns: shorter ones spend their time on taking turns
-constexpr int ranges_per_thread = 4;      // so that a late thread does not hold up the others
-// Loops that take longer look whether their step is stopped, and as often: estimates may be wrong
-// by a lot until this becomes noticeable to people.
-constexpr double worth_a_look = 100'000, between_looks = 500'000; // ns
+// Waking a thread costs some 5 us, and the thread starts 10 to 50 us later.
+constexpr double min_thread_work = 20'000; // ns of work
+constexpr double smallest_range = 5'000;   // ns: the contention for shorter ranges costs too much
+constexpr int ranges_per_thread = 4;       // so that a late thread does not delay the others
+// Longer loops poll the stop signal of their step at this interval. The estimates of costs may be
+// far off before users notice a delay.
+constexpr double min_stoppable_work = 100'000, poll_interval = 500'000; // ns
 
 thread_local bool inside_loop = false;
 
-// Counts the calling thread as one of those inside loops, until the outermost of its loops ends,
-// with an exception or without.
+// Counts the calling thread as active until its outermost loop ends, also with an exception.
 class active_caller {
 public:
   explicit active_caller(std::atomic<int>& active) : active_(inside_loop ? nullptr : &active) {
@@ -41,7 +40,7 @@ private:
   std::atomic<int>* const active_;
 };
 
-// Where cheap items are so many that nobody misses it, ranges begin at multiples of vector_granule.
+// Returns the items of a range. Ranges of cheap items begin at multiples of vector_granule.
 int64_t range_for(int64_t items, int64_t count, double nanoseconds_per_item) {
   auto range = (items + count - 1) / count;
   if (nanoseconds_per_item * vector_granule > smallest_range)
@@ -51,9 +50,9 @@ int64_t range_for(int64_t items, int64_t count, double nanoseconds_per_item) {
 
 bool stopped(stop_signal* stop) { return stop && stop->due(); }
 
-// How many items may run until somebody looks.
-int64_t items_between_looks(int64_t items, double nanoseconds_per_item) {
-  auto most = between_looks / nanoseconds_per_item;
+// Returns how many items run between two polls of the stop signal.
+int64_t items_per_poll(int64_t items, double nanoseconds_per_item) {
+  auto most = poll_interval / nanoseconds_per_item;
   if (most >= static_cast<double>(items))
     return items;
   auto length = std::max(int64_t{1}, static_cast<int64_t>(most));
@@ -73,22 +72,22 @@ struct thread_team::loop {
   int64_t range;
   stop_signal* stop;
   std::atomic<int64_t> next{0};
-  int wanted; // how many more threads may join; this and the rest under the team's mutex
+  int remaining_joins; // this and the following members are guarded by the team's mutex
   int helpers = 0;
-  bool left = false;              // the caller waits for the helpers
+  bool caller_waits = false;      // for the helpers to leave
   std::exception_ptr failed = {}; // the first exception of the body
   std::condition_variable done = {};
-  loop* after = nullptr;
+  loop* next_open = nullptr;
 };
 
 std::shared_ptr<thread_team> thread_team::of(int threads) {
   static std::mutex mutex;
   static std::map<int, std::weak_ptr<thread_team>> teams;
   std::lock_guard guard{mutex};
-  auto& known = teams[threads];
-  auto team = known.lock();
+  auto& shared_team = teams[threads];
+  auto team = shared_team.lock();
   if (!team)
-    known = team = std::make_shared<thread_team>(threads);
+    shared_team = team = std::make_shared<thread_team>(threads);
   return team;
 }
 
@@ -98,8 +97,8 @@ thread_team::~thread_team() {
     stopping_ = true;
   }
   wake_.notify_all();
-  for (auto& one : workers_)
-    one.join();
+  for (auto& worker : workers_)
+    worker.join();
 }
 
 int thread_team::started() const {
@@ -107,7 +106,7 @@ int thread_team::started() const {
   return static_cast<int>(workers_.size());
 }
 
-// Says how many threads the team can spare, the caller being one of those that are active.
+// Returns how many helpers the team can spare. The caller is counted as active already.
 int thread_team::admit_helpers(int wanted) {
   return std::clamp(threads_ - active_.load(std::memory_order_relaxed), 0, wanted);
 }
@@ -117,15 +116,15 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
   if (items <= 0)
     return;
   auto work = static_cast<double>(items) * nanoseconds_per_item;
-  if (!(work >= worth_a_look))
+  if (!(work >= min_stoppable_work))
     stop = nullptr;
-  auto longest = stop ? items_between_looks(items, nanoseconds_per_item) : items;
-  if (threads_ == 1 || items == 1 || !(work >= 2 * worth_a_thread))
+  auto longest = stop ? items_per_poll(items, nanoseconds_per_item) : items;
+  if (threads_ == 1 || items == 1 || !(work >= 2 * min_thread_work))
     return run_alone(items, longest, body, stop);
 
-  const active_caller counted{active_};
+  const active_caller counted_caller{active_};
   auto wanted =
-      std::min({static_cast<double>(threads_), static_cast<double>(items), work / worth_a_thread});
+      std::min({static_cast<double>(threads_), static_cast<double>(items), work / min_thread_work});
   auto helpers = admit_helpers(static_cast<int>(wanted) - 1);
   if (helpers == 0) {
     run_alone(items, longest, body, stop);
@@ -133,30 +132,30 @@ void thread_team::run(int64_t items, double nanoseconds_per_item, range_body bod
     auto ranges = std::min({static_cast<double>((helpers + 1) * ranges_per_thread),
                             static_cast<double>(items), std::ceil(work / smallest_range)});
     auto count = static_cast<int64_t>(ranges);
-    loop mine{.body = body,
-              .items = items,
-              .range = std::min(range_for(items, count, nanoseconds_per_item), longest),
-              .stop = stop,
-              .wanted = helpers};
+    loop current{.body = body,
+                 .items = items,
+                 .range = std::min(range_for(items, count, nanoseconds_per_item), longest),
+                 .stop = stop,
+                 .remaining_joins = helpers};
     {
       std::lock_guard guard{mutex_};
       if (workers_.empty())
         start_workers();
-      mine.after = open_;
-      open_ = &mine;
+      current.next_open = open_;
+      open_ = &current;
     }
     for (int i = 0; i < helpers; ++i)
       wake_.notify_one();
-    run_ranges(mine, false);
+    run_ranges(current, false);
     std::unique_lock lock{mutex_};
     auto** link = &open_;
-    while (*link != &mine)
-      link = &(*link)->after;
-    *link = mine.after;
-    mine.left = true;
-    mine.done.wait(lock, [&] { return mine.helpers == 0; });
-    if (mine.failed) [[unlikely]]
-      std::rethrow_exception(mine.failed);
+    while (*link != &current)
+      link = &(*link)->next_open;
+    *link = current.next_open;
+    current.caller_waits = true;
+    current.done.wait(lock, [&] { return current.helpers == 0; });
+    if (current.failed) [[unlikely]]
+      std::rethrow_exception(current.failed);
   }
 }
 
@@ -167,49 +166,51 @@ void thread_team::start_workers() {
       pthread_setname_np(workers_.back().native_handle(), "troupe-loop");
     }
   } catch (const std::exception&) {
-    // The system gives no more threads: those that run, and the callers, do the work.
+    // The system has no more threads: the started workers and the callers do the work.
   }
 }
 
 void thread_team::work() {
-  const flush_subnormals as_the_callers_do;
+  const flush_subnormals same_as_callers;
   inside_loop = true;
   std::unique_lock lock{mutex_};
   while (!stopping_) {
-    // A caller that finds no thread to spare opens no loop, but others may have come since.
-    auto* found = active_.load(std::memory_order_relaxed) < threads_ ? open_ : nullptr;
-    while (found &&
-           (found->wanted == 0 || found->next.load(std::memory_order_relaxed) >= found->items))
-      found = found->after;
-    if (!found) {
+    // A caller that finds no spare thread opens no loop, but more callers may be active since.
+    auto* joined = active_.load(std::memory_order_relaxed) < threads_ ? open_ : nullptr;
+    while (joined && (joined->remaining_joins == 0 ||
+                      joined->next.load(std::memory_order_relaxed) >= joined->items))
+      joined = joined->next_open;
+    if (!joined) {
       wake_.wait(lock);
       continue;
     }
-    --found->wanted;
-    ++found->helpers;
+    --joined->remaining_joins;
+    ++joined->helpers;
     active_.fetch_add(1, std::memory_order_relaxed);
     lock.unlock();
-    run_ranges(*found, true);
+    run_ranges(*joined, true);
     lock.lock();
     active_.fetch_sub(1, std::memory_order_relaxed);
-    if (--found->helpers == 0 && found->left)
-      found->done.notify_one(); // under the lock: the loop is gone as soon as its caller sees this
+    if (--joined->helpers == 0 && joined->caller_waits)
+      // Notifies under the lock: the loop is destroyed as soon as its caller sees the change.
+      joined->done.notify_one();
   }
 }
 
-void thread_team::run_ranges(loop& of, bool helps) {
+void thread_team::run_ranges(loop& current, bool is_helper) {
   auto outer = std::exchange(inside_loop, true);
-  while (!helps || active_.load(std::memory_order_relaxed) <= threads_) {
-    auto begin = of.next.fetch_add(of.range, std::memory_order_relaxed);
-    if (begin >= of.items || stopped(of.stop))
+  while (!is_helper || active_.load(std::memory_order_relaxed) <= threads_) {
+    auto begin = current.next.fetch_add(current.range, std::memory_order_relaxed);
+    if (begin >= current.items || stopped(current.stop))
       break;
     try {
-      of.body.call(of.body.context, begin, std::min(begin + of.range, of.items));
-    } catch (...) { // for the caller, whatever thread it comes from
-      of.next.store(of.items, std::memory_order_relaxed);
+      current.body.call(current.body.context, begin,
+                        std::min(begin + current.range, current.items));
+    } catch (...) { // rethrown by the caller
+      current.next.store(current.items, std::memory_order_relaxed);
       std::lock_guard guard{mutex_};
-      if (!of.failed)
-        of.failed = std::current_exception();
+      if (!current.failed)
+        current.failed = std::current_exception();
     }
   }
   inside_loop = outer;

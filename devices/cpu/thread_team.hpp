@@ -11,16 +11,15 @@
 
 namespace troupe {
 
-/// Runs loops on the calling thread and on threads of its own that sleep between loops. A loop
-/// lives on its caller's stack in a list of open loops: nothing is allocated, and a thread that
-/// wakes late finds no loop instead of a dead one. The caller always works itself and waits only
-/// for ranges that another thread is running at that moment, so that nested loops and full teams
-/// cannot deadlock. When callers alone are as many as the team, they get no help: 16 steps at once
-/// on two cores are 16 threads, as they were before they came. (docs/decisions/008: why not
-/// oneTBB.)
+/// Runs loops on the calling thread and on workers that sleep between loops. A loop is on the stack
+/// of its caller, in a list of open loops: nothing is allocated, and a worker that wakes late does
+/// not find the loop any more. The caller always works itself, and waits only for ranges that
+/// another thread is running, so that nested loops and busy teams cannot deadlock. If the callers
+/// are as many as the threads, they get no helpers: 16 concurrent steps on two cores use 16
+/// threads. (docs/decisions/008: why not oneTBB.)
 class thread_team {
 public:
-  /// The process's one team of that many threads, the caller counted.
+  /// The team of the process with this number of threads, including the caller.
   static std::shared_ptr<thread_team> of(int threads);
 
   explicit thread_team(int threads) : threads_(threads) {}
@@ -29,11 +28,11 @@ public:
   thread_team& operator=(const thread_team&) = delete;
 
   int threads() const noexcept { return threads_; }
-  /// Threads of its own that run by now: none before the first loop that is worth one.
+  /// The number of started workers: none before the first loop that is long enough.
   int started() const;
 
-  /// As `device::parallel_ranges`. Throws what the body has thrown first, on whichever thread, once
-  /// no thread is in the loop any more; ranges that were not begun are left out.
+  /// As `device::parallel_ranges`. Rethrows the first exception of the body, from any thread, after
+  /// all threads have left the loop; ranges that have not begun are skipped.
   void run(int64_t items, double nanoseconds_per_item, range_body body,
            stop_signal* stop = nullptr);
 
@@ -43,14 +42,14 @@ private:
   int admit_helpers(int wanted);
   void start_workers();
   void work();
-  void run_ranges(loop& of, bool helps);
+  void run_ranges(loop& current, bool is_helper);
 
   const int threads_;
-  // Threads inside loops now, callers and helpers. Callers that would exceed the team work alone.
+  // Threads inside loops, callers and helpers. Callers that would exceed the team work alone.
   std::atomic<int> active_{0};
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  loop* open_ = nullptr; // a list, newest first: inner loops finish before outer ones
+  loop* open_ = nullptr; // a list, newest first: inner loops end before outer ones
   bool stopping_ = false;
   std::vector<std::thread> workers_;
 };

@@ -1,4 +1,4 @@
-// A device on which steps compute the same bits with any number of threads.
+// A view of a device on which steps compute the same bits with any number of threads.
 #pragma once
 #include "troupe/runtime/device/device.hpp"
 
@@ -7,14 +7,13 @@
 namespace troupe {
 
 /// Returns a view of a device, over the same threads and memory, for programs whose results must
-/// not depend on the number of threads. Kernels need not know: they compute each range of a loop as
-/// if it were alone, and ranges of cheap items begin at multiples of `vector_granule`. Those that
-/// would do better by looking at the number of threads, or that draw a seed, ask
-/// device::deterministic().
-std::shared_ptr<device> deterministic_view(std::shared_ptr<device> of);
+/// not depend on the number of threads. Most kernels need no change: they compute each range of a
+/// loop independently, and ranges of cheap items begin at multiples of `vector_granule`. Kernels
+/// that adapt to the number of threads, or that draw a seed, check device::deterministic().
+std::shared_ptr<device> deterministic_view(std::shared_ptr<device> viewed);
 
-/// Ranges of cheap items begin at multiples of this, on every device: vector code computes whole
-/// vectors in one way and the rest of a range in another, which may differ in the last bit.
+/// Ranges of cheap items begin at multiples of this, on every device. Vector code computes whole
+/// vectors in one way and the remainder of a range in another, which may differ in the last bit.
 inline constexpr int64_t vector_granule = 64;
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// What a .npy file says before its elements.
+// The header of a .npy file, which precedes the elements.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -28,7 +28,7 @@ struct npy_header {
   static result<npy_header> parse(std::span<const std::byte> file);
 };
 
-/// The header of a file in C order, filled up so that elements are aligned.
+/// The header of a file in C order, padded so that the elements are aligned.
 std::string npy_header_text(std::string_view type, const shape& dims);
 
 } // namespace troupe

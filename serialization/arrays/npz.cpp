@@ -8,7 +8,7 @@
 namespace troupe {
 
 constexpr std::string_view npy_ending = ".npy";
-constexpr uint64_t longest_header = uint64_t{1} << 17; // of an array of no records, by far
+constexpr uint64_t max_header_bytes = uint64_t{1} << 17; // more than any array without records has
 
 result<npz_reader> npz_reader::open(file_system& files, const std::string& path) {
   TROUPE_ASSIGN(auto archive, zip_reader::open(files, path));
@@ -16,23 +16,23 @@ result<npz_reader> npz_reader::open(file_system& files, const std::string& path)
 }
 
 std::vector<std::string> npz_reader::names() const {
-  std::vector<std::string> all;
-  for (const auto& each : archive_.entries())
-    if (each.name.ends_with(npy_ending))
-      all.push_back(each.name.substr(0, each.name.size() - npy_ending.size()));
-  return all;
+  std::vector<std::string> array_names;
+  for (const auto& entry : archive_.entries())
+    if (entry.name.ends_with(npy_ending))
+      array_names.push_back(entry.name.substr(0, entry.name.size() - npy_ending.size()));
+  return array_names;
 }
 
 result<const zip_entry*> npz_reader::find(std::string_view name) const {
-  auto found = std::ranges::find(archive_.entries(), concat(name, npy_ending), &zip_entry::name);
-  if (found == archive_.entries().end())
+  auto entry = std::ranges::find(archive_.entries(), concat(name, npy_ending), &zip_entry::name);
+  if (entry == archive_.entries().end())
     return failure(error_kind::not_found, archive_.path(), ": has no array '", name, "'");
-  return &*found;
+  return &*entry;
 }
 
 result<std::pair<dtype, shape>> npz_reader::describe(std::string_view name) const {
-  TROUPE_ASSIGN(const auto* found, find(name));
-  TROUPE_ASSIGN(auto beginning, archive_.read_beginning(*found, longest_header));
+  TROUPE_ASSIGN(const auto* entry, find(name));
+  TROUPE_ASSIGN(auto beginning, archive_.read_beginning(*entry, max_header_bytes));
   auto header = npy_header::parse(std::as_bytes(std::span{beginning}));
   if (!header)
     return header.status().within(concat(archive_.path(), ": array '", name, "'"));
@@ -40,8 +40,8 @@ result<std::pair<dtype, shape>> npz_reader::describe(std::string_view name) cons
 }
 
 result<tensor> npz_reader::read(std::string_view name) const {
-  TROUPE_ASSIGN(const auto* found, find(name));
-  TROUPE_ASSIGN(auto content, archive_.read(*found));
+  TROUPE_ASSIGN(const auto* entry, find(name));
+  TROUPE_ASSIGN(auto content, archive_.read(*entry));
   auto value = read_npy(std::as_bytes(std::span{content}));
   if (!value)
     return value.status().within(concat(archive_.path(), ": array '", name, "'"));

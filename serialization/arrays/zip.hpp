@@ -1,5 +1,5 @@
-// Zip archives, as NumPy's .npz files are: stored or deflated files, also with 64-bit sizes. No
-// encryption, no archives in parts.
+// Zip archives, as NumPy's .npz files are: stored or deflated files, also with 64-bit sizes.
+// Encrypted archives and archives in parts are not supported.
 #pragma once
 #include "troupe/serialization/storage/file_system.hpp"
 
@@ -10,10 +10,10 @@ namespace troupe {
 struct zip_entry {
   std::string name;
   uint64_t bytes = 0;  ///< of the file
-  uint64_t stored = 0; ///< of what is in the archive
+  uint64_t stored = 0; ///< of its form in the archive
   uint64_t offset = 0;
   uint32_t crc = 0;
-  uint16_t method = 0; ///< 0: as it is, 8: deflated
+  uint16_t method = 0; ///< 0: stored, 8: deflated
 };
 
 class zip_reader {
@@ -24,15 +24,15 @@ public:
   const std::string& path() const noexcept { return file_->path(); }
   std::span<const zip_entry> entries() const noexcept { return entries_; }
 
-  /// Reads a whole file of it and compares its checksum. Takes no more memory than its deflated
-  /// bytes can become.
+  /// Reads a whole file of the archive and compares its checksum. Allocates no more memory than its
+  /// deflated bytes can become.
   result<std::string> read(const zip_entry& entry) const;
-  /// Reads at most that many bytes from the beginning of a file of it; compares no checksum.
-  result<std::string> read_beginning(const zip_entry& entry, uint64_t most) const;
+  /// Reads at most `max_bytes` from the beginning of a file of the archive; compares no checksum.
+  result<std::string> read_beginning(const zip_entry& entry, uint64_t max_bytes) const;
 
 private:
   result<uint64_t> find_content(const zip_entry& entry) const;
-  status damaged(const zip_entry& entry, std::string_view why) const;
+  status damaged(const zip_entry& entry, std::string_view reason) const;
   status inflate_all(const zip_entry& entry, const std::string& from, std::string& to) const;
 
   std::unique_ptr<readable_file> file_;
@@ -41,7 +41,7 @@ private:
 
 class zip_writer {
 public:
-  /// Sizes and places from `wide_from` on are written with 64 bits; only tests choose another.
+  /// Sizes and offsets from `wide_from` on are written with 64 bits; only tests pass another value.
   static result<zip_writer> create(file_system& files, const std::string& path,
                                    uint64_t wide_from = 0xffffffff);
 

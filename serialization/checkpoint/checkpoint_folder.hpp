@@ -1,8 +1,8 @@
-// A folder of checkpoints, of which each is complete or invisible (white paper 3.3, OSDI 4.3).
+// A folder of checkpoints, each of which is complete or invisible (white paper 3.3, OSDI 4.3).
 //
 //     FOLDER/step-1200/tensors.safetensors
 //     FOLDER/step-1200/manifest.json
-//     FOLDER/latest                          the name of the newest: "step-1200"
+//     FOLDER/latest                          the name of the newest checkpoint: "step-1200"
 #pragma once
 #include "troupe/serialization/checkpoint/manifest.hpp"
 #include "troupe/serialization/checkpoint/safetensors.hpp"
@@ -18,45 +18,45 @@
 
 namespace troupe {
 
-/// Which checkpoints stay when newer ones are written.
+/// Which checkpoints are retained when newer ones are written.
 struct checkpoint_retention {
-  int64_t newest = 5;      ///< so many; 0: all
-  int64_t every_steps = 0; ///< and one of each so many steps, for good; 0: none
-  double every_hours = 0;  ///< and one of each so many hours, for good, by `time_key`; 0: none
-  int64_t best = 0;        ///< and so many of the best of those with a metric
+  int64_t newest = 5;      ///< the number of newest ones; 0: all
+  int64_t every_steps = 0; ///< also one every N steps, permanently; 0: none
+  double every_hours = 0;  ///< also one every N hours, permanently, by `time_key`; 0: none
+  int64_t best = 0;        ///< also the N best ones with a metric
   bool lower_is_better = false;
 };
 
-/// In which format the tensors of a checkpoint lie in their files. Either has a manifest.
+/// The format of the tensor files of a checkpoint. Both formats have a manifest.
 enum class checkpoint_format : uint8_t {
   safetensors,
-  tensorflow, ///< model.index and model.data-...: version 2 of its format
+  tensorflow, ///< model.index and model.data-...: version 2 of TensorFlow's format
 };
 
-/// A tensor that is to be saved.
+/// A tensor to save.
 struct checkpoint_item {
   std::string name;
   tensor value;
-  std::optional<manifest_slice> slice = {}; ///< where it is a part of a partitioned variable
+  std::optional<manifest_slice> slice = {}; ///< if it is a part of a partitioned variable
 };
 
-/// What is in a checkpoint. Threads may read at the same time.
+/// Reads a checkpoint. Threads may read concurrently.
 class checkpoint_reader {
 public:
-  /// Opens all its files. `path` is that of the checkpoint itself.
+  /// Opens all files of the checkpoint at `path`.
   static result<checkpoint_reader> open(file_system& files, const std::string& path);
 
   const checkpoint_manifest& manifest() const noexcept { return manifest_; }
   const std::string& path() const noexcept { return path_; }
-  /// The type and shape of the whole tensor of a name; nothing for an unknown one.
+  /// The type and shape of the whole tensor; nullopt for an unknown name.
   std::optional<std::pair<dtype, shape>> find(std::string_view name) const;
-  /// Reads a tensor, put together of its slices. Fails with not_found for an unknown name, and with
+  /// Reads a tensor, joined from its slices. Fails with not_found for an unknown name, and with
   /// data_loss, naming the file and the tensor, if its bytes have changed.
-  result<tensor> read(std::string_view name, allocator& from = heap_allocator()) const;
-  /// Reads a part of it, of those slices that have some of it.
+  result<tensor> read(std::string_view name, allocator& memory = heap_allocator()) const;
+  /// Reads a part of a tensor, from the slices that overlap it.
   result<tensor> read_part(std::string_view name, const std::vector<int64_t>& offset,
-                           const shape& dims, allocator& from = heap_allocator()) const;
-  /// Reads everything and compares all checksums.
+                           const shape& dims, allocator& memory = heap_allocator()) const;
+  /// Reads all tensors and compares all checksums.
   status verify() const;
 
 private:
@@ -64,13 +64,13 @@ private:
 
   std::string path_;
   checkpoint_manifest manifest_;
-  result<tensor> read_entry(const manifest_tensor& one, allocator& from) const;
+  result<tensor> read_entry(const manifest_tensor& entry, allocator& memory) const;
 
   std::map<std::string, std::unique_ptr<safetensors_reader>> shards_;
   std::map<std::string, std::unique_ptr<tensor_bundle_reader>> bundles_;
 };
 
-/// Writes and finds checkpoints. One at a time may write.
+/// Writes and finds checkpoints. Writes must not overlap.
 class checkpoint_folder {
 public:
   struct info {
@@ -84,45 +84,46 @@ public:
   const std::string& path() const noexcept { return path_; }
   std::string path_of(const std::string& name) const { return path_in(path_, name); }
 
-  /// What save() gives a complete checkpoint its name in: `guard` calls `act`, or returns why the
-  /// checkpoint must not become visible, such as where another process writes here.
+  /// Wraps the rename by which save() makes a checkpoint visible. The guard calls `act`, or returns
+  /// why the checkpoint must not become visible, for instance because another process writes here.
   using commit_guard = std::function<status(const std::function<status()>& act)>;
   void commit_within(commit_guard guard) { commit_within_ = std::move(guard); }
 
-  /// Ends the names of drafts with `suffix`: one that no other process uses keeps a writer that has
-  /// not noticed yet that another has taken the folder over from writing to a draft of that one.
+  /// Ends the names of drafts with `suffix`. A suffix that no other process uses prevents a writer
+  /// that has lost the folder to another process, and does not know it yet, from writing to the
+  /// draft of that process.
   void end_drafts_with(std::string suffix) { draft_suffix_ = std::move(suffix); }
 
-  /// Writes a checkpoint: the tensors, synced; the manifest, synced; then it gets its name, then
-  /// `latest` names it. After a crash at any moment `latest` means this one or the one before. What
-  /// fails leaves nothing behind but what clean() removes. `about` says everything but the tensors.
-  /// Returns the name.
-  result<std::string> save(checkpoint_manifest about, const std::vector<checkpoint_item>& items,
+  /// Writes a checkpoint: the tensors, synced; the manifest, synced; then renames the draft, then
+  /// updates `latest`. After a crash at any time, `latest` names this checkpoint or the previous
+  /// one. A failed save leaves only files that clean() removes. `manifest` has all fields but the
+  /// tensors. Returns the checkpoint's name.
+  result<std::string> save(checkpoint_manifest manifest, const std::vector<checkpoint_item>& items,
                            checkpoint_format format = checkpoint_format::safetensors);
-  /// The same, where somebody else writes the tensors: `write` is given the folder that becomes the
-  /// checkpoint, writes and syncs the files, and says in the manifest what is in them.
+  /// Saves tensors that a callback writes: `write` gets the draft folder, writes and syncs the
+  /// files, and adds their tensors to the manifest.
   using tensor_writer = std::function<status(const std::string& folder, checkpoint_manifest&)>;
-  result<std::string> save(checkpoint_manifest about, const tensor_writer& write);
-  /// The complete ones, in the order of their steps.
+  result<std::string> save(checkpoint_manifest manifest, const tensor_writer& write);
+  /// The complete checkpoints, in the order of their steps.
   result<std::vector<info>> list() const;
-  /// The number that a checkpoint's manifest has for that key; nothing where it has none.
-  result<std::optional<double>> number_of(const info& one, std::string_view key) const;
-  /// The best of those that have a metric, of equal ones the newest; nothing where none has one.
+  /// The number under a key of a checkpoint's manifest; nullopt if it has none.
+  result<std::optional<double>> number_of(const info& checkpoint, std::string_view key) const;
+  /// The best checkpoint with a metric, the newest among equal ones; nullopt if none has a metric.
   result<std::optional<info>> best(bool lower_is_better) const;
-  /// The name of the newest: the one that `latest` names, or, where that cannot be read, the one
-  /// with the highest step. Fails with not_found where there is none.
+  /// The name of the newest checkpoint: the one in `latest`, or, if that cannot be read, the one
+  /// with the highest step. Fails with not_found if there is none.
   result<std::string> latest() const;
-  /// Removes checkpoints that need not stay; never the latest. Where one cannot be removed, the
-  /// others are all the same, and the error is that of the first.
-  status retain(const checkpoint_retention& which);
-  /// Removes what a crash has left behind: folders without a manifest, and drafts.
+  /// Removes checkpoints that are not retained; never the latest. If one cannot be removed, the
+  /// others are removed nevertheless, and the first error is returned.
+  status retain(const checkpoint_retention& retention);
+  /// Removes the remains of crashes: folders without a manifest, and drafts.
   status clean();
 
 private:
-  status write(const std::string& folder, checkpoint_manifest& about,
+  status write(const std::string& folder, checkpoint_manifest& manifest,
                const std::vector<checkpoint_item>& items);
-  result<std::set<std::string>> find_best(const checkpoint_retention& which,
-                                          const std::vector<info>& all) const;
+  result<std::set<std::string>> find_best(const checkpoint_retention& retention,
+                                          const std::vector<info>& complete) const;
   status remove_folder(const std::string& name);
   status remove_files_and_folder(const std::string& name);
 
@@ -132,23 +133,23 @@ private:
   commit_guard commit_within_ = {};
 };
 
-/// What a manifest says of the tensors of a checkpoint of TensorFlow, of which `file` is the index,
-/// beside it.
-std::vector<manifest_tensor> manifest_entries(const tensor_bundle_reader& of,
+/// The manifest's entries for the tensors of a checkpoint in TensorFlow's format, whose index is
+/// `file`, beside the manifest.
+std::vector<manifest_tensor> manifest_entries(const tensor_bundle_reader& bundle,
                                               const std::string& file);
 
-/// Adds an item to such a checkpoint.
-status add_item(tensor_bundle_writer& to, const checkpoint_item& item);
+/// Adds an item to a checkpoint in TensorFlow's format.
+status add_item(tensor_bundle_writer& writer, const checkpoint_item& item);
 
-/// The key of the metric among what a manifest says for people (checkpoint_manifest::made).
+/// The key of the metric in the manifest's informative texts (checkpoint_manifest::made).
 inline constexpr std::string_view metric_key = "metric";
-/// And of the time when it was read, in seconds since 1970.
+/// The key of the time when the metric was read, in seconds since 1970.
 inline constexpr std::string_view time_key = "time";
 
-/// How all begins in such a folder that is not complete yet, or not there to stay.
+/// The prefix of files and folders that are not complete yet.
 inline constexpr std::string_view draft_prefix = "writing-";
 
-/// What those files are called beside the manifest.
+/// The prefix of the files in TensorFlow's format, beside the manifest.
 inline constexpr std::string_view bundle_name = "model";
 
 } // namespace troupe

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view state_file = "checkpoint", bundle_ending = ".index",
                            path_field = "model_checkpoint_path";
-constexpr uint64_t longest_state = uint64_t{1} << 24; // it lists all that were kept
+constexpr uint64_t longest_state = uint64_t{1} << 24; // the file lists all retained checkpoints
 
 bool is_checkpoint(file_system& files, const std::string& prefix) {
   if (files.inspect(concat(prefix, bundle_ending)))
@@ -16,7 +16,7 @@ bool is_checkpoint(file_system& files, const std::string& prefix) {
   return first_version && !first_version->folder;
 }
 
-// A text in quotes, as Protobuf writes it: with octal numbers for what is no ASCII.
+// Parses a quoted text of Protobuf's text format, with octal numbers for other bytes than ASCII.
 std::optional<std::string> quoted(std::string_view text) {
   auto quote = text.empty() ? '\0' : text.front();
   if (quote != '"' && quote != '\'')
@@ -43,7 +43,7 @@ std::optional<std::string> quoted(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional{value};
 }
 
-// The path that the file names.
+// The path in the field model_checkpoint_path.
 std::optional<std::string> named_path(std::string_view text) {
   while (!text.empty()) {
     auto line = text.substr(0, text.find('\n'));
@@ -85,21 +85,21 @@ result<std::string> latest_tensorflow_checkpoint(file_system& files, const std::
     return failure(error_kind::not_found, state_path, ": names ", path,
                    ", and there is no such checkpoint, nor ", moved);
   }
-  TROUPE_ASSIGN(auto all, files.list(folder));
-  std::string list;
-  std::optional<std::string> only;
+  TROUPE_ASSIGN(auto entries, files.list(folder));
+  std::string names;
+  std::optional<std::string> last_prefix;
   size_t count = 0;
-  for (const auto& one : all)
-    if (one.name.ends_with(bundle_ending) && !one.folder) {
-      only = path_in(folder, one.name.substr(0, one.name.size() - bundle_ending.size()));
-      list += concat(list.empty() ? "" : ", ", *only);
+  for (const auto& entry : entries)
+    if (entry.name.ends_with(bundle_ending) && !entry.folder) {
+      last_prefix = path_in(folder, entry.name.substr(0, entry.name.size() - bundle_ending.size()));
+      names += concat(names.empty() ? "" : ", ", *last_prefix);
       ++count;
     }
   if (count == 1)
-    return *std::move(only);
+    return *std::move(last_prefix);
   return failure(error_kind::not_found, folder,
                  count == 0 ? ": has no complete checkpoint"
-                            : concat(": has several checkpoints; name one: ", list));
+                            : concat(": has several checkpoints; name one: ", names));
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// The file "checkpoint" in a folder of TensorFlow's checkpoints, which names the latest.
+// Reads the file "checkpoint" of a folder of TensorFlow's checkpoints, which names the latest.
 #pragma once
 #include "troupe/serialization/storage/file_system.hpp"
 
@@ -6,9 +6,9 @@
 
 namespace troupe {
 
-/// The prefix of the latest checkpoint of a folder: the one that the file "checkpoint" names, where
-/// the folder may have been moved since; without that file, the only one. Fails with not_found
-/// where there is none, and names all where there are several.
+/// Returns the prefix of the latest checkpoint of a folder: that in the file "checkpoint", even if
+/// the folder was moved; without that file, the only checkpoint. Fails with not_found if there is
+/// none, and lists all if there are several.
 result<std::string> latest_tensorflow_checkpoint(file_system& files, const std::string& folder);
 
 } // namespace troupe

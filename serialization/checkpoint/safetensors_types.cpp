@@ -20,9 +20,9 @@ constexpr auto types = std::to_array<format_type>({
 } // namespace
 
 const format_type* find_type(std::string_view name) noexcept {
-  for (const auto& each : types)
-    if (each.name == name)
-      return &each;
+  for (const auto& known : types)
+    if (known.name == name)
+      return &known;
   return nullptr;
 }
 
@@ -31,9 +31,9 @@ std::string_view stored_name(dtype type) noexcept {
     return "U8";
   if (type == dtype::c128)
     return "F64";
-  for (const auto& each : types)
-    if (each.type == type)
-      return each.name;
+  for (const auto& known : types)
+    if (known.type == type)
+      return known.name;
   return "";
 }
 
@@ -45,20 +45,21 @@ result<std::pair<dtype, shape>> parse_mark(std::string_view text) {
   if (!type || !any_type.contains(*type) || bracket == text.npos)
     return invalid("no type and shape");
   std::vector<int64_t> extents;
-  for (auto rest = text.substr(bracket + 1); rest != "]";) {
+  for (auto unparsed = text.substr(bracket + 1); unparsed != "]";) {
     int64_t extent = 0;
-    auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), extent);
+    auto [end, problem] =
+        std::from_chars(unparsed.data(), unparsed.data() + unparsed.size(), extent);
     if (problem != std::errc{})
       return invalid("no shape");
-    rest.remove_prefix(static_cast<size_t>(end - rest.data()));
-    if (rest.starts_with(',') && rest.size() > 1)
-      rest.remove_prefix(1);
-    else if (rest != "]")
+    unparsed.remove_prefix(static_cast<size_t>(end - unparsed.data()));
+    if (unparsed.starts_with(',') && unparsed.size() > 1)
+      unparsed.remove_prefix(1);
+    else if (unparsed != "]")
       return invalid("no shape");
     extents.push_back(extent);
   }
   TROUPE_ASSIGN(auto dims, shape::make(extents));
-  if (mark_text(*type, dims) != text) // one text for each shape: "[01]" is none
+  if (mark_text(*type, dims) != text) // only the canonical text is valid, not "[01]"
     return invalid("no shape");
   return std::pair{*type, dims};
 }

@@ -47,8 +47,8 @@ status check_name(const std::string& name, std::string_view path) {
 safetensors_item safetensors_item::of(std::string name, const tensor& value) {
   safetensors_item item{std::move(name), value.type(), value.dims()};
   if (value.type() == dtype::string)
-    for (const auto& each : value.values<std::string>())
-      item.text_bytes += each.size();
+    for (const auto& text : value.values<std::string>())
+      item.text_bytes += text.size();
   return item;
 }
 
@@ -62,57 +62,58 @@ result<safetensors_writer> safetensors_writer::begin(file_system& files, const s
   std::ranges::sort(items, [](const auto& a, const auto& b) {
     auto key = [](const safetensors_item& item) {
       auto bytes = *bytes_of(item);
-      auto each = item.type == dtype::string ? 1
-                  : item.type == dtype::c128 ? 8
-                                             : size_of(item.type);
-      return std::tuple{bytes % alignment != 0, -static_cast<int>(each)};
+      auto element_bytes = item.type == dtype::string ? 1
+                           : item.type == dtype::c128 ? 8
+                                                      : size_of(item.type);
+      return std::tuple{bytes % alignment != 0, -static_cast<int>(element_bytes)};
     };
     auto left = key(a), right = key(b);
     return left != right ? left < right : a.name < b.name;
   });
   auto header = json::object();
-  auto said = json::object();
+  auto stored_metadata = json::object();
   for (const auto& [key, value] : metadata) {
     if (key.starts_with(safetensors::mark))
       return invalid(path, ": metadata '", key, "' is reserved");
     if (!is_utf8(key) || !is_utf8(value))
       return invalid(path, ": metadata '", json_text(key), "' is no UTF-8");
-    said[key] = value;
+    stored_metadata[key] = value;
   }
   uint64_t offset = 0;
   for (const auto& item : items) {
     auto bytes = *bytes_of(item);
-    auto [at, fresh] =
+    auto [position, is_new] =
         header.emplace(item.name, json{{"dtype", safetensors::stored_name(item.type)},
                                        {"shape", stored_shape(item, bytes)},
                                        {"data_offsets", json::array({offset, offset + bytes})}});
-    if (!fresh)
+    if (!is_new)
       return invalid(path, ": two tensors are called '", item.name, "'");
     if (item.type == dtype::string || item.type == dtype::c128)
-      said[concat(safetensors::mark, item.name)] = safetensors::mark_text(item.type, item.dims);
+      stored_metadata[concat(safetensors::mark, item.name)] =
+          safetensors::mark_text(item.type, item.dims);
     offset += bytes;
     if (offset > uint64_t{1} << 62)
       return invalid(path, ": the tensors are too large for one file");
   }
-  if (!said.empty())
-    header["__metadata__"] = std::move(said);
+  if (!stored_metadata.empty())
+    header["__metadata__"] = std::move(stored_metadata);
   auto text = header.dump();
   text.append((alignment - (length_bytes + text.size()) % alignment) % alignment, ' ');
   if (text.size() > max_safetensors_header)
     return failure(error_kind::resource_exhausted, path, ": the header has ", text.size(),
                    " bytes, and at most ", max_safetensors_header,
                    " are allowed; write more and smaller files");
-  safetensors_writer made;
-  TROUPE_ASSIGN(made.file_, files.create(path));
+  safetensors_writer writer;
+  TROUPE_ASSIGN(writer.file_, files.create(path));
   uint64_t length = text.size();
-  TROUPE_TRY(made.file_->append(std::as_bytes(std::span{&length, 1})));
-  TROUPE_TRY(made.file_->append(text));
-  made.items_ = std::move(items);
-  return made;
+  TROUPE_TRY(writer.file_->append(std::as_bytes(std::span{&length, 1})));
+  TROUPE_TRY(writer.file_->append(text));
+  writer.items_ = std::move(items);
+  return writer;
 }
 
 status safetensors_writer::add_bytes(std::span<const std::byte> bytes) {
-  // Racy updates may write to the memory meanwhile: what is hashed must be what is written.
+  // Racy updates may write to the memory meanwhile: the copy is both hashed and written.
   std::vector<std::byte> copy(std::min(part_bytes, bytes.size()));
   while (!bytes.empty()) {
     std::span part{copy.data(), std::min(part_bytes, bytes.size())};
@@ -126,24 +127,24 @@ status safetensors_writer::add_bytes(std::span<const std::byte> bytes) {
 
 status safetensors_writer::add_strings(const tensor& value) {
   std::string part;
-  auto flush = [&](size_t least) -> status {
-    if (part.size() < least)
+  auto flush = [&](size_t min_bytes) -> status {
+    if (part.size() < min_bytes)
       return {};
     TROUPE_TRY(add_bytes(std::as_bytes(std::span{part})));
     part.clear();
     return {};
   };
-  for (const auto& each : value.values<std::string>()) {
-    uint64_t length = each.size();
+  for (const auto& text : value.values<std::string>()) {
+    uint64_t length = text.size();
     part.append(reinterpret_cast<const char*>(&length), sizeof length);
     TROUPE_TRY(flush(part_bytes));
   }
-  for (const auto& each : value.values<std::string>()) {
-    if (each.size() >= part_bytes) {
+  for (const auto& text : value.values<std::string>()) {
+    if (text.size() >= part_bytes) {
       TROUPE_TRY(flush(1));
-      TROUPE_TRY(add_bytes(std::as_bytes(std::span{each})));
+      TROUPE_TRY(add_bytes(std::as_bytes(std::span{text})));
     } else {
-      part += each;
+      part += text;
       TROUPE_TRY(flush(part_bytes));
     }
   }
@@ -154,12 +155,12 @@ status safetensors_writer::add(const tensor& value) {
   if (stored_.size() == items_.size())
     return invalid(file_->path(), ": all its ", items_.size(), " tensors are written");
   const auto& item = items_[stored_.size()];
-  auto given = safetensors_item::of(item.name, value);
-  if (value.empty() || !value.on_host() || given.type != item.type || given.dims != item.dims ||
-      given.text_bytes != item.text_bytes)
+  auto actual = safetensors_item::of(item.name, value);
+  if (value.empty() || !value.on_host() || actual.type != item.type || actual.dims != item.dims ||
+      actual.text_bytes != item.text_bytes)
     return invalid(file_->path(), ": tensor '", item.name, "' was announced as ", item.type,
-                   item.dims, item.type == dtype::string ? " of another length" : "", ", and is ",
-                   value.empty() ? "nothing" : concat(given.type, given.dims),
+                   item.dims, item.type == dtype::string ? " of another length" : "", ", but is ",
+                   value.empty() ? "empty" : concat(actual.type, actual.dims),
                    value.on_host() ? "" : " on another device");
   sum_.restart();
   const auto begin = file_->size();
@@ -174,7 +175,7 @@ status safetensors_writer::add(const tensor& value) {
 result<std::vector<stored_tensor>> safetensors_writer::finish() {
   if (stored_.size() != items_.size())
     return failure(error_kind::failed_precondition, file_->path(), ": tensor '",
-                   items_[stored_.size()].name, "' was announced, and is missing");
+                   items_[stored_.size()].name, "' was announced, but is missing");
   TROUPE_TRY(file_->sync());
   return std::move(stored_);
 }

@@ -14,7 +14,7 @@ namespace troupe {
 
 template <class Reader>
 struct tensor_files::source_of final : source {
-  explicit source_of(Reader from) : reader(std::move(from)) {}
+  explicit source_of(Reader opened) : reader(std::move(opened)) {}
   result<tensor> read(std::string_view name) const override { return reader.read(name); }
   Reader reader;
 };
@@ -30,56 +30,56 @@ namespace {
 bool exists(file_system& files, const std::string& path) { return files.inspect(path).ok(); }
 
 std::vector<tensor_files::entry> entries_of(const auto& tensors) {
-  std::vector<tensor_files::entry> made;
-  for (const auto& one : tensors)
-    made.push_back({one.name, one.type, one.dims});
-  return made;
+  std::vector<tensor_files::entry> entries;
+  for (const auto& item : tensors)
+    entries.push_back({item.name, item.type, item.dims});
+  return entries;
 }
 
-std::vector<tensor_files::entry> entries_of(const checkpoint_reader& from) {
-  std::map<std::string, tensor_files::entry> made; // slices are one tensor
-  for (const auto& one : from.manifest().tensors)
-    made[one.name] = {one.name, one.type, one.slice ? one.slice->whole : one.dims};
-  std::vector<tensor_files::entry> found;
-  for (auto& [name, one] : made)
-    found.push_back(std::move(one));
-  return found;
+std::vector<tensor_files::entry> entries_of(const checkpoint_reader& reader) {
+  std::map<std::string, tensor_files::entry> by_name; // the slices of a tensor are one entry
+  for (const auto& item : reader.manifest().tensors)
+    by_name[item.name] = {item.name, item.type, item.slice ? item.slice->whole : item.dims};
+  std::vector<tensor_files::entry> entries;
+  for (auto& [name, item] : by_name)
+    entries.push_back(std::move(item));
+  return entries;
 }
 
-std::vector<tensor_files::entry> entries_of(const npz_reader& from) {
-  std::vector<tensor_files::entry> made;
-  for (auto& name : from.names()) {
-    tensor_files::entry one{std::move(name)};
-    // An array of a type that we do not have is an error when it is read.
-    if (auto described = from.describe(one.name))
-      std::tie(one.type, one.dims) = *std::move(described);
-    made.push_back(std::move(one));
+std::vector<tensor_files::entry> entries_of(const npz_reader& reader) {
+  std::vector<tensor_files::entry> entries;
+  for (auto& name : reader.names()) {
+    tensor_files::entry item{std::move(name)};
+    // An array of a type that Troupe does not have fails when it is read.
+    if (auto described = reader.describe(item.name))
+      std::tie(item.type, item.dims) = *std::move(described);
+    entries.push_back(std::move(item));
   }
-  return made;
+  return entries;
 }
 
-// Without ".data-00000-of-00001".
+// Removes a suffix ".data-00000-of-00001".
 std::string_view without_shard(std::string_view path) {
-  auto at = path.rfind(".data-");
-  auto shard = at == path.npos ? std::string_view{} : path.substr(at);
+  auto position = path.rfind(".data-");
+  auto shard = position == path.npos ? std::string_view{} : path.substr(position);
   return matches_pattern(shard, ".data-?????"
                                 "-of-?????")
-             ? path.substr(0, at)
+             ? path.substr(0, position)
              : path;
 }
 
-// People name any of the files that belong to a checkpoint; its prefix is meant.
+// Returns the prefix of a checkpoint if `path` is one of its files; else `path`.
 std::string prefix_of(file_system& files, const std::string& path) {
   std::string_view prefix = without_shard(path);
   for (std::string_view ending : {".index", ".meta"})
     if (path.ends_with(ending))
       prefix = std::string_view{path}.substr(0, path.size() - ending.size());
   std::string named{prefix};
-  auto is_there = exists(files, named + ".index") || (named != path && exists(files, named));
-  return is_there ? named : path;
+  auto is_checkpoint = exists(files, named + ".index") || (named != path && exists(files, named));
+  return is_checkpoint ? named : path;
 }
 
-// The checkpoint in a folder of TensorFlow's: that of a SavedModel, or the latest.
+// The prefix of a checkpoint in a folder of TensorFlow: that of a SavedModel, or the latest.
 result<std::string> prefix_in(file_system& files, const std::string& folder) {
   for (const auto* name : {"saved_model.pb", "saved_model.pbtxt"})
     if (exists(files, path_in(folder, name)))
@@ -89,15 +89,15 @@ result<std::string> prefix_in(file_system& files, const std::string& folder) {
 
 } // namespace
 
-// Ours first: a checkpoint in TensorFlow's format has a manifest beside it.
+// Tries Troupe's format first: a checkpoint in TensorFlow's format may have a manifest beside it.
 result<tensor_files> tensor_files::open(file_system& files, const std::string& path) {
-  tensor_files made;
-  made.path_ = path;
-  auto keep_reader = [&](auto opened, std::string_view format, auto list) -> status {
+  tensor_files opened_files;
+  opened_files.path_ = path;
+  auto keep_reader = [&](auto opened, std::string_view format, auto list_entries) -> status {
     TROUPE_TRY(opened.status());
-    made.format_ = format;
-    made.entries_ = list(*opened);
-    TROUPE_ASSIGN(made.source_, keep(std::move(opened)));
+    opened_files.format_ = format;
+    opened_files.entries_ = list_entries(*opened);
+    TROUPE_ASSIGN(opened_files.source_, keep(std::move(opened)));
     return {};
   };
   auto listed = [](const auto& reader) { return entries_of(reader.tensors()); };
@@ -108,7 +108,7 @@ result<tensor_files> tensor_files::open(file_system& files, const std::string& p
       return keep_reader(npz_reader::open(files, path), "npz",
                          [](const npz_reader& reader) { return entries_of(reader); });
     auto keep_tensorflow = [&](const std::string& prefix) {
-      made.path_ = prefix;
+      opened_files.path_ = prefix;
       if (exists(files, prefix + ".index"))
         return keep_reader(tensor_bundle_reader::open(files, prefix), "TensorFlow's, version 2",
                            listed);
@@ -122,36 +122,34 @@ result<tensor_files> tensor_files::open(file_system& files, const std::string& p
     auto prefix = prefix_of(files, path);
     if (exists(files, prefix + ".index"))
       return keep_tensorflow(prefix);
-    TROUPE_ASSIGN(auto what, files.inspect(prefix));
-    if (!what.folder && prefix.ends_with(".meta"))
-      return failure(
-          error_kind::not_found, path,
-          ": is the graph that belongs to a checkpoint, which is not beside it (there is "
-          "no ",
-          path.substr(0, path.size() - 5), ".index)");
-    if (!what.folder)
+    TROUPE_ASSIGN(auto info, files.inspect(prefix));
+    if (!info.folder && prefix.ends_with(".meta"))
+      return failure(error_kind::not_found, path,
+                     ": is the graph of a checkpoint that is not beside it (there is no ",
+                     path.substr(0, path.size() - 5), ".index)");
+    if (!info.folder)
       return keep_tensorflow(prefix);
     if (!exists(files, path_in(path, "manifest.json"))) {
-      checkpoint_folder of{files, path};
-      auto latest = of.latest();
+      checkpoint_folder checkpoints{files, path};
+      auto latest = checkpoints.latest();
       if (!latest && latest.status().kind() == error_kind::not_found) {
-        TROUPE_ASSIGN(auto other, prefix_in(files, path));
-        return keep_tensorflow(other);
+        TROUPE_ASSIGN(auto prefix_in_folder, prefix_in(files, path));
+        return keep_tensorflow(prefix_in_folder);
       }
       TROUPE_TRY(latest.status());
-      made.path_ = of.path_of(*latest);
+      opened_files.path_ = checkpoints.path_of(*latest);
     }
-    return keep_reader(checkpoint_reader::open(files, made.path_), "a checkpoint of troupe",
+    return keep_reader(checkpoint_reader::open(files, opened_files.path_), "a checkpoint of troupe",
                        [](const checkpoint_reader& reader) { return entries_of(reader); });
   }();
   TROUPE_TRY(std::move(outcome));
-  std::ranges::sort(made.entries_, {}, &entry::name);
-  return made;
+  std::ranges::sort(opened_files.entries_, {}, &entry::name);
+  return opened_files;
 }
 
 const tensor_files::entry* tensor_files::find(std::string_view name) const noexcept {
-  auto it = std::ranges::lower_bound(entries_, name, {}, &entry::name);
-  return it == entries_.end() || it->name != name ? nullptr : &*it;
+  auto position = std::ranges::lower_bound(entries_, name, {}, &entry::name);
+  return position == entries_.end() || position->name != name ? nullptr : &*position;
 }
 
 result<tensor> tensor_files::read(std::string_view name) const {
@@ -161,8 +159,8 @@ result<tensor> tensor_files::read(std::string_view name) const {
 }
 
 status tensor_files::verify() const {
-  for (const auto& one : entries_)
-    TROUPE_TRY(read(one.name).status());
+  for (const auto& named : entries_)
+    TROUPE_TRY(read(named.name).status());
   return {};
 }
 

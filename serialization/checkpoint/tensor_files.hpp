@@ -1,4 +1,4 @@
-// Tensors by their names, in whichever format of files they lie.
+// Reads tensors by name from files of any supported format.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 #include "troupe/serialization/storage/file_system.hpp"
@@ -11,34 +11,34 @@
 
 namespace troupe {
 
-/// Threads may read at the same time.
+/// Threads may read concurrently.
 class tensor_files {
 public:
   struct entry {
     std::string name;
-    dtype type = dtype::none; ///< none: one that we do not have
+    dtype type = dtype::none; ///< none: a type that Troupe does not have
     shape dims = {};
   };
 
-  /// Opens a checkpoint of ours or the latest of a folder of them, a `.safetensors` or `.npz` file,
-  /// or a checkpoint of TensorFlow: the prefix of version 2, one of its files or the .meta beside
-  /// it, a file of version 1, a folder with a file "checkpoint", or a SavedModel. Fails with
-  /// not_found where there is none of these.
+  /// Opens a checkpoint of Troupe or the latest of a folder of them, a `.safetensors` or `.npz`
+  /// file, or a checkpoint of TensorFlow: the prefix of version 2, one of its files or the .meta
+  /// file, a file of version 1, a folder with a file "checkpoint", or a SavedModel. Fails with
+  /// not_found if the path is none of these.
   static result<tensor_files> open(file_system& files, const std::string& path);
 
-  const std::string& path() const noexcept { return path_; }   ///< of what was opened
-  std::string_view format() const noexcept { return format_; } ///< for people: "safetensors"
+  const std::string& path() const noexcept { return path_; }   ///< of the opened file or folder
+  std::string_view format() const noexcept { return format_; } ///< for display: "safetensors"
   /// In the order of names.
   const std::vector<entry>& tensors() const noexcept { return entries_; }
   const entry* find(std::string_view name) const noexcept;
-  /// Fails with not_found for an unknown name, and names the file and the tensor where bytes have
+  /// Fails with not_found for an unknown name. Fails with the file and the tensor if bytes have
   /// changed.
   result<tensor> read(std::string_view name) const;
-  /// Reads everything; checksums are compared where the format has some.
+  /// Reads all tensors; compares checksums if the format has them.
   status verify() const;
 
 private:
-  // One format.
+  // The reader of a format.
   struct source {
     virtual ~source() = default;
     virtual result<tensor> read(std::string_view name) const = 0;

@@ -19,39 +19,39 @@ std::string shown(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, longest_shown);
 }
 
-status read_rights(const json& from, const std::string& key, const std::string& also,
-                   access_rights& to) {
-  if (!from.is_object() || !from.contains("may") || !from["may"].is_array())
-    return invalid(key, R"( must be an object such as {"may": ["run"]}, got )", shown(from));
-  for (const auto& one : from["may"])
-    if (one == "register")
-      to.registers = true;
-    else if (one == "run")
-      to.runs = true;
-    else if (one == "reset")
-      to.resets = true;
-    else if (one == "drain")
-      to.drains = true;
+status read_rights(const json& object, const std::string& key, const std::string& extra_key,
+                   access_rights& rights) {
+  if (!object.is_object() || !object.contains("may") || !object["may"].is_array())
+    return invalid(key, R"( must be an object such as {"may": ["run"]}, got )", shown(object));
+  for (const auto& right : object["may"])
+    if (right == "register")
+      rights.registers = true;
+    else if (right == "run")
+      rights.runs = true;
+    else if (right == "reset")
+      rights.resets = true;
+    else if (right == "drain")
+      rights.drains = true;
     else
-      return invalid(key, R"(: "may" lists register, run, reset and drain, got )", shown(one));
-  auto count = [&](const char* name, auto& limit) -> status {
-    auto found = from.find(name);
-    if (found == from.end())
+      return invalid(key, R"(: "may" lists register, run, reset and drain, got )", shown(right));
+  auto read_limit = [&](const char* name, auto& limit) -> status {
+    auto entry = object.find(name);
+    if (entry == object.end())
       return {};
-    if (!found->is_number_unsigned() || found->template get<uint64_t>() == 0)
-      return invalid(key, ": ", name, " must be a whole number above 0, got ", shown(*found));
-    limit = found->template get<uint64_t>();
+    if (!entry->is_number_unsigned() || entry->template get<uint64_t>() == 0)
+      return invalid(key, ": ", name, " must be a whole number above 0, got ", shown(*entry));
+    limit = entry->template get<uint64_t>();
     return {};
   };
-  TROUPE_TRY(count("connections", to.connections));
-  TROUPE_TRY(count("programs", to.programs));
-  TROUPE_TRY(count("steps", to.steps));
-  TROUPE_TRY(count("sessions", to.sessions));
-  TROUPE_TRY(count("bytes", to.bytes));
+  TROUPE_TRY(read_limit("connections", rights.connections));
+  TROUPE_TRY(read_limit("programs", rights.programs));
+  TROUPE_TRY(read_limit("steps", rights.steps));
+  TROUPE_TRY(read_limit("sessions", rights.sessions));
+  TROUPE_TRY(read_limit("bytes", rights.bytes));
   static const std::set<std::string> known{"may",   "connections", "programs",
                                            "steps", "sessions",    "bytes"};
-  for (const auto& [name, value] : from.items())
-    if (!known.contains(name) && name != also)
+  for (const auto& [name, value] : object.items())
+    if (!known.contains(name) && name != extra_key)
       return invalid(key, " has no ", shown(name),
                      "; there are may, connections, programs, steps, sessions and bytes");
   return {};
@@ -78,45 +78,47 @@ result<access_list> access_list::parse(std::string_view text, std::string_view o
   const auto& root = *parsed;
   if (!root.is_object())
     return bad(R"(must be an object such as {"clients": {"*": {"may": ["run"]}}})");
-  access_list made;
+  access_list parsed_list;
   for (const auto& [key, value] : root.items()) {
     if ((key != "clients" && key != "tokens") || !value.is_object())
       return bad("has objects named clients and tokens, got ", shown(key), ": ", shown(value));
     if (value.size() > most_entries)
       return bad(key, " has more than ", most_entries, " entries");
   }
-  if (auto all = root.find("clients"); all != root.end())
-    for (const auto& [name, value] : all->items())
-      if (auto read = read_rights(value, concat("client ", shown(name)), "", made.clients_[name]);
-          !read)
-        return std::move(read).within(origin);
-  if (auto all = root.find("tokens"); all != root.end())
-    for (const auto& [name, value] : all->items()) {
-      known_client one{name, {}};
-      if (auto read = read_rights(value, concat("token ", shown(name)), "sha256", one.rights);
-          !read)
-        return std::move(read).within(origin);
+  if (auto clients = root.find("clients"); clients != root.end())
+    for (const auto& [name, value] : clients->items())
+      if (auto outcome =
+              read_rights(value, concat("client ", shown(name)), "", parsed_list.clients_[name]);
+          !outcome)
+        return std::move(outcome).within(origin);
+  if (auto tokens = root.find("tokens"); tokens != root.end())
+    for (const auto& [name, value] : tokens->items()) {
+      known_client client{name, {}};
+      if (auto outcome = read_rights(value, concat("token ", shown(name)), "sha256", client.rights);
+          !outcome)
+        return std::move(outcome).within(origin);
       auto digest = value.find("sha256");
       if (digest == value.end() || !is_digest(*digest))
         return bad("token ", shown(name),
                    ": sha256 must be 64 small hexadecimal digits (troupe certs token)");
-      auto [other, is_new] = made.tokens_.emplace(digest->get<std::string>(), std::move(one));
+      auto [other, is_new] =
+          parsed_list.tokens_.emplace(digest->get<std::string>(), std::move(client));
       if (!is_new)
         return bad("token ", shown(name), " has the sha256 of ", shown(other->second.name));
     }
-  return made;
+  return parsed_list;
 }
 
 const access_rights* access_list::of_client(const std::string& name) const {
-  auto it = clients_.find(name);
-  if (it == clients_.end())
-    it = clients_.find("*");
-  return it == clients_.end() ? nullptr : &it->second;
+  auto entry = clients_.find(name);
+  if (entry == clients_.end())
+    entry = clients_.find("*");
+  return entry == clients_.end() ? nullptr : &entry->second;
 }
 
 const known_client* access_list::of_token(const std::string& digest) const {
-  auto it = tokens_.find(digest);
-  return it == tokens_.end() ? nullptr : &it->second;
+  auto entry = tokens_.find(digest);
+  return entry == tokens_.end() ? nullptr : &entry->second;
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Which clients may do what at a task, and how much of it.
+// The access list of a task: the rights and limits of its clients.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 #include "troupe/serialization/tls/certificate_name.hpp"
@@ -10,22 +10,22 @@
 
 namespace troupe {
 
-/// What a client may do beside asking what there is.
+/// The rights and limits of a client. Inspecting the task needs no right.
 struct access_rights {
-  bool registers = false; ///< graphs: whose ops can do what the task's user can
-  bool runs = false;      ///< steps of graphs that were registered
-  bool resets = false;    ///< containers, of all clients
-  bool drains = false;    ///< the task: it takes nothing new, and ends
-  /// At once, over all connections of a client to a task; 0: as much as there may be anyway.
+  bool registers = false; ///< may register graphs, whose ops run with the rights of the task's user
+  bool runs = false;      ///< may run steps of registered graphs
+  bool resets = false;    ///< may reset containers, also those of other clients
+  bool drains = false;    ///< may drain the task: it accepts no new work, and ends
+  /// Concurrent, over all connections of a client to a task; 0: no limit but that of the task.
   size_t connections = 0, programs = 0, steps = 0;
-  size_t sessions = 0; ///< that the task hosts; its programs and steps are counted as such
-  uint64_t bytes = 0;  ///< of payloads that are on their way to the task, by one connection
+  size_t sessions = 0; ///< hosted by the task; their programs and steps count as the client's
+  uint64_t bytes = 0;  ///< of payloads in flight to the task, for each connection
   bool operator==(const access_rights&) const = default;
 };
 
-/// A client, as the list knows it.
+/// A client of the access list.
 struct known_client {
-  std::string name; ///< that of its certificate or token
+  std::string name; ///< of its certificate or token
   access_rights rights;
 };
 
@@ -41,9 +41,9 @@ public:
   /// is the file's name, for them.
   static result<access_list> parse(std::string_view json, std::string_view origin = "access list");
 
-  /// Nothing for those who are not let in.
+  /// The rights of the client with this certificate name; null if it has no access.
   const access_rights* of_client(const std::string& name) const;
-  /// By the digest of its token, as 64 small hexadecimal digits.
+  /// The client with this token digest (64 lower-case hexadecimal digits); null if there is none.
   const known_client* of_token(const std::string& digest) const;
   bool has_tokens() const noexcept { return !tokens_.empty(); }
 

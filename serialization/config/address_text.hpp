@@ -1,12 +1,12 @@
-// What addresses and names of jobs look like.
+// The syntax of addresses and of names of jobs.
 #pragma once
 #include <string_view>
 
 namespace troupe {
 
-/// "host:port" or "[::1]:port".
+/// Accepts "host:port" and "[::1]:port".
 bool is_address(std::string_view text);
-/// Letters, digits, _ and - after a letter.
+/// Accepts a letter, followed by letters, digits, _ and -.
 bool is_job_name(std::string_view name);
 
 } // namespace troupe

@@ -48,7 +48,7 @@ result<cluster_spec> parse_cluster(std::string_view text, std::string_view origi
   if (!parsed)
     return bad(parsed.status().message());
   auto root = *std::move(parsed);
-  // As in TF_CONFIG, other keys beside "cluster" say something about this process.
+  // As in TF_CONFIG, other keys beside "cluster" describe this process.
   cluster_spec cluster;
   if (root.is_object() && root.contains("cluster") && root["cluster"].is_object()) {
     if (auto name = root.find("cluster_name"); name != root.end()) {
@@ -67,10 +67,10 @@ result<cluster_spec> parse_cluster(std::string_view text, std::string_view origi
       return bad(print(job), " is no name of a job: letters, digits, _ and - after a letter");
     if (!addresses.is_array() || addresses.empty())
       return bad("job '", job, "' must be a list of addresses, got ", print(addresses));
-    for (const auto& one : addresses) {
-      if (!one.is_string() || !is_address(one.get<std::string>()))
-        return bad("job '", job, "': ", print(one), " is no address; write \"host:port\"");
-      auto address = one.get<std::string>();
+    for (const auto& entry : addresses) {
+      if (!entry.is_string() || !is_address(entry.get<std::string>()))
+        return bad("job '", job, "': ", print(entry), " is no address; write \"host:port\"");
+      auto address = entry.get<std::string>();
       task_name task{job, static_cast<int>(cluster.jobs[job].size())};
       auto [other, is_new] = tasks.emplace(address, task);
       if (!is_new)
@@ -84,7 +84,7 @@ result<cluster_spec> parse_cluster(std::string_view text, std::string_view origi
 result<cluster_spec> read_cluster_file(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   std::string text(longest_file + 1, '\0');
-  // A folder opens, but cannot be read.
+  // Opening a folder succeeds, but reading it fails.
   if (!file || (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && file.bad()))
     return failure(error_kind::not_found, "cannot read the cluster file ", path);
   text.resize(static_cast<size_t>(file.gcount()));
@@ -94,10 +94,10 @@ result<cluster_spec> read_cluster_file(const std::string& path) {
 }
 
 std::string to_json(const cluster_spec& cluster) {
-  json all = cluster.jobs;
+  json root = cluster.jobs;
   if (!cluster.name.empty())
-    all = {{"cluster", cluster.jobs}, {"cluster_name", cluster.name}};
-  return all.dump(2, ' ', false, json::error_handler_t::replace);
+    root = {{"cluster", cluster.jobs}, {"cluster_name", cluster.name}};
+  return root.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
 std::vector<task_name> tasks_of(const cluster_spec& cluster) {
@@ -109,15 +109,15 @@ std::vector<task_name> tasks_of(const cluster_spec& cluster) {
 }
 
 result<std::string> address_of(const cluster_spec& cluster, const task_name& task) {
-  auto it = cluster.jobs.find(task.job);
-  if (it == cluster.jobs.end() || task.task < 0 ||
-      static_cast<size_t>(task.task) >= it->second.size()) {
-    std::string known;
-    for (const auto& one : tasks_of(cluster))
-      known += concat(known.empty() ? "" : ", ", one);
-    return failure(error_kind::not_found, "the cluster has no task ", task, ", only ", known);
+  auto entry = cluster.jobs.find(task.job);
+  if (entry == cluster.jobs.end() || task.task < 0 ||
+      static_cast<size_t>(task.task) >= entry->second.size()) {
+    std::string known_tasks;
+    for (const auto& known : tasks_of(cluster))
+      known_tasks += concat(known_tasks.empty() ? "" : ", ", known);
+    return failure(error_kind::not_found, "the cluster has no task ", task, ", only ", known_tasks);
   }
-  return it->second[static_cast<size_t>(task.task)];
+  return entry->second[static_cast<size_t>(task.task)];
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// What a process knows of its cluster now, for those who only look.
+// The current addresses and members of a cluster, for threads that only read them.
 #pragma once
 #include "troupe/serialization/discovery/address_source.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Any thread may call.
+/// Thread-safe.
 class cluster_view {
 public:
   explicit cluster_view(task_addresses first) : now_(std::move(first)) {}
@@ -21,7 +21,7 @@ public:
     now_ = std::move(now);
   }
 
-  /// The list of a cluster that is joined, as this process knows it; elsewhere it is empty.
+  /// The members of a joined cluster, as this process knows them; otherwise empty.
   std::shared_ptr<const member_list> members() const {
     std::lock_guard guard{mutex_};
     return members_;

@@ -1,4 +1,4 @@
-// Names that follow a pattern: DNS, and Kubernetes, whose headless services give pods such names.
+// Sources whose host names follow a pattern: DNS, and the headless services of Kubernetes.
 #include "troupe/serialization/discovery/listed_source.hpp"
 #include "troupe/serialization/discovery/source_text.hpp"
 #include "troupe/serialization/discovery/sources.hpp"
@@ -9,7 +9,7 @@ namespace troupe {
 namespace {
 
 result<task_addresses> expand(const std::vector<job_text>& jobs, std::string_view origin) {
-  task_addresses made;
+  task_addresses addresses;
   std::map<std::string, task_name> owners;
   for (const auto& job : jobs)
     for (int i = 0; i < job.tasks.value_or(1); ++i) {
@@ -20,9 +20,9 @@ result<task_addresses> expand(const std::vector<job_text>& jobs, std::string_vie
       auto [other, is_new] = owners.emplace(*address, task);
       if (!is_new)
         return invalid(origin, ' ', task, " has the address ", *address, " of ", other->second);
-      made.tasks.emplace(task, *std::move(address));
+      addresses.tasks.emplace(task, *std::move(address));
     }
-  return made;
+  return addresses;
 }
 
 std::string first_label(const std::string& host) {
@@ -46,53 +46,54 @@ std::optional<std::pair<std::string, int>> split_ordinal(const std::string& host
 } // namespace
 
 result<std::shared_ptr<address_source>> make_dns_source(std::string_view text,
-                                                        const environment& from) {
+                                                        const environment& variables) {
   TROUPE_ASSIGN(auto parsed, parse_source_text(text, "dns:", {}));
   if (parsed.jobs.empty())
-    return invalid("dns: wants jobs, such as dns:worker*4=worker-{index}.train:7000");
-  TROUPE_ASSIGN(auto all, expand(parsed.jobs, "dns:"));
+    return invalid("dns: needs jobs, such as dns:worker*4=worker-{index}.train:7000");
+  TROUPE_ASSIGN(auto addresses, expand(parsed.jobs, "dns:"));
   std::optional<task_name> self;
-  if (auto host = from("HOSTNAME"))
-    for (const auto& [task, address] : all.tasks)
+  if (auto host = variables("HOSTNAME"))
+    for (const auto& [task, address] : addresses.tasks)
       if (first_label(address) == first_label(*host))
         self = task;
   return std::shared_ptr<address_source>{std::make_shared<listed_source>(
-      std::move(all), std::move(self), concat("dns:", text.substr(0, 200)))};
+      std::move(addresses), std::move(self), concat("dns:", text.substr(0, 200)))};
 }
 
 result<std::shared_ptr<address_source>> make_kubernetes_source(std::string_view text,
-                                                               const environment& from) {
+                                                               const environment& variables) {
   constexpr std::string_view origin = "kubernetes:";
   TROUPE_ASSIGN(auto parsed, parse_source_text(text, origin, {"service", "name", "port"}));
   if (parsed.jobs.size() != 1 || !parsed.jobs[0].tasks || !parsed.jobs[0].pattern.empty())
-    return invalid(origin, " wants one job with its number of tasks, such as "
+    return invalid(origin, " needs one job with its number of tasks, such as "
                            "kubernetes:worker*4,service=train,port=7000; dns: takes several");
-  auto host = from("HOSTNAME");
-  auto own = host ? split_ordinal(*host) : std::nullopt;
-  auto name = parsed.option("name", own ? own->first : "");
+  auto host = variables("HOSTNAME");
+  auto own_ordinal = host ? split_ordinal(*host) : std::nullopt;
+  auto name = parsed.option("name", own_ordinal ? own_ordinal->first : "");
   if (name.empty())
     return invalid(origin, " HOSTNAME is ", host ? concat("'", *host, "'") : "not set",
-                   ", which is no pod of an indexed Job; say its name with name=");
+                   ", which is no pod of an indexed Job; set its name with name=");
   auto service = parsed.option("service");
   if (service.empty())
-    return invalid(origin, " say the headless service that the pods are behind with service=");
+    return invalid(origin, " set the headless service of the pods with service=");
   TROUPE_ASSIGN(auto port, parse_port(parsed.option("port", "7000"), origin));
   auto& job = parsed.jobs[0];
   job.pattern = concat(name, "-{index}.", service, ':', port);
-  TROUPE_ASSIGN(auto all, expand(parsed.jobs, origin));
+  TROUPE_ASSIGN(auto addresses, expand(parsed.jobs, origin));
   std::optional<task_name> self;
-  if (own && own->first == name)
-    self = task_name{job.job, own->second};
-  if (auto index = from("JOB_COMPLETION_INDEX")) {
-    auto ordinal = split_ordinal("pod-" + *index);
+  if (own_ordinal && own_ordinal->first == name)
+    self = task_name{job.job, own_ordinal->second};
+  if (auto completion_index = variables("JOB_COMPLETION_INDEX")) {
+    auto ordinal = split_ordinal("pod-" + *completion_index);
     if (!ordinal)
-      return invalid(origin, " JOB_COMPLETION_INDEX is '", *index, "', which is no number");
+      return invalid(origin, " JOB_COMPLETION_INDEX is '", *completion_index,
+                     "', which is no number");
     self = task_name{job.job, ordinal->second};
   }
-  if (self && !all.tasks.contains(*self))
+  if (self && !addresses.tasks.contains(*self))
     return invalid(origin, " this pod is number ", self->task, " of ", *job.tasks);
   return std::shared_ptr<address_source>{std::make_shared<listed_source>(
-      std::move(all), std::move(self), "the environment of Kubernetes")};
+      std::move(addresses), std::move(self), "the environment of Kubernetes")};
 }
 
 } // namespace troupe

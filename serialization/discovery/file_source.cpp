@@ -1,4 +1,4 @@
-// A cluster file that is read again when it changes.
+// The source of a cluster file that is read again when it changes.
 #include "troupe/serialization/discovery/sources.hpp"
 
 #include <cerrno>
@@ -16,18 +16,19 @@ public:
   file_source(std::string path, bool jobs_are_final)
       : path_(std::move(path)), jobs_are_final_(jobs_are_final) {}
 
-  // Who replaces the file while it is read changes what is seen of it: it is read once more.
+  // If the file is replaced while it is read, its version differs afterwards: the next call reads
+  // the file again.
   result<task_addresses> read() override {
-    auto seen = look();
-    if (!seen.there())
+    auto current = inspect();
+    if (!current.exists())
       return failure(error_kind::not_found, "cannot read the cluster file ", path_, ": ",
-                     std::strerror(seen.problem));
-    if (seen == read_at_)
-      return says_;
+                     std::strerror(current.error_number));
+    if (current == read_version_)
+      return addresses_;
     TROUPE_ASSIGN(auto cluster, read_cluster_file(path_));
-    says_ = cluster;
-    read_at_ = look() == seen ? seen : version{};
-    return says_;
+    addresses_ = cluster;
+    read_version_ = inspect() == current ? current : version{};
+    return addresses_;
   }
   std::chrono::milliseconds read_again() const override { return 1s; }
   bool jobs_are_final() const override { return jobs_are_final_; }
@@ -35,29 +36,29 @@ public:
 
 private:
   struct version {
-    int problem = ENOENT;
+    int error_number = ENOENT;
     ino_t inode = 0;
     off_t size = 0;
     int64_t seconds = 0, nanoseconds = 0;
-    bool there() const { return problem == 0; }
+    bool exists() const { return error_number == 0; }
     bool operator==(const version&) const = default;
   };
 
-  version look() const {
-    struct stat found {};
-    if (::stat(path_.c_str(), &found) != 0)
-      return {.problem = errno};
-    return {.problem = 0,
-            .inode = found.st_ino,
-            .size = found.st_size,
-            .seconds = found.st_mtim.tv_sec,
-            .nanoseconds = found.st_mtim.tv_nsec};
+  version inspect() const {
+    struct stat file_stat {};
+    if (::stat(path_.c_str(), &file_stat) != 0)
+      return {.error_number = errno};
+    return {.error_number = 0,
+            .inode = file_stat.st_ino,
+            .size = file_stat.st_size,
+            .seconds = file_stat.st_mtim.tv_sec,
+            .nanoseconds = file_stat.st_mtim.tv_nsec};
   }
 
   std::string path_;
   const bool jobs_are_final_;
-  version read_at_;
-  task_addresses says_;
+  version read_version_;
+  task_addresses addresses_;
 };
 
 } // namespace

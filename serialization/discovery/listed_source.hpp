@@ -1,5 +1,5 @@
-// What a text and the environment say about a cluster: it does not change, but names of hosts may
-// come to mean others.
+// A source of a fixed list of host names, from a text or the environment. The list does not change,
+// but the names may resolve to other hosts later.
 #pragma once
 #include "troupe/serialization/discovery/address_source.hpp"
 
@@ -8,13 +8,13 @@
 
 namespace troupe {
 
-/// A list of addresses that an environment gives, and which of them is this process.
+/// A fixed list of addresses, and the task that this process is.
 class listed_source final : public address_source {
 public:
-  listed_source(task_addresses says, std::optional<task_name> self, std::string name)
-      : says_(std::move(says)), self_(std::move(self)), name_(std::move(name)) {}
+  listed_source(task_addresses addresses, std::optional<task_name> self, std::string name)
+      : addresses_(std::move(addresses)), self_(std::move(self)), name_(std::move(name)) {}
 
-  result<task_addresses> read() override { return says_; }
+  result<task_addresses> read() override { return addresses_; }
   result<std::optional<task_name>> self(const std::string& job) const override {
     if (self_ && !job.empty() && self_->job != job)
       return invalid(name_, " says that this process is ", *self_, ", and --job that it is of '",
@@ -24,7 +24,7 @@ public:
   std::string name() const override { return name_; }
 
 private:
-  task_addresses says_;
+  task_addresses addresses_;
   std::optional<task_name> self_;
   std::string name_;
 };

@@ -1,4 +1,4 @@
-// Event files for TensorBoard: TFRecord files of what a training run says of itself.
+// Event files for TensorBoard: TFRecord files with the events of a training run.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 #include "troupe/serialization/records/tfrecord.hpp"
@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// How often values lie in which range. Range i reaches from limit i - 1 up to limit i, which is
-/// not in it.
+/// The number of values in each range. Range i reaches from limit i - 1, inclusive, to limit i,
+/// exclusive.
 struct histogram {
   double min = 0, max = 0, count = 0, sum = 0, sum_squares = 0;
   std::vector<double> limits, counts; ///< of the ranges, in ascending order
@@ -27,55 +27,55 @@ struct event_image {
   bool operator==(const event_image&) const = default;
 };
 
-/// Takes width, height and channels from the head of a PNG file.
+/// Takes width, height and channels from the header of a PNG file.
 result<event_image> event_image_of(std::string png);
 
 struct event_value {
-  std::string tag; ///< "loss"; groups are before a '/'
-  std::variant<std::monostate, float, histogram, event_image> value = {}; ///< none: unknown to us
+  std::string tag; ///< "loss"; the part before a '/' is the group
+  std::variant<std::monostate, float, histogram, event_image> value = {}; ///< none: of unknown kind
 
   bool operator==(const event_value&) const = default;
 };
 
 struct event {
-  double seconds = 0; ///< since 1970: the caller's clock
+  double seconds = 0; ///< since 1970, by the caller's clock
   int64_t step = 0;
   std::vector<event_value> values = {};
-  std::string graph_def = {};    ///< the bytes of a GraphDef; an event has it, or values
+  std::string graph_def = {};    ///< the bytes of a GraphDef; excludes values
   std::string file_version = {}; ///< of the first event of a file
 
   bool operator==(const event&) const = default;
 };
 
-std::string write_event(const event& what);
-/// The same with values that a step has written as a Summary (ScalarSummary and its like), whatever
-/// they are. Fails with invalid_argument for bytes that are none.
+std::string write_event(const event& written_event);
+/// The same with values that a step has written as a Summary of any kind (ScalarSummary and the
+/// like). Fails with invalid_argument for bytes that are no Summary.
 result<std::string> write_summary_event(double seconds, int64_t step, std::string_view summary);
-/// Fails with data_loss for what is no event. Kinds of events that we do not know are empty. A
-/// tensor of one float, as TensorFlow 2 writes scalars, is a float.
+/// Fails with data_loss for bytes that are no event. Events of unknown kinds are empty. A tensor of
+/// one float, as TensorFlow 2 writes scalars, is read as a float.
 result<event> parse_event(std::string_view record);
 
-/// TensorBoard finds files by their names, and a run's later ones by the order of these:
+/// TensorBoard finds files by their names, and reads the files of a run in the order of the names:
 /// "events.out.tfevents.1700000000.host.7".
 std::string event_file_name(double seconds, std::string_view host, uint64_t number);
 
 class event_writer {
 public:
-  /// Makes a file and writes its version.
+  /// Creates a file and writes its version.
   static result<event_writer> create(file_system& files, const std::string& path, double seconds);
 
-  status add(const event& what) { return records_.add(write_event(what)); }
+  status add(const event& written_event) { return records_.add(write_event(written_event)); }
   status add(double seconds, int64_t step, std::string_view summary) {
     TROUPE_ASSIGN(auto record, write_summary_event(seconds, step, summary));
     return records_.add(record);
   }
-  /// TensorBoard sees all events so far.
+  /// Makes all events so far visible to TensorBoard.
   status flush() { return records_.flush(); }
   /// Ends the file, and syncs it.
   status finish() { return records_.finish(); }
 
 private:
-  explicit event_writer(tfrecord_writer to) : records_(std::move(to)) {}
+  explicit event_writer(tfrecord_writer records) : records_(std::move(records)) {}
   tfrecord_writer records_;
 };
 

@@ -18,7 +18,7 @@
 namespace troupe::graph_def {
 namespace {
 
-// Attributes that ask for a way of computing, or say what gradients need; results do not depend on
+// Attributes that choose a way of computing, or that only gradients use. Results do not depend on
 // them.
 constexpr std::string_view harmless[] = {
     "Index",       "Tidx",      "Tindices",         "Tshape",      "allowed_devices",
@@ -26,7 +26,7 @@ constexpr std::string_view harmless[] = {
     "shared_name", "container", "use_cudnn_on_gpu", "use_locking", "validate_indices",
 };
 
-// What an attribute is set to when the feature behind it is not used.
+// Whether an attribute has the value of an unused feature.
 bool is_off(const AttrValue& value) {
   switch (value.value_case()) {
     case AttrValue::kB: return !value.b();
@@ -42,33 +42,33 @@ bool may_be_dropped(const std::string& name, const AttrValue& value) {
   return name.starts_with('_') || is_off(value) || std::ranges::count(harmless, name) > 0;
 }
 
-// Under this name TensorFlow shares a variable with nobody: another one for each node.
+// The shared_name of variables that TensorFlow does not share: each node has its own.
 constexpr std::string_view anonymous = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
 
 class graph_def_reader {
 public:
-  graph_def_reader(const GraphDef& from, graph& into, const function_source& with,
-                   const outer_names& around)
-      : nodes_(from.node()), into_(into), with_(with), around_(around),
-        file_(with.options.file), budget_{with.options.filled_bytes} {}
+  graph_def_reader(const GraphDef& from, graph& target, const function_source& source,
+                   const outer_names& outer)
+      : nodes_(from.node()), target_(target), source_(source), outer_(outer),
+        file_(source.options.file), budget_{source.options.filled_bytes} {}
 
-  void give(const std::map<std::string, edge>& nodes) {
-    for (const auto& [name, one] : nodes)
-      passed_[name] = {one, nullptr};
+  void add_given(const std::map<std::string, edge>& nodes) {
+    for (const auto& [name, given_edge] : nodes)
+      passed_[name] = {given_edge, nullptr};
   }
 
   result<passed_handles> read() {
     TROUPE_TRY(index_names());
-    TROUPE_ASSIGN(auto before, predecessors());
-    TROUPE_ASSIGN(auto order, order_after_inputs(before, [this](uint32_t position) {
+    TROUPE_ASSIGN(auto inputs_of_nodes, predecessors());
+    TROUPE_ASSIGN(auto order, order_after_inputs(inputs_of_nodes, [this](uint32_t position) {
                     return description(at(position));
                   }));
-    added_.resize(before.size());
+    added_.resize(inputs_of_nodes.size());
     for (auto position : order) {
-      auto made = add(at(position));
-      if (!made)
-        return made.status();
-      added_[position] = *made;
+      auto added = add(at(position));
+      if (!added)
+        return added.status();
+      added_[position] = *added;
     }
     return std::move(passed_);
   }
@@ -76,49 +76,49 @@ public:
 private:
   const NodeDef& at(uint32_t position) const { return nodes_[static_cast<int>(position)]; }
 
-  std::string description(const NodeDef& of) const {
-    return concat(of.op(), " '", of.name(), "' (", file_, ')');
+  std::string description(const NodeDef& described) const {
+    return concat(described.op(), " '", described.name(), "' (", file_, ')');
   }
 
   status index_names() {
     for (uint32_t i = 0; i < static_cast<uint32_t>(nodes_.size()); ++i)
-      if (auto [first, fresh] = by_name_.emplace(at(i).name(), i); !fresh)
+      if (auto [first, is_new] = by_name_.emplace(at(i).name(), i); !is_new)
         return failure(error_kind::already_exists, description(at(i)),
                        ": the name is used already by ", description(at(first->second)));
     return {};
   }
 
   result<uint32_t> position_of(std::string_view name) const {
-    if (auto found = by_name_.find(name); found != by_name_.end())
-      return found->second;
+    if (auto entry = by_name_.find(name); entry != by_name_.end())
+      return entry->second;
     std::vector<std::string_view> known;
-    for (const auto& each : nodes_)
-      known.push_back(each.name());
+    for (const auto& known_node : nodes_)
+      known.push_back(known_node.name());
     return failure(error_kind::not_found, "there is no node '", name, "'",
                    did_you_mean(name, known));
   }
 
   result<std::vector<std::vector<uint32_t>>> predecessors() const {
-    std::vector<std::vector<uint32_t>> before;
-    before.reserve(static_cast<size_t>(nodes_.size()));
-    for (const auto& each : nodes_) {
-      auto& inputs = before.emplace_back();
-      for (const auto& text : each.input()) {
+    std::vector<std::vector<uint32_t>> inputs_of_nodes;
+    inputs_of_nodes.reserve(static_cast<size_t>(nodes_.size()));
+    for (const auto& node_def : nodes_) {
+      auto& inputs = inputs_of_nodes.emplace_back();
+      for (const auto& text : node_def.input()) {
         auto name = input_name::parse(text);
-        if (name && around_ && !by_name_.contains(name->node))
+        if (name && outer_ && !by_name_.contains(name->node))
           continue;
         auto position = name ? position_of(name->node) : result<uint32_t>{name.status()};
         if (!position)
-          return position.status().within(description(each));
+          return position.status().within(description(node_def));
         inputs.push_back(*position);
       }
     }
-    return before;
+    return inputs_of_nodes;
   }
 
   result<node*> add(const NodeDef& from) {
-    if (auto given = passed_.find(from.name()); given != passed_.end())
-      return given->second.of.node;
+    if (auto passed = passed_.find(from.name()); passed != passed_.end())
+      return passed->second.target.node;
     node_spec spec;
     spec.op = from.op();
     spec.name = from.name();
@@ -131,42 +131,44 @@ private:
       };
       if (raised->is_loop)
         spec.attrs["parallel_iterations"] = from.attr().at("parallel_iterations").i();
-      TROUPE_TRY(add_functions(spec, *raised, into_, with_, find).within(description(from)));
-      return add_with_origin(into_, std::move(spec), file_);
+      TROUPE_TRY(add_functions(spec, *raised, target_, source_, find).within(description(from)));
+      return add_with_origin(target_, std::move(spec), file_);
     }
-    auto passes = from.op() == "Identity" && spec.inputs.size() == 1 && is_handle(spec.inputs[0]) &&
-                  !gives_value(from);
-    auto handle = passes ? std::exchange(spec.inputs, {})[0] : edge{};
-    if (passes)
+    auto is_pass_through = from.op() == "Identity" && spec.inputs.size() == 1 &&
+                           is_handle(spec.inputs[0]) && !gives_value(from);
+    auto handle = is_pass_through ? std::exchange(spec.inputs, {})[0] : edge{};
+    if (is_pass_through)
       spec.op = "NoOp";
     else
       TROUPE_TRY(fill(spec, from).within(description(from)));
-    TROUPE_ASSIGN(auto* made, add_with_origin(into_, std::move(spec), file_));
-    if (passes)
-      passed_[from.name()] = {handle, made};
-    return made;
+    TROUPE_ASSIGN(auto* added, add_with_origin(target_, std::move(spec), file_));
+    if (is_pass_through)
+      passed_[from.name()] = {handle, added};
+    return added;
   }
 
-  // In a graph of TensorFlow, who is given a handle takes it as it is.
-  static bool is_handle(edge what) {
-    const auto* behind = what.node->output_is_ref(what.index) ? resource_behind(what) : nullptr;
-    return behind && (behind->op().outputs[0].handle || behind->op().makes != resource::variable);
+  // Whether an edge is a handle, which nodes of TensorFlow take as it is.
+  static bool is_handle(edge value) {
+    const auto* producer =
+        value.node->output_is_ref(value.index) ? resource_behind(value) : nullptr;
+    return producer &&
+           (producer->op().outputs[0].handle || producer->op().makes != resource::variable);
   }
 
-  static bool gives_value(const NodeDef& of) {
-    auto type = of.attr().find("T");
-    return type != of.attr().end() && type->second.type() != DT_RESOURCE;
+  static bool gives_value(const NodeDef& node_def) {
+    auto type = node_def.attr().find("T");
+    return type != node_def.attr().end() && type->second.type() != DT_RESOURCE;
   }
 
   status connect(node_spec& spec, const NodeDef& from) {
     for (const auto& text : from.input()) {
-      auto name = *input_name::parse(text); // predecessors() has read it
-      if (auto found = by_name_.find(name.node); found != by_name_.end()) {
-        auto* producer = added_[found->second];
+      auto name = *input_name::parse(text); // checked by predecessors()
+      if (auto entry = by_name_.find(name.node); entry != by_name_.end()) {
+        auto* producer = added_[entry->second];
         auto passed = passed_.find(std::string{name.node});
-        auto waits = name.control || (passed != passed_.end() && name.output == 0 &&
-                                      passed->second.after && !producer->controls().empty());
-        if (waits)
+        auto is_control = name.control || (passed != passed_.end() && name.output == 0 &&
+                                           passed->second.after && !producer->controls().empty());
+        if (is_control)
           spec.controls.push_back(producer);
         if (name.control)
           continue;
@@ -178,14 +180,14 @@ private:
   }
 
   result<edge> edge_of(const input_name& name, const std::string& text) const {
-    auto found = by_name_.find(name.node);
-    if (found == by_name_.end())
-      return around_ ? around_(text)
-                     : failure(error_kind::not_found, "there is no node '", name.node, '\'');
+    auto entry = by_name_.find(name.node);
+    if (entry == by_name_.end())
+      return outer_ ? outer_(text)
+                    : failure(error_kind::not_found, "there is no node '", name.node, '\'');
     auto passed = passed_.find(std::string{name.node});
     if (passed != passed_.end() && name.output == 0)
-      return passed->second.of;
-    auto* producer = added_[found->second];
+      return passed->second.target;
+    auto* producer = added_[entry->second];
     if (name.output < producer->outputs())
       return producer->output(name.output);
     return invalid("there is no output '", text, "', ", producer->description(), " has ",
@@ -193,32 +195,33 @@ private:
   }
 
   const raised_node* raised_from(const NodeDef& from) const {
-    if (!with_.raised)
+    if (!source_.raised)
       return nullptr;
-    auto found = with_.raised->nodes.find(from.name());
-    return found == with_.raised->nodes.end() ? nullptr : &found->second;
+    auto entry = source_.raised->nodes.find(from.name());
+    return entry == source_.raised->nodes.end() ? nullptr : &entry->second;
   }
 
   status fill(node_spec& spec, const NodeDef& from) {
-    TROUPE_ASSIGN(const auto* op, into_.ops().find_op(spec.op));
-    // In a fixed order, so that errors are always the same.
+    TROUPE_ASSIGN(const auto* op, target_.ops().find_op(spec.op));
+    // In a fixed order, so that errors are reproducible.
     std::map<std::string_view, const AttrValue*> attrs;
     for (const auto& [name, value] : from.attr())
       attrs.emplace(name, &value);
     for (const auto& [view, value] : attrs) {
       std::string name{view};
-      if (const auto* as = op->find_attr(name)) {
-        if (op->calls != calling::never && as->kind == attr_kind::types)
-          continue; // TensorFlow calls what variables hold "resource": it follows from the inputs
+      if (const auto* declared = op->find_attr(name)) {
+        if (op->calls != calling::never && declared->kind == attr_kind::types)
+          continue; // TensorFlow's type of a variable is "resource"; ours follows from the inputs
         if (value->has_func() || value->list().func_size() > 0)
-          continue; // see below
+          continue; // read by fill_functions()
         if (name == "shared_name" && value->s() == anonymous)
           continue;
-        if (as->kind == attr_kind::type && follows_from(name, spec, *op) &&
+        if (declared->kind == attr_kind::type && follows_from(name, spec, *op) &&
             value->type() != DT_VARIANT)
           continue;
-        TROUPE_ASSIGN(auto read, read_attr(renamed_handles(*value, name, spec, *op), *as, budget_));
-        spec.attrs.emplace(std::move(name), std::move(read));
+        TROUPE_ASSIGN(auto attribute,
+                      read_attr(renamed_handles(*value, name, spec, *op), *declared, budget_));
+        spec.attrs.emplace(std::move(name), std::move(attribute));
       } else if (name == colocation_attr) {
         TROUPE_TRY(read_colocation(*value, spec));
       } else if (name == transfer_attr) {
@@ -231,28 +234,28 @@ private:
     return op->calls == calling::never ? status{} : fill_functions(spec, from, *op);
   }
 
-  // Names are those of the file, in the scope that it is read into. What is no "loc:@" means
-  // nothing here, and a node's own group says nothing. What is in a function runs where its caller
-  // does.
+  // Names of colocation groups are those of the file, in the scope of the import. Entries other
+  // than "loc:@" are ignored, and so is the node's own group. Nodes of functions run on the device
+  // of their caller.
   status read_colocation(const AttrValue& value, node_spec& spec) const {
-    if (dynamic_cast<const function_body*>(&into_))
+    if (dynamic_cast<const function_body*>(&target_))
       return {};
     std::vector<std::string> names;
-    for (std::string_view one : value.list().s())
-      if (one.starts_with(colocation_prefix) && one.size() > colocation_prefix.size() &&
-          one.substr(colocation_prefix.size()) != spec.name)
-        names.push_back(concat(into_.scope(), one.substr(colocation_prefix.size())));
+    for (std::string_view group : value.list().s())
+      if (group.starts_with(colocation_prefix) && group.size() > colocation_prefix.size() &&
+          group.substr(colocation_prefix.size()) != spec.name)
+        names.push_back(concat(target_.scope(), group.substr(colocation_prefix.size())));
     add_colocation(spec.attrs, names);
     return {};
   }
 
-  // TensorFlow calls the handle of a TensorArray or a stack a resource, or text, and we a value of
-  // type variant.
-  static bool is_handle_value(edge what) {
-    return what.type() == dtype::variant && !what.node->output_is_ref(what.index);
+  // The handle of a TensorArray or a stack is a resource or a text in TensorFlow, and a value of
+  // type variant in Troupe.
+  static bool is_handle_value(edge value) {
+    return value.type() == dtype::variant && !value.node->output_is_ref(value.index);
   }
 
-  // The input that a port of this type takes first, if there is one.
+  // Returns the first input of a port of this type, if there is one.
   static edge input_of_type(std::string_view attr, const node_spec& spec, const op_def& op) {
     for (size_t i = 0; i < op.inputs.size() && i < spec.inputs.size(); ++i) {
       const auto* type = op.find_attr(op.inputs[i].type);
@@ -269,8 +272,8 @@ private:
     return input && is_handle_value(input);
   }
 
-  // The attribute, with our type for handles where they come from inputs, and what stacks and lists
-  // keep of them.
+  // Returns the attribute with Troupe's type for handles, if they come from inputs or are the items
+  // of stacks and lists.
   static AttrValue renamed_handles(AttrValue value, std::string_view attr, const node_spec& spec,
                                    const op_def& op) {
     if (value.type() == DT_RESOURCE &&
@@ -292,36 +295,36 @@ private:
                                 spec.inputs.end());
     std::vector<partial_shape> dims;
     if (op.calls != calling::while_true)
-      for (const auto& one : arguments)
-        dims.push_back(one.dims());
-    else if (auto given = spec.attrs.find("output_shapes"); given != spec.attrs.end())
-      dims = *given->second.get_if<std::vector<partial_shape>>();
+      for (const auto& argument : arguments)
+        dims.push_back(argument.dims());
+    else if (auto shapes = spec.attrs.find("output_shapes"); shapes != spec.attrs.end())
+      dims = *shapes->second.get_if<std::vector<partial_shape>>();
     if (op.calls == calling::while_true && !dims.empty()) {
       for (size_t i = 0; i < dims.size() && i < arguments.size(); ++i)
         if (is_handle_value(arguments[i]))
-          dims[i] = arguments[i].dims(); // TensorFlow's have another shape
+          dims[i] = arguments[i].dims(); // handles of TensorFlow have another shape
       spec.attrs["output_shapes"] = dims;
     }
-    auto read = [&](const NameAttrList& which) {
-      return read_function(which, into_, arguments, dims, with_);
+    auto read = [&](const NameAttrList& called) {
+      return read_function(called, target_, arguments, dims, source_);
     };
     for (const auto& attr : op.attrs) {
-      auto it = from.attr().find(std::string{attr.name});
-      if (it == from.attr().end())
+      auto attribute = from.attr().find(std::string{attr.name});
+      if (attribute == from.attr().end())
         continue;
       if (attr.kind == attr_kind::function) {
-        TROUPE_ASSIGN(auto value, read(it->second.func()));
+        TROUPE_ASSIGN(auto value, read(attribute->second.func()));
         spec.attrs[std::string{attr.name}] = std::move(value);
       } else if (attr.kind == attr_kind::functions) {
         std::vector<function_value> values;
-        for (const auto& each : it->second.list().func()) {
-          TROUPE_ASSIGN(auto value, read(each));
+        for (const auto& item : attribute->second.list().func()) {
+          TROUPE_ASSIGN(auto value, read(item));
           values.push_back(std::move(value));
         }
         spec.attrs[std::string{attr.name}] = std::move(values);
       }
     }
-    // What TensorFlow takes for a function without effects may have some.
+    // A function that has no effects in TensorFlow may have some here.
     if (auto noinline = spec.attrs.find(noinline_attr);
         noinline != spec.attrs.end() && *noinline->second.get_if<bool>())
       for (const auto* f : functions_of(op, spec.attrs))
@@ -331,9 +334,9 @@ private:
   }
 
   const google::protobuf::RepeatedPtrField<NodeDef>& nodes_;
-  graph& into_;
-  const function_source& with_;
-  const outer_names& around_;
+  graph& target_;
+  const function_source& source_;
+  const outer_names& outer_;
   const std::string& file_;
   fill_budget budget_;
   std::unordered_map<std::string_view, uint32_t> by_name_;
@@ -343,11 +346,11 @@ private:
 
 } // namespace
 
-result<passed_handles> add_nodes(const GraphDef& from, graph& into, const function_source& with,
-                                 const std::map<std::string, edge>& given,
-                                 const outer_names& around) {
-  graph_def_reader reader{from, into, with, around};
-  reader.give(given);
+result<passed_handles> add_nodes(const GraphDef& from, graph& target, const function_source& source,
+                                 const std::map<std::string, edge>& arguments,
+                                 const outer_names& outer) {
+  graph_def_reader reader{from, target, source, outer};
+  reader.add_given(arguments);
   return reader.read();
 }
 

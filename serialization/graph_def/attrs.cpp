@@ -5,7 +5,7 @@
 namespace troupe::graph_def {
 namespace {
 
-// How the alternatives are called in the text form of a file.
+// The names of the alternatives in the text format.
 std::string_view kind_of(const AttrValue& value) {
   switch (value.value_case()) {
     case AttrValue::kList: return "list";
@@ -23,12 +23,12 @@ std::string_view kind_of(const AttrValue& value) {
   return "nothing";
 }
 
-status mismatch(const AttrValue& from, const attr_def& as) {
-  return invalid("attribute ", as.name, " must be of kind ", to_string(as.kind), ", got ",
-                 kind_of(from), ' ', to_text(from));
+status mismatch(const AttrValue& from, const attr_def& declared) {
+  return invalid("attribute ", declared.name, " must be of kind ", to_string(declared.kind),
+                 ", got ", kind_of(from), ' ', to_text(from));
 }
 
-// An empty list is one of every kind; one with other items is not of this kind.
+// An empty list fits every kind. A list with items of another kind does not fit.
 bool holds_only(const AttrValue::ListValue& list, int size) {
   return list.s_size() + list.i_size() + list.f_size() + list.b_size() + list.type_size() +
              list.shape_size() + list.tensor_size() + list.func_size() ==
@@ -40,38 +40,38 @@ attr_value copied(const List& list) {
   return std::vector<T>(list.begin(), list.end());
 }
 
-result<attr_value> read_list(const AttrValue& from, const attr_def& as) {
+result<attr_value> read_list(const AttrValue& from, const attr_def& declared) {
   const auto& list = from.list();
-  auto items = as.kind == attr_kind::integers ? list.i_size()
-               : as.kind == attr_kind::reals  ? list.f_size()
-               : as.kind == attr_kind::texts  ? list.s_size()
-               : as.kind == attr_kind::types  ? list.type_size()
-                                              : list.shape_size();
+  auto items = declared.kind == attr_kind::integers ? list.i_size()
+               : declared.kind == attr_kind::reals  ? list.f_size()
+               : declared.kind == attr_kind::texts  ? list.s_size()
+               : declared.kind == attr_kind::types  ? list.type_size()
+                                                    : list.shape_size();
   if (!holds_only(list, items))
-    return mismatch(from, as);
-  if (as.kind == attr_kind::integers)
+    return mismatch(from, declared);
+  if (declared.kind == attr_kind::integers)
     return copied<int64_t>(list.i());
-  if (as.kind == attr_kind::reals)
+  if (declared.kind == attr_kind::reals)
     return copied<double>(list.f());
-  if (as.kind == attr_kind::texts)
+  if (declared.kind == attr_kind::texts)
     return copied<std::string>(list.s());
-  if (as.kind == attr_kind::types) {
+  if (declared.kind == attr_kind::types) {
     std::vector<dtype> types;
-    for (auto each : list.type()) {
-      TROUPE_ASSIGN(auto type, read_type(each));
+    for (auto item : list.type()) {
+      TROUPE_ASSIGN(auto type, read_type(item));
       types.push_back(type);
     }
     return attr_value{std::move(types)};
   }
-  std::vector<partial_shape> all;
-  for (const auto& each : list.shape()) {
-    TROUPE_ASSIGN(auto dims, read_shape(each));
-    all.push_back(std::move(dims));
+  std::vector<partial_shape> shapes;
+  for (const auto& item : list.shape()) {
+    TROUPE_ASSIGN(auto dims, read_shape(item));
+    shapes.push_back(std::move(dims));
   }
-  return attr_value{std::move(all)};
+  return attr_value{std::move(shapes)};
 }
 
-// Lets a result of any value be one of an attribute.
+// Converts a result of any value to one of an attribute.
 template <class T>
 result<attr_value> as_attr(result<T> value) {
   if (!value)
@@ -81,42 +81,44 @@ result<attr_value> as_attr(result<T> value) {
 
 } // namespace
 
-result<attr_value> read_attr(const AttrValue& from, const attr_def& as, fill_budget& budget) {
-  auto is = [&](AttrValue::ValueCase alternative) { return from.value_case() == alternative; };
-  switch (as.kind) {
+result<attr_value> read_attr(const AttrValue& from, const attr_def& declared, fill_budget& budget) {
+  auto has_kind = [&](AttrValue::ValueCase alternative) {
+    return from.value_case() == alternative;
+  };
+  switch (declared.kind) {
     case attr_kind::boolean:
-      if (is(AttrValue::kB))
+      if (has_kind(AttrValue::kB))
         return attr_value{from.b()};
       break;
     case attr_kind::integer:
-      if (is(AttrValue::kI))
+      if (has_kind(AttrValue::kI))
         return attr_value{int64_t{from.i()}};
       break;
     case attr_kind::real:
-      if (is(AttrValue::kF))
+      if (has_kind(AttrValue::kF))
         return attr_value{from.f()};
       break;
     case attr_kind::text:
-      if (is(AttrValue::kS))
+      if (has_kind(AttrValue::kS))
         return attr_value{from.s()};
       break;
     case attr_kind::type:
-      if (is(AttrValue::kType))
+      if (has_kind(AttrValue::kType))
         return as_attr(read_type(from.type()));
       break;
     case attr_kind::shape:
-      if (is(AttrValue::kShape))
+      if (has_kind(AttrValue::kShape))
         return as_attr(read_shape(from.shape()));
       break;
     case attr_kind::tensor:
-      if (is(AttrValue::kTensor))
+      if (has_kind(AttrValue::kTensor))
         return as_attr(read_tensor(from.tensor(), budget));
       break;
     default:
-      if (is(AttrValue::kList))
-        return read_list(from, as);
+      if (has_kind(AttrValue::kList))
+        return read_list(from, declared);
   }
-  return mismatch(from, as);
+  return mismatch(from, declared);
 }
 
 std::string to_text(const AttrValue& value) {
@@ -127,8 +129,8 @@ std::string to_text(const AttrValue& value) {
   printer.PrintToString(value, &text);
   while (text.ends_with(' '))
     text.pop_back();
-  constexpr size_t most = 80;
-  return text.size() > most ? text.substr(0, most) + "..." : text;
+  constexpr size_t max_length = 80;
+  return text.size() > max_length ? text.substr(0, max_length) + "..." : text;
 }
 
 } // namespace troupe::graph_def

@@ -8,30 +8,30 @@
 
 namespace troupe::graph_def {
 namespace {
-
 class op_checker {
 public:
-  op_checker(const GraphDef& in, const registry& ops) : functions_(in.library(), ops), ops_(ops) {
-    look_at(in.node());
+  op_checker(const GraphDef& graph, const registry& ops)
+      : functions_(graph.library(), ops), ops_(ops) {
+    visit(graph.node());
     while (!called_.empty()) {
       const auto* next = called_.back();
       called_.pop_back();
-      look_at(next->node_def());
+      visit(next->node_def());
     }
   }
 
   status outcome(const std::unordered_map<std::string, std::string>& needed_by) const {
     std::string list;
-    for (const auto& [op, found] : uses_) {
-      if (found.known)
+    for (const auto& [op, used] : uses_) {
+      if (used.known)
         continue;
-      auto wanted = needed_by.find(std::string{found.first});
+      auto dependent = needed_by.find(std::string{used.first});
       list += concat(list.empty() ? "" : ", ", op, " (",
-                     found.count == 1 ? "" : concat(found.count, " nodes, such as "), "'",
-                     found.first, '\'',
-                     wanted == needed_by.end() || wanted->second == found.first
+                     used.count == 1 ? "" : concat(used.count, " nodes, such as "), "'", used.first,
+                     '\'',
+                     dependent == needed_by.end() || dependent->second == used.first
                          ? std::string{}
-                         : concat(", which '", wanted->second, "' needs"),
+                         : concat(", which '", dependent->second, "' needs"),
                      ')');
     }
     if (list.empty())
@@ -46,7 +46,7 @@ private:
     std::string_view first;
   };
 
-  // A function, and what its gradients are.
+  // Adds a function and its chain of gradients.
   void note(const FunctionDef* body) {
     while (body && seen_.insert(body).second) {
       called_.push_back(body);
@@ -55,33 +55,33 @@ private:
     }
   }
 
-  void look_at(const google::protobuf::RepeatedPtrField<NodeDef>& nodes) {
-    for (const auto& each : nodes)
-      if (auto call = functions_.called_by(each)) {
+  void visit(const google::protobuf::RepeatedPtrField<NodeDef>& nodes) {
+    for (const auto& node_def : nodes)
+      if (auto call = functions_.called_by(node_def)) {
         note(call.body);
-      } else if (auto [at, fresh] = uses_.emplace(each.op(), use{}); fresh) {
-        look_at_functions(each);
-        // Asked once: a registry thinks long about names that it does not know.
-        at->second = {flow_of(each.op()) != flow::plain || ops_.find_op(each.op()).ok(), 1,
-                      each.name()};
+      } else if (auto [entry, is_new] = uses_.emplace(node_def.op(), use{}); is_new) {
+        visit_functions(node_def);
+        // Looked up once: a failed lookup in the registry is slow.
+        entry->second = {flow_of(node_def.op()) != flow::plain || ops_.find_op(node_def.op()).ok(),
+                         1, node_def.name()};
       } else {
-        look_at_functions(each);
-        ++at->second.count;
+        visit_functions(node_def);
+        ++entry->second.count;
       }
   }
 
-  void look_at_functions(const NodeDef& of) {
-    auto look = [&](const NameAttrList& which) {
+  void visit_functions(const NodeDef& node_def) {
+    auto visit_function = [&](const NameAttrList& called) {
       NodeDef call;
-      call.set_op(which.name());
-      if (auto called = functions_.called_by(call))
-        note(called.body);
+      call.set_op(called.name());
+      if (auto function = functions_.called_by(call))
+        note(function.body);
     };
-    for (const auto& [name, value] : of.attr()) {
+    for (const auto& [name, value] : node_def.attr()) {
       if (value.has_func())
-        look(value.func());
-      for (const auto& each : value.list().func())
-        look(each);
+        visit_function(value.func());
+      for (const auto& called : value.list().func())
+        visit_function(called);
     }
   }
 
@@ -94,9 +94,9 @@ private:
 
 } // namespace
 
-status check_ops(const GraphDef& in, const registry& ops,
+status check_ops(const GraphDef& graph, const registry& ops,
                  const std::unordered_map<std::string, std::string>& needed_by) {
-  return op_checker{in, ops}.outcome(needed_by);
+  return op_checker{graph, ops}.outcome(needed_by);
 }
 
 } // namespace troupe::graph_def

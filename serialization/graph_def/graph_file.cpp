@@ -10,11 +10,12 @@ namespace troupe::graph_def {
 namespace {
 
 template <class Message>
-bool parse(std::span<const std::byte> bytes, Message& to) {
-  return bytes.size() <= INT_MAX && to.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+bool parse(std::span<const std::byte> bytes, Message& message) {
+  return bytes.size() <= INT_MAX &&
+         message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-// Bytes of one message may be read as another: then what should be the name of an op is none.
+// Bytes of one message may parse as another; then names of ops are usually not printable.
 bool is_likely(const GraphDef& from) {
   auto named = [](const NodeDef& node) {
     return !node.op().empty() &&
@@ -25,16 +26,16 @@ bool is_likely(const GraphDef& from) {
 
 std::string list_of_tags(const std::vector<std::string>& tags) {
   std::string text = "{";
-  for (const auto& each : tags)
-    text += concat(text.size() > 1 ? ", " : "", each);
+  for (const auto& tag : tags)
+    text += concat(text.size() > 1 ? ", " : "", tag);
   return text + '}';
 }
 
 result<GraphDef> graph_of(SavedModel& model, const std::string& file) {
-  auto which = choose_graph(model, {});
-  if (!which)
-    return which.status().within(file);
-  return std::move(*model.mutable_meta_graphs(*which)->mutable_graph_def());
+  auto index = choose_graph(model, {});
+  if (!index)
+    return index.status().within(file);
+  return std::move(*model.mutable_meta_graphs(*index)->mutable_graph_def());
 }
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -49,17 +50,17 @@ result<int> choose_graph(const SavedModel& from, std::vector<std::string> tags) 
     return 0;
   if (tags.empty())
     tags = {"serve"};
-  std::string known;
+  std::string known_tags;
   for (int i = 0; i < from.meta_graphs_size(); ++i) {
     const auto& info = from.meta_graphs(i).meta_info_def();
-    std::vector<std::string> own{info.tags().begin(), info.tags().end()};
-    std::ranges::sort(own);
-    if (own == tags)
+    std::vector<std::string> graph_tags{info.tags().begin(), info.tags().end()};
+    std::ranges::sort(graph_tags);
+    if (graph_tags == tags)
       return i;
-    known += concat(known.empty() ? "" : ", ", list_of_tags(own));
+    known_tags += concat(known_tags.empty() ? "" : ", ", list_of_tags(graph_tags));
   }
   return failure(error_kind::not_found, "has no graph with the tags ", list_of_tags(tags),
-                 ", it has ", known.empty() ? "none" : known);
+                 ", it has ", known_tags.empty() ? "none" : known_tags);
 }
 
 result<GraphDef> parse_graph(std::span<const std::byte> bytes, const std::string& file) {

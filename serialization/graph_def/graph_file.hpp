@@ -1,5 +1,5 @@
-// The graph in a file of TensorFlow's, whichever of its messages the file is: a GraphDef, a
-// MetaGraphDef (the .meta of a checkpoint), or a SavedModel.
+// Finds the graph in a file of TensorFlow, which may be a GraphDef, a MetaGraphDef (the .meta file
+// of a checkpoint), or a SavedModel.
 #pragma once
 #include "troupe/serialization/graph_def/graph_def.pb.h"
 #include "troupe/serialization/graph_def/saved_model.pb.h"
@@ -14,15 +14,16 @@
 
 namespace troupe::graph_def {
 
-/// Reads the graph; of a SavedModel, the only one, or the one for serving. Fails with data_loss for
-/// damaged bytes, and with invalid_argument for a file of another kind that is known, with what to
-/// give instead.
+/// Reads the graph; of a SavedModel, the only graph, or the one with the tag "serve". Fails with
+/// data_loss for damaged bytes, and with invalid_argument and advice for another known kind of
+/// file.
 result<GraphDef> parse_graph(std::span<const std::byte> bytes, const std::string& file);
 
-/// The same from text.
+/// The same from the text format.
 result<GraphDef> parse_graph_text(std::string_view text, const std::string& file);
 
-/// Which graph of a SavedModel has just these tags; with none, the only one, or "serve".
+/// The index of the graph of a SavedModel with exactly these tags; without tags, the only graph, or
+/// the one with the tag "serve".
 result<int> choose_graph(const SavedModel& from, std::vector<std::string> tags);
 
 } // namespace troupe::graph_def

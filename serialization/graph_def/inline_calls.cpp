@@ -13,7 +13,7 @@ namespace {
 constexpr size_t max_copies = 1'000'000;
 constexpr size_t deepest = 64;
 
-/// A node to look at, and the functions that it is in.
+/// A node to process, and the functions that contain it.
 struct pending_node {
   NodeDef node;
   std::vector<std::string> within = {};
@@ -21,26 +21,27 @@ struct pending_node {
 
 class inliner {
 public:
-  inliner(GraphDef& in, const registry& ops, std::string_view whole)
-      : graph_(in), functions_(in.library(), ops), whole_(whole) {}
+  inliner(GraphDef& graph, const registry& ops, std::string_view inlined_call_name)
+      : graph_(graph), functions_(graph.library(), ops), inlined_call_name_(inlined_call_name) {}
 
   result<inlined_calls> run() {
-    if (std::ranges::none_of(graph_.node(),
-                             [this](const auto& each) { return functions_.called_by(each).body; }))
+    if (std::ranges::none_of(graph_.node(), [this](const auto& node_def) {
+          return functions_.called_by(node_def).body;
+        }))
       return std::move(calls_);
-    google::protobuf::RepeatedPtrField<NodeDef> given;
-    given.Swap(graph_.mutable_node());
-    for (auto& each : given)
-      take({std::move(each)});
+    google::protobuf::RepeatedPtrField<NodeDef> original;
+    original.Swap(graph_.mutable_node());
+    for (auto& node_def : original)
+      add_node({std::move(node_def)});
     for (; !pending_.empty(); pending_.pop_front())
-      if (auto done = expand(pending_.front()); !done)
-        return within(pending_.front().node, std::move(done));
-    for (auto& each : *graph_.mutable_node())
-      for (auto& input : *each.mutable_input()) {
-        auto found = behind_calls(input);
-        if (!found)
-          return within(each, found.status());
-        input = *std::move(found);
+      if (auto outcome = expand(pending_.front()); !outcome)
+        return within(pending_.front().node, std::move(outcome));
+    for (auto& node_def : *graph_.mutable_node())
+      for (auto& input : *node_def.mutable_input()) {
+        auto resolved = behind_calls(input);
+        if (!resolved)
+          return within(node_def, resolved.status());
+        input = *std::move(resolved);
       }
     for (auto& [name, call] : calls_)
       for (auto& output : call.outputs) {
@@ -50,12 +51,13 @@ public:
   }
 
 private:
-  static status within(const NodeDef& node, status why) {
-    return std::move(why).within(concat(node.op(), " '", node.name(), '\''));
+  static status within(const NodeDef& node, status reason) {
+    return std::move(reason).within(concat(node.op(), " '", node.name(), '\''));
   }
 
-  void take(pending_node next) {
-    if (functions_.callee(next.node) || (!whole_.empty() && next.node.name() == whole_)) {
+  void add_node(pending_node next) {
+    if (functions_.callee(next.node) ||
+        (!inlined_call_name_.empty() && next.node.name() == inlined_call_name_)) {
       pending_.push_back(std::move(next));
       return;
     }
@@ -63,7 +65,7 @@ private:
     *graph_.add_node() = std::move(next.node);
   }
 
-  // Of a call that stays one: ours have an op, and say themselves that they do.
+  // Completes a call that is not inlined: it becomes an op of Troupe, with an explicit _noinline.
   void keep_call(NodeDef& node) const {
     auto called = functions_.called_by(node);
     if (!called)
@@ -91,9 +93,9 @@ private:
     node.set_device(device);
     if (!input.empty())
       node.add_input(input);
-    for (const auto& each : after)
-      node.add_input("^" + each);
-    take({std::move(node)});
+    for (const auto& earlier : after)
+      node.add_input("^" + earlier);
+    add_node({std::move(node)});
   }
 
   status expand(const pending_node& call) {
@@ -107,58 +109,59 @@ private:
     if (copies_ > max_copies)
       return failure(error_kind::resource_exhausted, "calls of functions become more than ",
                      max_copies, " nodes");
-    function_scope in{call.node, called, functions_};
-    TROUPE_TRY(in.bind());
-    if (!in.before().empty())
-      add("NoOp", in.begin(), call.node.device(), in.before());
+    function_scope scope{call.node, called, functions_};
+    TROUPE_TRY(scope.bind());
+    if (!scope.before().empty())
+      add("NoOp", scope.begin(), call.node.device(), scope.before());
     auto nested = call.within;
     nested.push_back(name);
     std::vector<std::string> effects;
     for (const auto& [key, node] : called.body->control_ret())
-      effects.push_back(in.inner(node));
-    for (const auto& each : called.body->node_def()) {
-      auto copy = each;
-      if (auto done = in.translate(copy); !done)
-        return within(each, std::move(done)).within(name);
-      if (functions_.has_effect(each))
+      effects.push_back(scope.inner(node));
+    for (const auto& node_def : called.body->node_def()) {
+      auto copy = node_def;
+      if (auto outcome = scope.translate(copy); !outcome)
+        return within(node_def, std::move(outcome)).within(name);
+      if (functions_.has_effect(node_def))
         effects.push_back(copy.name());
-      take({std::move(copy), nested});
+      add_node({std::move(copy), nested});
     }
     std::ranges::sort(effects);
     if (const auto& body = called.body->node_def();
-        !effects.empty() &&
-        std::ranges::any_of(body, [](auto& each) { return flow_of(each.op()) != flow::plain; })) {
-      // They may be dead, or in loops, which have run when they are left.
-      in.leave_loops(effects);
-      add("ControlTrigger", in.inner("_effects"), call.node.device(), effects);
-      effects = {in.inner("_effects")};
+        !effects.empty() && std::ranges::any_of(body, [](auto& tested) {
+          return flow_of(tested.op()) != flow::plain;
+        })) {
+      // They may be dead, or in loops: the loops' exits replace them.
+      scope.leave_loops(effects);
+      add("ControlTrigger", scope.inner("_effects"), call.node.device(), effects);
+      effects = {scope.inner("_effects")};
     }
-    return finish(in, effects);
+    return finish(scope, effects);
   }
 
-  // Notes where the outputs of a call come from. They wait for the effects of the function.
-  status finish(const function_scope& in, const std::vector<std::string>& effects) {
-    const auto& device = in.call().device();
-    TROUPE_ASSIGN(auto outputs, in.outputs());
-    inlined_call made{{}, in.inner("_end")};
-    auto last = effects;
+  // Sets the outputs of a call. They wait for the effects of the function.
+  status finish(const function_scope& scope, const std::vector<std::string>& effects) {
+    const auto& device = scope.call().device();
+    TROUPE_ASSIGN(auto outputs, scope.outputs());
+    inlined_call call{{}, scope.inner("_end")};
+    auto end_inputs = effects;
     for (const auto& from : outputs) {
       TROUPE_ASSIGN(auto producer, input_name::parse(from));
-      last.emplace_back(producer.node);
-      made.outputs.push_back(effects.empty() ? from
-                                             : in.inner(concat("_output_", made.outputs.size())));
+      end_inputs.emplace_back(producer.node);
+      call.outputs.push_back(
+          effects.empty() ? from : scope.inner(concat("_output_", call.outputs.size())));
       if (!effects.empty())
-        add("Identity", made.outputs.back(), device, effects, from);
+        add("Identity", call.outputs.back(), device, effects, from);
     }
-    if (!in.before().empty())
-      last.push_back(in.begin());
-    add("NoOp", made.end, device, last);
-    if (!calls_.emplace(in.call().name(), std::move(made)).second)
+    if (!scope.before().empty())
+      end_inputs.push_back(scope.begin());
+    add("NoOp", call.end, device, end_inputs);
+    if (!calls_.emplace(scope.call().name(), std::move(call)).second)
       return failure(error_kind::already_exists, "the name is used twice");
     return {};
   }
 
-  // Follows outputs of calls, which may be outputs of further calls, to the node behind them.
+  // Resolves outputs of calls, which may be outputs of further calls.
   result<std::string> behind_calls(std::string text) const {
     for (size_t steps = 0; steps <= calls_.size(); ++steps) {
       TROUPE_ASSIGN(auto name, input_name::parse(text));
@@ -177,7 +180,7 @@ private:
 
   GraphDef& graph_;
   function_library functions_;
-  const std::string_view whole_;
+  const std::string_view inlined_call_name_;
   std::deque<pending_node> pending_;
   inlined_calls calls_;
   size_t copies_ = 0;
@@ -185,8 +188,9 @@ private:
 
 } // namespace
 
-result<inlined_calls> inline_calls(GraphDef& in, const registry& ops, std::string_view whole) {
-  return inliner{in, ops, whole}.run();
+result<inlined_calls> inline_calls(GraphDef& graph, const registry& ops,
+                                   std::string_view inlined_call_name) {
+  return inliner{graph, ops, inlined_call_name}.run();
 }
 
 } // namespace troupe::graph_def

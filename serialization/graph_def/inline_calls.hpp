@@ -1,4 +1,4 @@
-// Calls of functions, replaced by what the functions consist of.
+// Replaces calls of functions by the functions' nodes.
 #pragma once
 #include "troupe/runtime/fwd.hpp"
 #include "troupe/serialization/graph_def/values.hpp"
@@ -9,7 +9,7 @@
 
 namespace troupe::graph_def {
 
-/// What became of a call: where its outputs come from now, and the node that runs after all of it.
+/// The replacement of a call: its outputs, and a node that runs after the whole call.
 struct inlined_call {
   std::vector<std::string> outputs; ///< "node:1"
   std::string end;
@@ -17,11 +17,12 @@ struct inlined_call {
 
 using inlined_calls = std::map<std::string, inlined_call, std::less<>>;
 
-/// Replaces each call with copies of the nodes of the function, named `call/node`. Returns what
-/// became of the calls. Fails for functions that call themselves, and where copies of copies would
-/// become more than a million. Calls of functions with gradients of their own, and those that say
-/// `_noinline` or whose functions do, stay calls, all of them by PartitionedCalls, but for the one
-/// that `whole` names.
-result<inlined_calls> inline_calls(GraphDef& in, const registry& ops, std::string_view whole = {});
+/// Replaces each call with copies of the function's nodes, named `call/node`. Returns the
+/// replacements. Fails for functions that call themselves, and for more than a million copies.
+/// Calls of functions with gradients of their own, and calls marked `_noinline`, directly or by
+/// their function, stay calls, by PartitionedCall. The call named `inlined_call_name` is inlined
+/// anyway.
+result<inlined_calls> inline_calls(GraphDef& graph, const registry& ops,
+                                   std::string_view inlined_call_name = {});
 
 } // namespace troupe::graph_def

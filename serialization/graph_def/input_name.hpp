@@ -1,4 +1,4 @@
-// How nodes name their inputs.
+// The syntax of inputs of nodes.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -16,7 +16,7 @@ struct input_name {
   static result<input_name> parse(std::string_view text);
 };
 
-/// Reads all of the digits, as a number that is not negative.
+/// Parses all of the digits as a number that is not negative.
 template <class T>
 bool read_number(std::string_view digits, T& value) {
   const auto* last = digits.data() + digits.size();

@@ -1,4 +1,4 @@
-// Which nodes of a GraphDef are read: those that are needed, and that can be.
+// Selects the nodes of a GraphDef that are read: those that are needed and supported.
 #pragma once
 #include "troupe/serialization/graph_def/values.hpp"
 
@@ -10,21 +10,21 @@
 
 namespace troupe::graph_def {
 
-/// Nodes that were taken out of a GraphDef, and the end of a sentence that says why.
+/// Nodes that were removed from a GraphDef, each with the reason, as a predicate of a sentence.
 using left_out_nodes = std::map<std::string, std::string, std::less<>>;
 
 struct needed_nodes {
   left_out_nodes left_out;
-  /// For each node that is left, one of the wanted names that need it.
+  /// For each remaining node, one of the wanted names that need it.
   std::unordered_map<std::string, std::string> needed_by;
 };
 
-/// Takes out all nodes that none of the wanted ones needs. A wanted name is "node" or "node:1";
-/// "call/node" stands for the call. Fails with not_found for a name that the file does not have.
-result<needed_nodes> keep_needed(GraphDef& in, const std::vector<std::string>& wanted);
+/// Removes all nodes that no wanted node needs. A wanted name is "node" or "node:1"; "call/node"
+/// stands for the call. Fails with not_found for a name that is not in the file.
+result<needed_nodes> keep_needed(GraphDef& graph, const std::vector<std::string>& wanted_names);
 
-/// Takes out Placeholders of handles, which can be neither fed nor computed, and all that needs
+/// Removes Placeholders of handles, which can be neither fed nor computed, and all nodes that need
 /// them.
-left_out_nodes leave_out_handles(GraphDef& in);
+left_out_nodes leave_out_handles(GraphDef& graph);
 
 } // namespace troupe::graph_def

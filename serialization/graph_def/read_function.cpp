@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t deepest_function = 64;
 
-// A graph that shares the library of another while it is read.
+// A GraphDef that borrows the library of another while it is read.
 class borrowing_graph {
 public:
   explicit borrowing_graph(const FunctionDefLibrary& library) {
@@ -30,25 +30,26 @@ public:
   GraphDef nodes;
 };
 
-// How often a gradient may be read within itself: one that calls its function has one of any order.
+// How often a gradient may be read within itself. A gradient that calls its function has gradients
+// of any order.
 constexpr auto most_orders = 3;
 
 struct function_argument {
   dtype type;
   partial_shape dims;
-  const node* state = nullptr; ///< a variable or the like itself
-  bool is_absent = false;      ///< the function gets zero, and is no function of it
+  const node* state = nullptr; ///< set if the argument is a variable or other state
+  bool is_absent = false;      ///< the function gets zero instead, and has no such argument
 };
 
-// State has no value: then any will do.
+// A zero of a type; for state, which has no value, any zero.
 result<tensor> zero_of(dtype type) {
-  TROUPE_ASSIGN(auto made, tensor::make(type == dtype::none ? dtype::i32 : type, shape{}));
-  if (made.type() != dtype::string && made.type() != dtype::variant)
-    std::memset(made.raw(), 0, made.bytes());
-  return made;
+  TROUPE_ASSIGN(auto zero, tensor::make(type == dtype::none ? dtype::i32 : type, shape{}));
+  if (zero.type() != dtype::string && zero.type() != dtype::variant)
+    std::memset(zero.raw(), 0, zero.bytes());
+  return zero;
 }
 
-// As a node may be called: TensorFlow begins names of functions with _, which nodes may not.
+// The name of a function as a name of a node: names of nodes must not begin with _.
 std::string node_name(std::string_view function) {
   auto first = std::ranges::find_if(function, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -61,175 +62,179 @@ struct open_body {
   std::vector<edge> results;
 };
 
-result<open_body> read_body(const NameAttrList& which, graph& around,
+result<open_body> read_body(const NameAttrList& called, graph& outer,
                             const std::vector<function_argument>& arguments,
-                            const function_source& from) {
-  const auto& name = which.name();
-  if (from.open.size() == deepest_function)
+                            const function_source& source) {
+  const auto& name = called.name();
+  if (source.open.size() == deepest_function)
     return failure(error_kind::unimplemented, "functions are nested more than ", deepest_function,
                    " deep");
-  if (!from.left || *from.left == 0)
+  if (!source.left || *source.left == 0)
     return failure(error_kind::resource_exhausted,
                    "branches and loops within others run more than ", max_functions, " functions");
-  --*from.left;
-  const auto& known = from.library.function();
-  if (std::ranges::none_of(known, [&](auto& one) { return one.signature().name() == name; }))
+  --*source.left;
+  const auto& library = source.library.function();
+  if (std::ranges::none_of(library,
+                           [&](auto& defined) { return defined.signature().name() == name; }))
     return failure(error_kind::not_found, "there is no function '", name, "'");
 
-  auto body = std::make_unique<function_body>(around);
-  borrowing_graph local{from.library};
+  auto body = std::make_unique<function_body>(outer);
+  borrowing_graph local{source.library};
   auto& call = *local.nodes.add_node();
   call.set_name(node_name(name));
   call.set_op(name);
-  *call.mutable_attr() = which.attr();
+  *call.mutable_attr() = called.attr();
   std::map<std::string, edge> given;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto& one = arguments[i];
-    edge own;
-    if (one.is_absent) {
-      TROUPE_ASSIGN(auto value, zero_of(one.type));
+    const auto& argument = arguments[i];
+    edge argument_edge;
+    if (argument.is_absent) {
+      TROUPE_ASSIGN(auto value, zero_of(argument.type));
       TROUPE_ASSIGN(auto* zero, body->add({.op = "Const",
                                            .attrs = {{"value", value}, {"dtype", value.type()}}}));
-      own = zero->output(0);
-    } else if (one.state) {
-      TROUPE_ASSIGN(own, body->add_state_argument(one.state->op().makes, one.type, one.dims));
+      argument_edge = zero->output(0);
+    } else if (argument.state) {
+      TROUPE_ASSIGN(argument_edge, body->add_state_argument(argument.state->op().makes,
+                                                            argument.type, argument.dims));
     } else {
-      own = body->add_argument(one.type, one.dims);
+      argument_edge = body->add_argument(argument.type, argument.dims);
       TROUPE_TRY(body->take_note());
     }
-    auto& stands_for_it = *local.nodes.add_node();
-    stands_for_it.set_name(concat("_argument_", i));
-    stands_for_it.set_op("NoOp");
-    call.add_input(stands_for_it.name());
-    given.emplace(stands_for_it.name(), own);
+    auto& placeholder = *local.nodes.add_node();
+    placeholder.set_name(concat("_argument_", i));
+    placeholder.set_op("NoOp");
+    call.add_input(placeholder.name());
+    given.emplace(placeholder.name(), argument_edge);
   }
-  auto inner = from;
+  auto inner = source;
   inner.open.push_back(name);
-  const auto body_name = call.name(); // which goes when it is inlined
-  TROUPE_ASSIGN(auto calls, inline_calls(local.nodes, around.ops(), call.name()));
-  TROUPE_ASSIGN(auto raised, raise_control_flow(local.nodes, around.ops()));
+  const auto body_name = call.name(); // `call` is destroyed by inlining
+  TROUPE_ASSIGN(auto calls, inline_calls(local.nodes, outer.ops(), call.name()));
+  TROUPE_ASSIGN(auto raised, raise_control_flow(local.nodes, outer.ops()));
   inner.raised = &raised;
-  auto& into = *body;
-  TROUPE_ASSIGN(auto passed, add_nodes(local.nodes, into, inner, given));
-  auto found = calls.find(body_name);
-  if (found == calls.end())
+  auto& target = *body;
+  TROUPE_ASSIGN(auto passed, add_nodes(local.nodes, target, inner, given));
+  auto call_result = calls.find(body_name);
+  if (call_result == calls.end())
     return failure(error_kind::internal, "function '", name, "' was not expanded");
   std::vector<edge> results;
-  for (const auto& given_output : found->second.outputs) {
+  for (const auto& given_output : call_result->second.outputs) {
     TROUPE_ASSIGN(auto output, raised.renamed(given_output));
-    TROUPE_ASSIGN(auto at, input_name::parse(output));
-    if (auto it = passed.find(std::string{at.node}); it != passed.end()) {
-      results.push_back(it->second.of);
+    TROUPE_ASSIGN(auto output_name, input_name::parse(output));
+    if (auto handle = passed.find(std::string{output_name.node}); handle != passed.end()) {
+      results.push_back(handle->second.target);
       continue;
     }
-    TROUPE_ASSIGN(auto result, into.find_edge(output));
+    TROUPE_ASSIGN(auto result, target.find_edge(output));
     results.push_back(result);
   }
   body->leave();
   return open_body{std::move(body), std::move(results)};
 }
 
-// Which arguments of a function its gradient is for, among those that may have some.
+// Which arguments of a function its gradient is for, among those that can have a gradient.
 std::vector<bool> wanted_by(const FunctionDef& gradient,
                             const std::vector<function_argument>& arguments) {
   std::vector<bool> wanted;
-  const auto* said = find(gradient.attr(), std::string{gradient_places});
+  const auto* places_attr = find(gradient.attr(), std::string{gradient_places});
   std::set<int64_t> places;
-  if (said)
-    places = {said->list().i().begin(), said->list().i().end()};
+  if (places_attr)
+    places = {places_attr->list().i().begin(), places_attr->list().i().end()};
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto& one = arguments[i];
-    auto place = static_cast<int64_t>(i);
-    wanted.push_back(!one.is_absent && !one.state && carries_gradients(one.type) &&
-                     (!said || places.contains(place)));
+    const auto& argument = arguments[i];
+    auto position = static_cast<int64_t>(i);
+    wanted.push_back(!argument.is_absent && !argument.state && carries_gradients(argument.type) &&
+                     (!places_attr || places.contains(position)));
   }
   return wanted;
 }
 
-// What the file says that the gradient of a function is; `results` says of the results which it is
-// taken of.
-result<own_gradient> read_gradient(const NameAttrList& of, graph& around,
+// Reads the gradient function of a function, if the file has one. `results` describes the results
+// whose gradients it takes.
+result<own_gradient> read_gradient(const NameAttrList& called, graph& outer,
                                    const std::vector<function_argument>& arguments,
                                    const std::vector<function_argument>& results,
-                                   const function_source& from) {
-  const auto& said = from.library.gradient();
-  auto own = std::ranges::find(said, of.name(), &GradientDef::function_name);
-  if (own == said.end())
+                                   const function_source& source) {
+  const auto& gradients = source.library.gradient();
+  auto entry = std::ranges::find(gradients, called.name(), &GradientDef::function_name);
+  if (entry == gradients.end())
     return own_gradient{};
-  const auto* name = &own->gradient_func();
-  // Who wants such a gradient is told that it was not read.
+  const auto* name = &entry->gradient_func();
+  // The error when such a gradient is used: it was not read.
   const own_gradient not_read{.by = {}, .to = {0}};
-  if (std::ranges::count(from.gradients, *name) == most_orders)
+  if (std::ranges::count(source.gradients, *name) == most_orders)
     return not_read;
-  if (std::ranges::any_of(arguments, [](const auto& one) {
-        return one.state && one.state->op().makes == resource::variable &&
-               carries_gradients(one.type);
+  if (std::ranges::any_of(arguments, [](const auto& argument) {
+        return argument.state && argument.state->op().makes == resource::variable &&
+               carries_gradients(argument.type);
       }))
     return not_read;
-  if (from.gradients.size() == deepest_function)
+  if (source.gradients.size() == deepest_function)
     return failure(error_kind::unimplemented, "gradients of gradients go more than ",
                    deepest_function, " orders deep");
-  const auto& known = from.library.function();
-  auto definition =
-      std::ranges::find_if(known, [&](auto& one) { return one.signature().name() == *name; });
-  if (definition == known.end())
+  const auto& library = source.library.function();
+  auto definition = std::ranges::find_if(
+      library, [&](auto& defined) { return defined.signature().name() == *name; });
+  if (definition == library.end())
     return failure(error_kind::not_found, "there is no function '", *name,
-                   "', which is said to be the gradient of '", of.name(), "'");
-  auto takes = arguments;
-  takes.insert(takes.end(), results.begin(), results.end());
-  auto inner = from;
+                   "', the declared gradient of '", called.name(), "'");
+  auto gradient_arguments = arguments;
+  gradient_arguments.insert(gradient_arguments.end(), results.begin(), results.end());
+  auto inner = source;
   inner.gradients.push_back(*name);
-  NameAttrList which;
-  which.set_name(*name);
-  *which.mutable_attr() = of.attr();
-  auto read = read_body(which, around, takes, inner);
-  if (!read)
-    return read.status().within(concat("gradient of function '", of.name(), '\''));
-  if (read->results.size() != arguments.size())
-    return invalid("the gradient of function '", of.name(), "' gives ", read->results.size(),
+  NameAttrList gradient_call;
+  gradient_call.set_name(*name);
+  *gradient_call.mutable_attr() = called.attr();
+  auto body = read_body(gradient_call, outer, gradient_arguments, inner);
+  if (!body)
+    return body.status().within(concat("gradient of function '", called.name(), '\''));
+  if (body->results.size() != arguments.size())
+    return invalid("the gradient of function '", called.name(), "' gives ", body->results.size(),
                    " results for ", arguments.size(), " arguments");
   auto wanted = wanted_by(*definition, arguments);
-  own_gradient made;
-  std::vector<edge> given;
-  std::vector<function_argument> gives;
-  size_t place = 0;
+  own_gradient gradient;
+  std::vector<edge> gradient_results;
+  std::vector<function_argument> result_arguments;
+  size_t position = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto& result = read->results[i];
-    gives.push_back({.type = result.type(), .dims = result.dims(), .is_absent = !wanted[i]});
+    const auto& result = body->results[i];
+    result_arguments.push_back(
+        {.type = result.type(), .dims = result.dims(), .is_absent = !wanted[i]});
     if (wanted[i] && result.type() != arguments[i].type)
-      return invalid("the gradient of function '", of.name(), "' for argument ", i, " is ",
+      return invalid("the gradient of function '", called.name(), "' for argument ", i, " is ",
                      result.type(), ", and the argument is ", arguments[i].type);
     if (wanted[i]) {
-      made.to.push_back(place);
-      given.push_back(result);
+      gradient.to.push_back(position);
+      gradient_results.push_back(result);
     }
-    place += !arguments[i].is_absent;
+    position += !arguments[i].is_absent;
   }
-  TROUPE_ASSIGN(auto next, read_gradient(which, around, takes, gives, inner));
-  TROUPE_ASSIGN(made.by,
-                function_body::finish(std::move(read->nodes), *name, given, std::move(next)));
-  return made;
+  TROUPE_ASSIGN(auto next,
+                read_gradient(gradient_call, outer, gradient_arguments, result_arguments, inner));
+  TROUPE_ASSIGN(gradient.by, function_body::finish(std::move(body->nodes), *name, gradient_results,
+                                                   std::move(next)));
+  return gradient;
 }
 
-// All that what is read depends on. Two texts may stand for the same.
-std::string key_of(const NameAttrList& which, const std::vector<function_argument>& arguments,
-                   const function_source& from) {
+// A key of all inputs of reading a function. Different keys may mean the same function.
+std::string key_of(const NameAttrList& called, const std::vector<function_argument>& arguments,
+                   const function_source& source) {
   std::ostringstream key;
   auto put = [&](std::string_view text) { key << text.size() << ' ' << text; };
-  put(which.name());
+  put(called.name());
   std::map<std::string_view, const AttrValue*> attrs;
-  for (const auto& [name, value] : which.attr())
+  for (const auto& [name, value] : called.attr())
     attrs.emplace(name, &value);
   for (const auto& [name, value] : attrs) {
     put(name);
     put(value->SerializeAsString());
   }
-  for (const auto& one : arguments) {
-    key << ';' << to_string(one.type) << one.dims;
-    if (one.state)
-      key << ' ' << to_string(one.state->op().makes);
+  for (const auto& argument : arguments) {
+    key << ';' << to_string(argument.type) << argument.dims;
+    if (argument.state)
+      key << ' ' << to_string(argument.state->op().makes);
   }
-  for (const auto* names : {&from.open, &from.gradients}) {
+  for (const auto* names : {&source.open, &source.gradients}) {
     key << '|';
     for (const auto& name : *names)
       put(name);
@@ -239,40 +244,41 @@ std::string key_of(const NameAttrList& which, const std::vector<function_argumen
 
 } // namespace
 
-result<function_value> read_function(const NameAttrList& which, graph& around,
+result<function_value> read_function(const NameAttrList& called, graph& outer,
                                      const std::vector<edge>& arguments,
                                      const std::vector<partial_shape>& dims,
-                                     const function_source& from) {
-  const auto& name = which.name();
-  if (std::ranges::find(from.open, name) != from.open.end())
+                                     const function_source& source) {
+  const auto& name = called.name();
+  if (std::ranges::find(source.open, name) != source.open.end())
     return function_value{name, {}};
-  std::vector<function_argument> takes;
+  std::vector<function_argument> function_arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto& outside = arguments[i];
     const auto* state =
         outside.node->output_is_ref(outside.index) ? resource_behind(outside) : nullptr;
     if (state)
-      takes.push_back({state->output_type(0), state->output_shape(0), state});
+      function_arguments.push_back({state->output_type(0), state->output_shape(0), state});
     else
-      takes.push_back({outside.type(), i < dims.size() ? dims[i] : partial_shape{}});
+      function_arguments.push_back({outside.type(), i < dims.size() ? dims[i] : partial_shape{}});
   }
-  auto key = from.known ? key_of(which, takes, from) : std::string{};
-  if (from.known)
-    if (auto found = from.known->find(key); found != from.known->end())
-      return function_value{name, found->second};
-  TROUPE_ASSIGN(auto read, read_body(which, around, takes, from));
-  std::vector<function_argument> gives;
-  for (const auto& one : read.results)
-    gives.push_back(
-        {.type = one.type(),
-         .dims = one.dims(),
-         .is_absent = one.node->output_is_ref(one.index) || !carries_gradients(one.type())});
-  TROUPE_ASSIGN(auto gradient, read_gradient(which, around, takes, gives, from));
-  TROUPE_ASSIGN(auto made, function_body::finish(std::move(read.nodes), name, read.results,
-                                                 std::move(gradient)));
-  if (from.known && !made->has_effects()) // each call draws random numbers of its own
-    from.known->emplace(std::move(key), made);
-  return function_value{name, std::move(made)};
+  auto key = source.known ? key_of(called, function_arguments, source) : std::string{};
+  if (source.known)
+    if (auto known_function = source.known->find(key); known_function != source.known->end())
+      return function_value{name, known_function->second};
+  TROUPE_ASSIGN(auto body, read_body(called, outer, function_arguments, source));
+  std::vector<function_argument> result_arguments;
+  for (const auto& result : body.results)
+    result_arguments.push_back({.type = result.type(),
+                                .dims = result.dims(),
+                                .is_absent = result.node->output_is_ref(result.index) ||
+                                             !carries_gradients(result.type())});
+  TROUPE_ASSIGN(auto gradient,
+                read_gradient(called, outer, function_arguments, result_arguments, source));
+  TROUPE_ASSIGN(auto finished, function_body::finish(std::move(body.nodes), name, body.results,
+                                                     std::move(gradient)));
+  if (source.known && !finished->has_effects()) // each call draws its own random numbers
+    source.known->emplace(std::move(key), finished);
+  return function_value{name, std::move(finished)};
 }
 
 } // namespace troupe::graph_def

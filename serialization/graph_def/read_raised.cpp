@@ -11,7 +11,7 @@
 namespace troupe::graph_def {
 namespace {
 
-// A function on its way; an edge to nothing stands for what is dead.
+// A function before it is finished. A null edge is a dead result.
 struct built_function {
   std::unique_ptr<function_body> body;
   std::vector<edge> results;
@@ -24,7 +24,7 @@ struct argument {
   bool is_state = false;
 };
 
-// An argument for state that a result is.
+// Whether a result is an argument for state.
 bool hands_on_state(edge result) {
   if (!result.node->output_is_ref(result.index) || has(result.node->op().effects, effect::stateful))
     return false;
@@ -32,158 +32,162 @@ bool hands_on_state(edge result) {
   return state && is_argument(*state);
 }
 
-// The argument itself, where it was handed through updates.
-edge state_of(edge what) {
-  const auto* state = what.node->output_is_ref(what.index) ? resource_behind(what) : nullptr;
-  auto* own = state ? what.node->graph().find(state->name()) : nullptr;
-  return own && is_argument(*own) ? own->output(0) : what;
+// The argument itself, if a result is that argument after updates.
+edge state_of(edge result_edge) {
+  const auto* state =
+      result_edge.node->output_is_ref(result_edge.index) ? resource_behind(result_edge) : nullptr;
+  auto* argument_node = state ? result_edge.node->graph().find(state->name()) : nullptr;
+  return argument_node && is_argument(*argument_node) ? argument_node->output(0) : result_edge;
 }
 
-result<edge> value_of(function_body& in, edge what) {
-  TROUPE_ASSIGN(auto* made, in.add({.op = "Identity", .inputs = {what}}));
-  return made->output(0);
+result<edge> value_of(function_body& body, edge value) {
+  TROUPE_ASSIGN(auto* copied, body.add({.op = "Identity", .inputs = {value}}));
+  return copied->output(0);
 }
 
-// Nobody looks at it.
-result<edge> anything(function_body& in, dtype type, const partial_shape& dims) {
+// Makes a value that is never read.
+result<edge> make_unused_value(function_body& body, dtype type, const partial_shape& dims) {
   if (type == dtype::variant) {
-    TROUPE_ASSIGN(auto* none, in.add({.op = "OptionalNone"}));
+    TROUPE_ASSIGN(auto* none, body.add({.op = "OptionalNone"}));
     return none->output(0);
   }
-  constexpr int64_t most = 1024;
-  shape small{0};
+  constexpr int64_t max_elements = 1024;
+  shape filler_shape{0};
   if (dims.has_rank()) {
     std::vector<int64_t> extents;
     for (int axis = 0; axis < dims.rank(); ++axis)
       extents.push_back(std::max<int64_t>(dims[axis], 0));
-    auto made = shape::make(extents);
-    if (made && made->elements() > most) {
+    auto same_shape = shape::make(extents);
+    if (same_shape && same_shape->elements() > max_elements) {
       extents[0] = 0;
-      made = shape::make(extents);
+      same_shape = shape::make(extents);
     }
-    if (made)
-      small = *made;
+    if (same_shape)
+      filler_shape = *same_shape;
   }
-  TROUPE_ASSIGN(auto zeros, tensor::make(type, small));
+  TROUPE_ASSIGN(auto zeros, tensor::make(type, filler_shape));
   if (type != dtype::string && zeros.bytes() > 0)
     std::memset(zeros.raw(), 0, zeros.bytes());
-  TROUPE_ASSIGN(auto* made, in.add({.op = "Const", .attrs = {{"dtype", type}, {"value", zeros}}}));
-  return made->output(0);
+  TROUPE_ASSIGN(auto* filler,
+                body.add({.op = "Const", .attrs = {{"dtype", type}, {"value", zeros}}}));
+  return filler->output(0);
 }
 
 class function_reader {
 public:
-  function_reader(node_spec& spec, const raised_node& from, graph& into,
-                  const function_source& with, const outer_names& names)
-      : spec_(spec), from_(from), into_(into), with_(with), names_(names) {}
+  function_reader(node_spec& spec, const raised_node& from, graph& target,
+                  const function_source& source, const outer_names& names)
+      : spec_(spec), from_(from), target_(target), source_(source), names_(names) {}
 
-  status run() { return from_.is_loop ? loop() : branch(); }
+  status run() { return from_.is_loop ? read_loop() : read_branch(); }
 
 private:
-  // Takes the edges that functions beside it have captured as arguments first.
+  // Builds a function. The edges that sibling functions captured become its first captures.
   result<built_function> build(const raised_part& part, const std::vector<argument>& arguments,
                                const std::vector<edge>& captured) {
-    if (!with_.left || *with_.left == 0)
+    if (!source_.left || *source_.left == 0)
       return failure(error_kind::resource_exhausted,
                      "branches and loops within others run more than ", max_functions,
                      " functions");
-    --*with_.left;
-    built_function made{std::make_unique<function_body>(into_), {}};
-    auto& body = *made.body;
+    --*source_.left;
+    built_function built{std::make_unique<function_body>(target_), {}};
+    auto& body = *built.body;
     std::map<std::string, edge> given;
     for (size_t i = 0; i < arguments.size(); ++i) {
       TROUPE_ASSIGN(given[part.arguments[i]], add_argument(body, arguments[i]));
     }
-    for (const auto& one : captured)
-      TROUPE_TRY(body.capture(one).status());
-    TROUPE_ASSIGN(auto passed, add_nodes(part.nodes, body, with_, given, names_));
-    std::set<std::string_view> own;
-    for (const auto& each : part.nodes.node())
-      own.insert(each.name());
+    for (const auto& captured_edge : captured)
+      TROUPE_TRY(body.capture(captured_edge).status());
+    TROUPE_ASSIGN(auto passed, add_nodes(part.nodes, body, source_, given, names_));
+    std::set<std::string_view> part_names;
+    for (const auto& node_def : part.nodes.node())
+      part_names.insert(node_def.name());
     for (const auto& text : part.results) {
       if (text.empty()) {
-        made.results.push_back({});
+        built.results.push_back({});
         continue;
       }
       TROUPE_ASSIGN(auto name, input_name::parse(text));
-      auto at = passed.find(std::string{name.node});
-      auto found = !own.contains(name.node) ? names_(text)
-                   : at != passed.end()     ? result<edge>{at->second.of}
-                                            : body.find_edge(text);
-      if (!found)
-        return found.status();
-      TROUPE_ASSIGN(auto here, body.own(*found));
-      made.results.push_back(here);
+      auto handle = passed.find(std::string{name.node});
+      auto result_edge = !part_names.contains(name.node) ? names_(text)
+                         : handle != passed.end()        ? result<edge>{handle->second.target}
+                                                         : body.find_edge(text);
+      if (!result_edge)
+        return result_edge.status();
+      TROUPE_ASSIGN(auto inner, body.own(*result_edge));
+      built.results.push_back(inner);
     }
     TROUPE_TRY(body.take_note());
     body.leave();
-    return made;
+    return built;
   }
 
-  static result<edge> add_argument(function_body& to, const argument& one) {
-    if (one.is_state) {
-      const auto* state = resource_behind(one.initial);
-      return to.add_state_argument(state->op().makes, state->output_type(0),
-                                   state->output_shape(0));
+  static result<edge> add_argument(function_body& body, const argument& variable) {
+    if (variable.is_state) {
+      const auto* state = resource_behind(variable.initial);
+      return body.add_state_argument(state->op().makes, state->output_type(0),
+                                     state->output_shape(0));
     }
-    auto made = to.add_argument(one.initial.type(), one.dims);
-    TROUPE_TRY(to.take_note());
-    return made;
+    auto added = body.add_argument(variable.initial.type(), variable.dims);
+    TROUPE_TRY(body.take_note());
+    return added;
   }
 
-  static status capture_rest(built_function& what, const std::vector<edge>& all) {
-    for (size_t i = what.body->captured().size(); i < all.size(); ++i)
-      TROUPE_TRY(what.body->capture(all[i]).status());
+  static status capture_rest(built_function& function, const std::vector<edge>& captured) {
+    for (size_t i = function.body->captured().size(); i < captured.size(); ++i)
+      TROUPE_TRY(function.body->capture(captured[i]).status());
     return {};
   }
 
-  result<function_value> finish(built_function&& what, std::string_view name) {
-    auto whole = concat(spec_.name, '_', name);
-    std::ranges::replace(whole, '/', '_');
-    TROUPE_ASSIGN(auto made, function_body::finish(std::move(what.body), whole, what.results));
-    return function_value{std::move(whole), std::move(made)};
+  result<function_value> finish(built_function&& function, std::string_view name) {
+    auto full_name = concat(spec_.name, '_', name);
+    std::ranges::replace(full_name, '/', '_');
+    TROUPE_ASSIGN(auto finished,
+                  function_body::finish(std::move(function.body), full_name, function.results));
+    return function_value{std::move(full_name), std::move(finished)};
   }
 
-  void wait_for(const built_function& what) {
-    for (auto* each : what.body->after())
-      if (std::ranges::find(spec_.controls, each) == spec_.controls.end())
-        spec_.controls.push_back(each);
+  void wait_for(const built_function& function) {
+    for (auto* waited : function.body->after())
+      if (std::ranges::find(spec_.controls, waited) == spec_.controls.end())
+        spec_.controls.push_back(waited);
   }
 
-  status branch() {
+  status read_branch() {
     auto predicate = spec_.inputs[0];
-    TROUPE_ASSIGN(auto taken, build(from_.parts[0], {}, {}));
-    TROUPE_ASSIGN(auto other, build(from_.parts[1], {}, taken.body->captured()));
-    const auto captured = other.body->captured();
-    TROUPE_TRY(capture_rest(taken, captured));
-    for (size_t i = 0; i < taken.results.size(); ++i) {
-      auto &a = taken.results[i], &b = other.results[i];
-      if (!a && !b)
-        return failure(error_kind::internal, "result ", i, " is never there");
-      if (!a || !b) {
-        auto like = a ? a : b;
-        auto& dead = a ? b : a;
-        TROUPE_ASSIGN(dead, anything(a ? *other.body : *taken.body, like.type(), like.dims()));
+    TROUPE_ASSIGN(auto on_true, build(from_.parts[0], {}, {}));
+    TROUPE_ASSIGN(auto on_false, build(from_.parts[1], {}, on_true.body->captured()));
+    const auto captured = on_false.body->captured();
+    TROUPE_TRY(capture_rest(on_true, captured));
+    for (size_t i = 0; i < on_true.results.size(); ++i) {
+      auto &true_result = on_true.results[i], &false_result = on_false.results[i];
+      if (!true_result && !false_result)
+        return failure(error_kind::internal, "result ", i, " never exists");
+      if (!true_result || !false_result) {
+        auto existing = true_result ? true_result : false_result;
+        auto& missing = true_result ? false_result : true_result;
+        TROUPE_ASSIGN(missing, make_unused_value(true_result ? *on_false.body : *on_true.body,
+                                                 existing.type(), existing.dims()));
       }
       if (i < from_.keeps_ref.size() && from_.keeps_ref[i])
-        for (auto* each : {&a, &b})
-          *each = state_of(*each);
-      auto index_of = [](edge what) {
-        return hands_on_state(what) ? resource_behind(what)->attr<int64_t>("index") : -1;
+        for (auto* result : {&true_result, &false_result})
+          *result = state_of(*result);
+      auto index_of = [](edge result) {
+        return hands_on_state(result) ? resource_behind(result)->attr<int64_t>("index") : -1;
       };
-      if (index_of(a) == index_of(b))
+      if (index_of(true_result) == index_of(false_result))
         continue;
-      if (hands_on_state(a)) {
-        TROUPE_ASSIGN(a, value_of(*taken.body, a));
+      if (hands_on_state(true_result)) {
+        TROUPE_ASSIGN(true_result, value_of(*on_true.body, true_result));
       }
-      if (hands_on_state(b)) {
-        TROUPE_ASSIGN(b, value_of(*other.body, b));
+      if (hands_on_state(false_result)) {
+        TROUPE_ASSIGN(false_result, value_of(*on_false.body, false_result));
       }
     }
-    wait_for(taken);
-    wait_for(other);
-    TROUPE_ASSIGN(auto then, finish(std::move(taken), "true"));
-    TROUPE_ASSIGN(auto otherwise, finish(std::move(other), "false"));
+    wait_for(on_true);
+    wait_for(on_false);
+    TROUPE_ASSIGN(auto then, finish(std::move(on_true), "true"));
+    TROUPE_ASSIGN(auto otherwise, finish(std::move(on_false), "false"));
     spec_.op = then.body->has_effects() || otherwise.body->has_effects() ? "If" : "StatelessIf";
     spec_.inputs = {predicate};
     spec_.inputs.insert(spec_.inputs.end(), captured.begin(), captured.end());
@@ -192,7 +196,7 @@ private:
     return {};
   }
 
-  status loop() {
+  status read_loop() {
     std::vector<argument> variables;
     for (size_t k = 0; k < from_.variables; ++k) {
       const auto& initial = spec_.inputs[k];
@@ -202,40 +206,40 @@ private:
           state && (state->op().outputs[0].handle || state->op().makes != resource::variable);
       variables.push_back({initial, initial.dims(), state && (is_handle || from_.keeps_ref[k])});
     }
-    // Shapes that the body does not keep are left open, which may open others.
-    for (bool open = false;;) {
-      auto read = turn(variables);
-      if (read && *read)
+    // Shapes that the body does not keep become unknown, which may make others unknown.
+    for (bool is_open = false;;) {
+      auto outcome = read_functions(variables);
+      if (outcome && *outcome)
         return {};
-      if (!read && open)
-        return read.status();
-      if (!read) // perhaps for a shape that only the first turn has
-        for (auto& one : variables)
-          one.dims = partial_shape::unknown();
-      open = open || !read;
+      if (!outcome && is_open)
+        return outcome.status();
+      if (!outcome) // perhaps for a shape that only the first iteration has
+        for (auto& variable : variables)
+          variable.dims = partial_shape::unknown();
+      is_open = is_open || !outcome;
     }
   }
 
-  // Reads both functions. False: some shapes have been left open.
-  result<bool> turn(std::vector<argument>& variables) {
+  // Reads both functions. Returns false if some shapes became unknown.
+  result<bool> read_functions(std::vector<argument>& variables) {
     TROUPE_ASSIGN(auto test, build(from_.parts[0], variables, {}));
     TROUPE_ASSIGN(auto next, build(from_.parts[1], variables, test.body->captured()));
-    auto kept = true;
+    auto is_stable = true;
     for (size_t k = 0; k < variables.size(); ++k) {
-      auto& one = variables[k];
-      auto& now = next.results[k];
-      if (one.is_state)
+      auto& variable = variables[k];
+      auto& next_value = next.results[k];
+      if (variable.is_state)
         continue;
-      if (hands_on_state(now)) {
-        TROUPE_ASSIGN(now, value_of(*next.body, now));
+      if (hands_on_state(next_value)) {
+        TROUPE_ASSIGN(next_value, value_of(*next.body, next_value));
       }
-      auto both = widened(one.dims, now.dims());
-      if (both == one.dims)
+      auto common = widened(variable.dims, next_value.dims());
+      if (common == variable.dims)
         continue;
-      one.dims = both;
-      kept = false;
+      variable.dims = common;
+      is_stable = false;
     }
-    if (!kept)
+    if (!is_stable)
       return false;
     const auto captured = next.body->captured();
     TROUPE_TRY(capture_rest(test, captured));
@@ -248,8 +252,8 @@ private:
     spec_.op =
         condition.body->has_effects() || body.body->has_effects() ? "While" : "StatelessWhile";
     spec_.inputs.clear();
-    for (const auto& one : variables)
-      spec_.inputs.push_back(one.initial);
+    for (const auto& variable : variables)
+      spec_.inputs.push_back(variable.initial);
     spec_.inputs.insert(spec_.inputs.end(), captured.begin(), captured.end());
     spec_.attrs["cond"] = std::move(condition);
     spec_.attrs["body"] = std::move(body);
@@ -258,18 +262,18 @@ private:
 
   node_spec& spec_;
   const raised_node& from_;
-  graph& into_;
-  const function_source& with_;
+  graph& target_;
+  const function_source& source_;
   const outer_names& names_;
 };
 
 } // namespace
 
-status add_functions(node_spec& spec, const raised_node& from, graph& into,
-                     const function_source& with, const outer_names& names) {
+status add_functions(node_spec& spec, const raised_node& from, graph& target,
+                     const function_source& source, const outer_names& names) {
   if (spec.inputs.size() < (from.is_loop ? from.variables : 1))
     return failure(error_kind::internal, "has ", spec.inputs.size(), " inputs");
-  return function_reader{spec, from, into, with, names}.run();
+  return function_reader{spec, from, target, source, names}.run();
 }
 
 } // namespace troupe::graph_def

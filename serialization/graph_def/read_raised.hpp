@@ -1,13 +1,13 @@
-// Branches and loops that were raised from TensorFlow 1's, on their way into a graph.
+// Adds converted branches and loops of TensorFlow 1 to a graph.
 #pragma once
 #include "troupe/serialization/graph_def/add_nodes.hpp"
 #include "troupe/serialization/graph_def/raise_control_flow.hpp"
 
 namespace troupe::graph_def {
 
-/// Makes a node that runs functions of one whose inputs are those of its NodeDef: reads its parts,
-/// which take what they use of the graph around by themselves. `names` knows the nodes around.
-status add_functions(node_spec& spec, const raised_node& from, graph& into,
-                     const function_source& with, const outer_names& names);
+/// Completes a node that runs functions. `spec` has the inputs of its NodeDef. Reads its parts,
+/// which capture edges of the graph outside. `names` resolves the nodes outside.
+status add_functions(node_spec& spec, const raised_node& from, graph& target,
+                     const function_source& source, const outer_names& names);
 
 } // namespace troupe::graph_def

@@ -1,4 +1,4 @@
-// Tensors from lists of values and from raw bytes.
+// Reads tensors from lists of values and from raw bytes.
 #include "troupe/serialization/graph_def/values.hpp"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -11,9 +11,9 @@ namespace {
 
 template <class T>
 T with_bits(int32_t bits) {
-  T made;
-  made.bits = static_cast<uint16_t>(bits);
-  return made;
+  T number;
+  number.bits = static_cast<uint16_t>(bits);
+  return number;
 }
 
 class tensor_reader {
@@ -34,12 +34,12 @@ private:
     if (count_ > bytes.size() || bytes.size() != count_ * size_of(type_))
       return invalid("a tensor of ", type_, dims_, " takes ", count_, " elements of ",
                      size_of(type_), " bytes, tensor_content has ", bytes.size(), " bytes");
-    TROUPE_ASSIGN(auto made, tensor::make(type_, dims_));
+    TROUPE_ASSIGN(auto value, tensor::make(type_, dims_));
     if (type_ == dtype::boolean)
-      std::ranges::transform(bytes, made.data<bool>(), [](char byte) { return byte != 0; });
+      std::ranges::transform(bytes, value.data<bool>(), [](char byte) { return byte != 0; });
     else if (!bytes.empty())
-      std::memcpy(made.raw(), bytes.data(), bytes.size());
-    return made;
+      std::memcpy(value.raw(), bytes.data(), bytes.size());
+    return value;
   }
 
   result<tensor> listed() {
@@ -66,7 +66,7 @@ private:
     return failure(error_kind::internal, "no list has values of ", type_);
   }
 
-  // The last value stands for all that are missing; no value at all for zeros.
+  // The last value repeats for missing elements; without any value, they are zero.
   template <class T, class List, class Convert = std::identity>
   result<tensor> filled(const List& list, Convert convert = {}) {
     auto listed = static_cast<size_t>(list.size());
@@ -74,10 +74,10 @@ private:
       return invalid("a tensor of ", type_, dims_, " has ", count_, " elements, ", listed,
                      " values are listed");
     TROUPE_TRY(budget_.take(count_ - listed, sizeof(T)));
-    TROUPE_ASSIGN(auto made, tensor::make(type_, dims_));
-    auto* to = std::transform(list.begin(), list.end(), made.template data<T>(), convert);
-    std::fill_n(to, count_ - listed, listed ? convert(*std::prev(list.end())) : T{});
-    return made;
+    TROUPE_ASSIGN(auto value, tensor::make(type_, dims_));
+    auto* unlisted = std::transform(list.begin(), list.end(), value.template data<T>(), convert);
+    std::fill_n(unlisted, count_ - listed, listed ? convert(*std::prev(list.end())) : T{});
+    return value;
   }
 
   template <class T>
@@ -105,7 +105,7 @@ private:
     return filled<std::string>(list);
   }
 
-  // All lengths as varints, then all bytes.
+  // The format is all lengths as varints, then all bytes.
   result<tensor> packed_strings() const {
     const auto& bytes = from_.tensor_content();
     auto cut_off = [] { return invalid("tensor_content of strings is cut off"); };
@@ -117,12 +117,12 @@ private:
     for (auto& length : lengths)
       if (!in.ReadVarint32(&length))
         return cut_off();
-    TROUPE_ASSIGN(auto made, tensor::make(type_, dims_));
+    TROUPE_ASSIGN(auto strings_read, tensor::make(type_, dims_));
     for (size_t i = 0; i < count_; ++i)
       if (lengths[i] > bytes.size() ||
-          !in.ReadString(made.data<std::string>() + i, static_cast<int>(lengths[i])))
+          !in.ReadString(strings_read.data<std::string>() + i, static_cast<int>(lengths[i])))
         return cut_off();
-    return made;
+    return strings_read;
   }
 
   const TensorProto& from_;
@@ -139,8 +139,8 @@ result<tensor> read_tensor(const TensorProto& from, fill_budget& budget) {
   if (from.tensor_shape().unknown_rank())
     return invalid("the shape of a tensor must be known");
   std::vector<int64_t> extents;
-  for (const auto& each : from.tensor_shape().dim())
-    extents.push_back(each.size());
+  for (const auto& extent : from.tensor_shape().dim())
+    extents.push_back(extent.size());
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   return tensor_reader{from, type, dims, budget}.read();
 }

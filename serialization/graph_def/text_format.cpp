@@ -15,36 +15,36 @@ namespace {
 
 constexpr int deepest_nesting = 100;
 
-// The text between `before` and the next quote; empty where there is none.
-std::string_view quoted_after(std::string_view text, std::string_view before) {
-  auto begin = text.find(before);
+// The text between `prefix` and the next quote; empty if `prefix` is missing.
+std::string_view quoted_after(std::string_view text, std::string_view prefix) {
+  auto begin = text.find(prefix);
   if (begin == text.npos)
     return {};
-  text.remove_prefix(begin + before.size());
+  text.remove_prefix(begin + prefix.size());
   auto end = text.find('"');
   return end == text.npos ? std::string_view{} : text.substr(0, end);
 }
 
-// Protobuf's sentence about an unknown field, with the fields that there are.
+// Completes Protobuf's message about an unknown field with the known fields.
 std::string explain(std::string_view message, const google::protobuf::DescriptorPool& pool) {
   auto type = quoted_after(message, "Message type \""),
        field = quoted_after(message, "has no field named \"");
-  const auto* known =
+  const auto* message_type =
       type.empty() || field.empty() ? nullptr : pool.FindMessageTypeByName(std::string{type});
-  if (!known)
+  if (!message_type)
     return std::string{message};
   std::vector<std::string> names;
-  for (int i = 0; i < known->field_count(); ++i)
-    names.emplace_back(known->field(i)->name());
+  for (int i = 0; i < message_type->field_count(); ++i)
+    names.emplace_back(message_type->field(i)->name());
   std::string list;
-  for (const auto& each : names)
-    list += concat(list.empty() ? "" : ", ", each);
+  for (const auto& name : names)
+    list += concat(list.empty() ? "" : ", ", name);
   auto proposal = did_you_mean(field, {names.begin(), names.end()});
-  return concat(std::string_view{known->name()}, " has no field '", field, "'",
+  return concat(std::string_view{message_type->name()}, " has no field '", field, "'",
                 proposal.empty() ? concat("; it has ", list) : proposal);
 }
 
-// Keeps the first error. Which pair of functions Protobuf calls depends on its version.
+// Keeps the first error. Protobuf's version decides which pair of functions is called.
 class error_keeper final : public google::protobuf::io::ErrorCollector {
 public:
   error_keeper(const std::string& file, const google::protobuf::DescriptorPool& pool)
@@ -66,8 +66,8 @@ private:
   status first_;
 };
 
-// Finds the messages within an Any, `[type.googleapis.com/tensorflow.AssetFileDef] { ... }`, by
-// TensorFlow's names.
+// Finds the types of messages within an Any, `[type.googleapis.com/tensorflow.AssetFileDef] { ...
+// }`, by TensorFlow's names.
 class any_finder final : public google::protobuf::TextFormat::Finder {
 public:
   explicit any_finder(const google::protobuf::DescriptorPool& pool) : pool_(pool) {}
@@ -86,10 +86,11 @@ private:
 
 } // namespace
 
-status parse_text(std::string_view text, const std::string& file, google::protobuf::Message& to) {
+status parse_text(std::string_view text, const std::string& file,
+                  google::protobuf::Message& message) {
   if (text.size() > INT_MAX)
     return invalid(file, ": the text is too long");
-  const auto& pool = *to.GetDescriptor()->file()->pool();
+  const auto& pool = *message.GetDescriptor()->file()->pool();
   error_keeper errors{file, pool};
   any_finder finder{pool};
   google::protobuf::TextFormat::Parser parser;
@@ -97,7 +98,7 @@ status parse_text(std::string_view text, const std::string& file, google::protob
   parser.SetFinder(&finder);
   parser.SetRecursionLimit(deepest_nesting);
   google::protobuf::io::ArrayInputStream in{text.data(), static_cast<int>(text.size())};
-  if (parser.Parse(&in, &to))
+  if (parser.Parse(&in, &message))
     return {};
   return errors.first().ok() ? invalid(file, ": the text cannot be read") : errors.first();
 }

@@ -36,33 +36,34 @@ result<dtype> read_type(int number) {
     case DT_INVALID: return invalid("a type is missing (DT_INVALID)");
     default: break;
   }
-  std::string known{DataType_IsValid(number) ? DataType_Name(static_cast<DataType>(number)) : ""};
+  std::string type_name{DataType_IsValid(number) ? DataType_Name(static_cast<DataType>(number))
+                                                 : ""};
   return failure(error_kind::unimplemented, "there is no element type ",
-                 known.empty() ? concat("number ", number) : known);
+                 type_name.empty() ? concat("number ", number) : type_name);
 }
 
 result<dtype> read_stored_type(int number) {
-  TROUPE_ASSIGN(auto found, read_type(number));
-  if (found == dtype::variant)
+  TROUPE_ASSIGN(auto type, read_type(number));
+  if (type == dtype::variant)
     return failure(error_kind::unimplemented, "values of DT_VARIANT are not kept in files");
-  return found;
+  return type;
 }
 
 result<partial_shape> read_shape(const TensorShapeProto& from) {
   if (from.unknown_rank())
     return partial_shape::unknown();
   std::vector<int64_t> extents;
-  for (const auto& each : from.dim())
-    extents.push_back(each.size());
+  for (const auto& extent : from.dim())
+    extents.push_back(extent.size());
   return partial_shape::make(extents);
 }
 
-status fill_budget::take(size_t count, size_t bytes_each) {
-  if (bytes_each > 0 && count > bytes / bytes_each)
+status fill_budget::take(size_t count, size_t element_bytes) {
+  if (element_bytes > 0 && count > bytes / element_bytes)
     return failure(error_kind::resource_exhausted, "a constant of ", count, " elements of ",
-                   bytes_each,
-                   " bytes, which the file does not hold, is more than may be filled in");
-  bytes -= count * bytes_each;
+                   element_bytes,
+                   " bytes, which the file does not list, exceeds the limit of filled bytes");
+  bytes -= count * element_bytes;
   return {};
 }
 

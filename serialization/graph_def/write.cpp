@@ -22,110 +22,112 @@ namespace troupe {
 namespace graph_def {
 namespace {
 
-// The version of the format: from 22 on, a placeholder of shape [] takes scalars only.
+// The version of the format: from 22 on, a placeholder of shape [] takes only scalars.
 constexpr int producer = 22;
 
-// A list that may be left out stands for its default when it is empty, which the op knows best.
+// Whether an optional list is empty, and so stands for the op's default.
 bool is_default_list(const attr_def& attr, const AttrValue& value) {
   return attr.optional && value.value_case() == AttrValue::kList &&
          value.list().ByteSizeLong() == 0;
 }
 
-edge result_of(const function& what, size_t i) {
-  if (auto argument = what.handed_on(i); argument >= 0)
-    return {const_cast<node*>(&what.argument(static_cast<size_t>(argument))), 0};
-  for (const auto& one : what.body().nodes())
-    if (&one->op() == &internal_ops::fetch &&
-        one->attr<int64_t>("index") == static_cast<int64_t>(i))
-      return one->inputs()[0];
+edge result_of(const function& source, size_t i) {
+  if (auto argument = source.handed_on(i); argument >= 0)
+    return {const_cast<node*>(&source.argument(static_cast<size_t>(argument))), 0};
+  for (const auto& body_node : source.body().nodes())
+    if (&body_node->op() == &internal_ops::fetch &&
+        body_node->attr<int64_t>("index") == static_cast<int64_t>(i))
+      return body_node->inputs()[0];
   return {};
 }
 
 std::string argument_name(size_t i) { return concat("argument_", i); }
 
-// The functions that have been written, under names that no other has.
+// The functions that were written, with unique names.
 class written_functions {
 public:
-  explicit written_functions(FunctionDefLibrary& to) : to_(to) {}
+  explicit written_functions(FunctionDefLibrary& library) : library_(library) {}
 
-  /// A function that has no name yet.
-  FunctionDef& add() { return *to_.add_function(); }
-  const std::string* find(const function* of, bool noinline) const {
-    auto it = names_.find({of, noinline});
-    return it == names_.end() ? nullptr : &it->second;
+  /// Adds a function without a name.
+  FunctionDef& add() { return *library_.add_function(); }
+  const std::string* find(const function* original, bool noinline) const {
+    auto entry = names_.find({original, noinline});
+    return entry == names_.end() ? nullptr : &entry->second;
   }
-  std::string choose_name(const std::string& wish) {
-    auto name = wish;
+  std::string choose_name(const std::string& base_name) {
+    auto name = base_name;
     for (int i = 1; !taken_.insert(name).second; ++i)
-      name = concat(wish, '_', i);
+      name = concat(base_name, '_', i);
     return name;
   }
-  void note(const function* of, bool noinline, std::string name) {
-    names_.emplace(std::pair{of, noinline}, std::move(name));
+  void note(const function* original, bool noinline, std::string name) {
+    names_.emplace(std::pair{original, noinline}, std::move(name));
   }
-  void add_gradient(const std::string& of, const std::string& by) {
-    auto& made = *to_.add_gradient();
-    made.set_function_name(of);
-    made.set_gradient_func(by);
+  void add_gradient(const std::string& original, const std::string& gradient) {
+    auto& added = *library_.add_gradient();
+    added.set_function_name(original);
+    added.set_gradient_func(gradient);
   }
 
 private:
-  FunctionDefLibrary& to_;
-  std::map<std::pair<const function*, bool>, std::string> names_; // true: of calls that stay calls
+  FunctionDefLibrary& library_;
+  std::map<std::pair<const function*, bool>, std::string> names_; // true: calls are not inlined
   std::set<std::string> taken_;
 };
 
-// What a function takes and gives where it is written, and which of these its own are.
+// The signature of a written function, and the positions of the original arguments and results.
 struct written_form {
   std::vector<DataType> arguments = {}, results = {};
   std::vector<size_t> argument_places = {}, result_places = {};
   bool noinline = false;
 };
 
-// TensorFlow's gradients take those of all results, and give those of all arguments; ours those
-// that there are.
-written_form form_of_gradient(const function& of, const written_form& form) {
-  written_form made{.arguments = form.arguments,
-                    .results = form.arguments,
-                    .argument_places = form.argument_places};
-  made.arguments.insert(made.arguments.end(), form.results.begin(), form.results.end());
-  for (size_t i = 0; i < of.results(); ++i)
-    if (!of.result_is_ref(i) && carries_gradients(of.result_type(i)))
-      made.argument_places.push_back(form.arguments.size() + form.result_places[i]);
-  for (auto to : of.gradient().to)
-    made.result_places.push_back(form.argument_places[to]);
-  return made;
+// A gradient of TensorFlow takes the gradients of all results, and returns those of all arguments;
+// Troupe's only takes and returns existing ones.
+written_form form_of_gradient(const function& original, const written_form& form) {
+  written_form gradient_form{.arguments = form.arguments,
+                             .results = form.arguments,
+                             .argument_places = form.argument_places};
+  gradient_form.arguments.insert(gradient_form.arguments.end(), form.results.begin(),
+                                 form.results.end());
+  for (size_t i = 0; i < original.results(); ++i)
+    if (!original.result_is_ref(i) && carries_gradients(original.result_type(i)))
+      gradient_form.argument_places.push_back(form.arguments.size() + form.result_places[i]);
+  for (auto to : original.gradient().to)
+    gradient_form.result_places.push_back(form.argument_places[to]);
+  return gradient_form;
 }
 
-// The functions around what is being written, and what they are called.
+// Names of the enclosing functions, and their names in the library.
 using names_around = std::vector<std::pair<std::string, std::string>>;
 
-// Writes the nodes of a graph. Ours are freer than TensorFlow's where variables are given by
-// handles: an op that takes references may take handles, and one that wants a value may be given
-// one. What is written says the same as TensorFlow does.
+// Writes the nodes of a graph. Troupe allows more combinations with handles of variables than
+// TensorFlow: an op on references may take handles, and an op on values may take a handle. The
+// written graph has equivalent nodes of TensorFlow.
 class graph_def_writer {
 public:
   using node_list = google::protobuf::RepeatedPtrField<NodeDef>;
 
-  /// `body` is the function whose graph it is; nothing for one that is none's.
-  /// `handles` says which of its arguments are handles of TensorArrays and stacks.
-  graph_def_writer(const graph& of, node_list& to, written_functions& functions,
+  /// `body` is the function whose graph this is; null for a graph outside of functions. `handles`
+  /// says which of its arguments are handles of TensorArrays and stacks.
+  graph_def_writer(const graph& source, node_list& nodes, written_functions& functions,
                    names_around around = {}, FunctionDef* body = nullptr,
                    std::vector<bool> handles = {}, const written_form& form = {})
-      : of_(of), to_(to), functions_(functions), around_(std::move(around)), body_(body),
-        handles_(std::move(handles)), form_(form) {}
+      : source_(source), nodes_(nodes), functions_(functions), enclosing_(std::move(around)),
+        body_(body), handles_(std::move(handles)), form_(form) {}
 
   status write() {
-    for (const auto& each : of_.nodes())
-      if (!body_ || !is_argument(*each))
-        TROUPE_TRY(within(*each, &each->op() == &internal_ops::fetch && body_ ? write_result(*each)
-                                                                              : write(*each)));
+    for (const auto& owned : source_.nodes())
+      if (!body_ || !is_argument(*owned))
+        TROUPE_TRY(within(*owned, &owned->op() == &internal_ops::fetch && body_
+                                      ? write_result(*owned)
+                                      : write(*owned)));
     return {};
   }
 
-  // What TensorFlow calls what we hand on as a variant: the handle of a TensorArray or a stack is a
-  // resource, or was a text. It is followed to its maker through loops, and through branches and
-  // calls that hand it on.
+  // TensorFlow's type of a value that is a variant here. The handle of a TensorArray or a stack is
+  // a resource, or a text in old versions. It is traced to its op through loops, and through
+  // branches and calls that pass it on.
   DataType type_of(edge from) const {
     auto type = written(from.type());
     while (from.type() == dtype::variant) {
@@ -158,111 +160,118 @@ public:
 private:
   // -- functions ----------------------------------------------------------------------------------
 
-  // What a function is called in the library, where it is once it has been asked for.
-  result<std::string> name_of(const function_value& what, const node& by) {
-    if (!what.body) {
-      for (auto it = around_.rbegin(); it != around_.rend(); ++it)
-        if (it->first == what.name)
-          return it->second;
-      return invalid("function '", what.name, "' is not known here");
+  // Returns the name of a function in the library, and writes the function on first use.
+  result<std::string> name_of(const function_value& value, const node& caller) {
+    if (!value.body) {
+      for (auto enclosing = enclosing_.rbegin(); enclosing != enclosing_.rend(); ++enclosing)
+        if (enclosing->first == value.name)
+          return enclosing->second;
+      return invalid("function '", value.name, "' is not known here");
     }
-    // Where calls differ in whether they stay calls, there are two functions.
-    auto noinline = by.op().calls == calling::once && by.attr<bool>(noinline_attr);
-    if (const auto* known = functions_.find(what.body.get(), noinline))
-      return *known;
-    auto name = functions_.choose_name(what.name);
-    functions_.note(what.body.get(), noinline, name);
+    // Calls that are inlined and calls that are not need two functions.
+    auto noinline = caller.op().calls == calling::once && caller.attr<bool>(noinline_attr);
+    if (const auto* known_name = functions_.find(value.body.get(), noinline))
+      return *known_name;
+    auto name = functions_.choose_name(value.name);
+    functions_.note(value.body.get(), noinline, name);
     written_form form;
     form.noinline = noinline;
-    for (size_t i = 0; i < what.body->arguments(); ++i) {
-      auto type = type_of(by.inputs()[i + static_cast<size_t>(first_argument(by.op()))]);
-      form.arguments.push_back(what.body->argument_is_ref(i) ? DT_RESOURCE : type);
+    for (size_t i = 0; i < value.body->arguments(); ++i) {
+      auto type = type_of(caller.inputs()[i + static_cast<size_t>(first_argument(caller.op()))]);
+      form.arguments.push_back(value.body->argument_is_ref(i) ? DT_RESOURCE : type);
       form.argument_places.push_back(i);
     }
-    TROUPE_TRY(write_function(*what.body, what.name, name, form));
+    TROUPE_TRY(write_function(*value.body, value.name, name, form));
     return name;
   }
 
-  // Without results, the form gets those of the function.
-  status write_function(const function& what, const std::string& own_name, const std::string& name,
-                        written_form form) {
-    FunctionDef made;
-    auto& signature = *made.mutable_signature();
+  // With an empty list of results, the form gets those of the function.
+  status write_function(const function& original, const std::string& own_name,
+                        const std::string& name, written_form form) {
+    FunctionDef written_function;
+    auto& signature = *written_function.mutable_signature();
     signature.set_name(name);
-    signature.set_is_stateful(what.has_effects());
+    signature.set_is_stateful(original.has_effects());
     if (form.noinline)
-      (*made.mutable_attr())[noinline_attr].set_b(true);
+      (*written_function.mutable_attr())[noinline_attr].set_b(true);
     for (size_t i = 0; i < form.arguments.size(); ++i) {
-      auto& to = *signature.add_input_arg();
-      to.set_name(argument_name(i));
-      to.set_type(form.arguments[i]);
+      auto& argument = *signature.add_input_arg();
+      argument.set_name(argument_name(i));
+      argument.set_type(form.arguments[i]);
     }
     std::vector<bool> handles;
-    for (size_t i = 0; i < what.arguments(); ++i)
-      handles.push_back(!what.argument_is_ref(i) &&
+    for (size_t i = 0; i < original.arguments(); ++i)
+      handles.push_back(!original.argument_is_ref(i) &&
                         form.arguments[form.argument_places[i]] == DT_RESOURCE);
-    auto around = around_;
-    around.emplace_back(own_name, name);
+    auto enclosing = enclosing_;
+    enclosing.emplace_back(own_name, name);
     if (form.result_places.empty() && form.results.empty())
-      for (size_t i = 0; i < what.results(); ++i) {
-        graph_def_writer types{what.body(), to_, functions_, {}, &made, handles};
-        form.results.push_back(what.result_is_ref(i) ? DT_RESOURCE
-                                                     : types.type_of(result_of(what, i)));
+      for (size_t i = 0; i < original.results(); ++i) {
+        graph_def_writer types{original.body(), nodes_, functions_, {}, &written_function, handles};
+        form.results.push_back(original.result_is_ref(i) ? DT_RESOURCE
+                                                         : types.type_of(result_of(original, i)));
         form.result_places.push_back(i);
       }
-    graph_def_writer body{what.body(), *made.mutable_node_def(), functions_, std::move(around),
-                          &made,       std::move(handles),       form};
+    graph_def_writer body{original.body(),
+                          *written_function.mutable_node_def(),
+                          functions_,
+                          std::move(enclosing),
+                          &written_function,
+                          std::move(handles),
+                          form};
     for (size_t i = 0; i < form.results.size(); ++i) {
-      auto& to = *signature.add_output_arg();
-      to.set_name(result_name(i));
-      to.set_type(form.results[i]);
+      auto& result = *signature.add_output_arg();
+      result.set_name(result_name(i));
+      result.set_type(form.results[i]);
       if (std::ranges::find(form.result_places, i) == form.result_places.end())
         body.write_nothing(i);
     }
-    for (size_t i = 0; i < what.results(); ++i)
-      if (auto argument = what.handed_on(i); argument >= 0)
-        (*made.mutable_ret())[result_name(form.result_places[i])] =
+    for (size_t i = 0; i < original.results(); ++i)
+      if (auto argument = original.handed_on(i); argument >= 0)
+        (*written_function.mutable_ret())[result_name(form.result_places[i])] =
             body.name_of_argument(static_cast<size_t>(argument));
     TROUPE_TRY(body.write().within(concat("function '", name, "'")));
-    functions_.add() = std::move(made);
-    return write_gradient(what, name, form);
+    functions_.add() = std::move(written_function);
+    return write_gradient(original, name, form);
   }
 
-  status write_gradient(const function& of, const std::string& name, const written_form& form) {
-    const auto& [by, to] = of.gradient();
-    if (!by && !to.empty())
-      return failure(error_kind::unimplemented, "function '", of.name(),
+  status write_gradient(const function& original, const std::string& name,
+                        const written_form& form) {
+    const auto& [gradient_body, targets] = original.gradient();
+    if (!gradient_body && !targets.empty())
+      return failure(error_kind::unimplemented, "function '", original.name(),
                      "' has a gradient of its own that was not read, and cannot be written");
-    if (!by)
+    if (!gradient_body)
       return {};
-    // Not under the name that calls of it have: its form depends on the function.
-    auto gradient = functions_.choose_name(by->name());
-    TROUPE_TRY(write_function(*by, by->name(), gradient, form_of_gradient(of, form)));
+    // A separate name: the form of a gradient depends on its function.
+    auto gradient = functions_.choose_name(gradient_body->name());
+    TROUPE_TRY(write_function(*gradient_body, gradient_body->name(), gradient,
+                              form_of_gradient(original, form)));
     functions_.add_gradient(name, gradient);
     return {};
   }
 
-  // The gradient of an argument that has none.
+  // Writes the gradient of an argument without one: zeros.
   void write_nothing(size_t place) {
     auto& places = (*body_->mutable_attr())[std::string{gradient_places}];
     if (!places.has_list())
-      for (auto one : form_.result_places)
-        places.mutable_list()->add_i(static_cast<int64_t>(one));
+      for (auto place_of_result : form_.result_places)
+        places.mutable_list()->add_i(static_cast<int64_t>(place_of_result));
     places.mutable_list();
     auto& result = (*body_->mutable_ret())[result_name(place)];
     result = argument_name(place);
     if (auto type = form_.arguments[place];
         type == DT_RESOURCE || type == DT_VARIANT || type == DT_STRING)
-      return; // which have no zeros
-    NodeDef to;
+      return; // these types have no zeros
+    NodeDef zeros;
     auto name = concat("zeros_", place);
-    while (of_.find(name))
+    while (source_.find(name))
       name += '_';
-    to.set_name(name);
-    to.set_op("ZerosLike");
-    to.add_input(argument_name(place));
-    (*to.mutable_attr())["T"].set_type(form_.arguments[place]);
-    *to_.Add() = std::move(to);
+    zeros.set_name(name);
+    zeros.set_op("ZerosLike");
+    zeros.add_input(argument_name(place));
+    (*zeros.mutable_attr())["T"].set_type(form_.arguments[place]);
+    *nodes_.Add() = std::move(zeros);
     result = name + ":y:0";
   }
 
@@ -271,13 +280,14 @@ private:
     return argument_name(form_.argument_places.empty() ? i : form_.argument_places[i]);
   }
 
-  status write_result(const node& of) {
-    auto index = static_cast<size_t>(of.attr<int64_t>("index"));
-    (*body_->mutable_ret())[result_name(form_.result_places[index])] = text_of(of.inputs()[0]);
+  status write_result(const node& fetch_node) {
+    auto index = static_cast<size_t>(fetch_node.attr<int64_t>("index"));
+    (*body_->mutable_ret())[result_name(form_.result_places[index])] =
+        text_of(fetch_node.inputs()[0]);
     return {};
   }
 
-  // How what a node gives is called: within functions by the output of the op.
+  // Names an edge. Within functions, the name contains the name of the op's output.
   std::string text_of(edge from) const {
     if (!body_)
       return from.name();
@@ -293,53 +303,54 @@ private:
     return from.name();
   }
 
-  static int tensors_of(const node& of, const port& at) {
-    if (!at.count.empty())
-      return static_cast<int>(of.attr<int64_t>(at.count));
-    const auto* attr = of.op().find_attr(at.type);
+  static int tensors_of(const node& producer, const port& output_port) {
+    if (!output_port.count.empty())
+      return static_cast<int>(producer.attr<int64_t>(output_port.count));
+    const auto* attr = producer.op().find_attr(output_port.type);
     return attr && attr->kind == attr_kind::types
-               ? static_cast<int>(of.attr<std::vector<dtype>>(at.type).size())
+               ? static_cast<int>(producer.attr<std::vector<dtype>>(output_port.type).size())
                : 1;
   }
 
-  // Functions do not say of which shape their arguments are; a loop may.
+  // Functions do not state the shapes of their arguments; a loop may.
   static std::vector<partial_shape> shapes_of_variables(const function& body,
-                                                        const attr_value& said) {
-    auto all = *said.get_if<std::vector<partial_shape>>();
-    while (all.size() < body.arguments())
-      all.push_back(body.argument(all.size()).output_shape(0));
-    return all;
+                                                        const attr_value& declared) {
+    auto shapes = *declared.get_if<std::vector<partial_shape>>();
+    while (shapes.size() < body.arguments())
+      shapes.push_back(body.argument(shapes.size()).output_shape(0));
+    return shapes;
   }
 
-  // Attributes of a node that runs functions: their names in the library, and what is handed on as
-  // a handle.
-  result<AttrValue> attr_of_call(const node& of, const attr_def& attr, const attr_value& own) {
-    AttrValue made;
-    if (const auto* one = own.get_if<function_value>()) {
-      TROUPE_ASSIGN(auto name, name_of(*one, of));
-      made.mutable_func()->set_name(name);
-    } else if (const auto* all = own.get_if<std::vector<function_value>>()) {
-      for (const auto& each : *all) {
-        TROUPE_ASSIGN(auto name, name_of(each, of));
-        made.mutable_list()->add_func()->set_name(name);
+  // Converts attributes of a node that runs functions: names in the library, and types of arguments
+  // that are handles.
+  result<AttrValue> attr_of_call(const node& call, const attr_def& attr, const attr_value& value) {
+    AttrValue converted;
+    if (const auto* function = value.get_if<function_value>()) {
+      TROUPE_ASSIGN(auto name, name_of(*function, call));
+      converted.mutable_func()->set_name(name);
+    } else if (const auto* functions = value.get_if<std::vector<function_value>>()) {
+      for (const auto& listed : *functions) {
+        TROUPE_ASSIGN(auto name, name_of(listed, call));
+        converted.mutable_list()->add_func()->set_name(name);
       }
     } else if (attr.kind == attr_kind::types) {
-      auto first = first_argument(of.op());
-      auto takes =
-          std::ranges::any_of(of.op().inputs, [&](const port& at) { return at.type == attr.name; });
-      const auto& types = *own.get_if<std::vector<dtype>>();
-      auto& list = *made.mutable_list();
+      auto first = first_argument(call.op());
+      auto is_input_list = std::ranges::any_of(
+          call.op().inputs, [&](const port& input_port) { return input_port.type == attr.name; });
+      const auto& types = *value.get_if<std::vector<dtype>>();
+      auto& list = *converted.mutable_list();
       for (int i = 0; i < static_cast<int>(types.size()); ++i)
-        list.add_type((takes ? of.input_is_ref(first + i) : of.output_is_ref(i)) ? DT_RESOURCE
-                      : takes ? type_of(of.inputs()[static_cast<size_t>(first + i)])
-                              : type_of({const_cast<node*>(&of), i}));
-    } else if (attr.name == "output_shapes" && of.op().calls == calling::while_true &&
-               functions_of(of).back()->body) {
-      made = written(attr_value{shapes_of_variables(*functions_of(of).back()->body, own)});
+        list.add_type((is_input_list ? call.input_is_ref(first + i) : call.output_is_ref(i))
+                          ? DT_RESOURCE
+                      : is_input_list ? type_of(call.inputs()[static_cast<size_t>(first + i)])
+                                      : type_of({const_cast<node*>(&call), i}));
+    } else if (attr.name == "output_shapes" && call.op().calls == calling::while_true &&
+               functions_of(call).back()->body) {
+      converted = written(attr_value{shapes_of_variables(*functions_of(call).back()->body, value)});
     } else {
-      made = written(own);
+      converted = written(value);
     }
-    return made;
+    return converted;
   }
 
   // -- nodes --------------------------------------------------------------------------------------
@@ -354,18 +365,18 @@ private:
     if (form && form->name.empty())
       return invalid("TensorFlow has no such op for '", handle_behind(from.inputs()[0])->name(),
                      "', which is given by a handle: make it with VariableV2");
-    NodeDef to;
-    to.set_name(from.name());
-    to.set_op(std::string{form ? form->name : op.name});
-    to.set_device(plain_device(from.device()));
+    NodeDef written_node;
+    written_node.set_name(from.name());
+    written_node.set_op(std::string{form ? form->name : op.name});
+    written_node.set_device(plain_device(from.device()));
     std::vector<const node*> controls{from.controls().begin(), from.controls().end()};
     for (int i = 0; i < static_cast<int>(from.inputs().size()); ++i) {
       TROUPE_ASSIGN(auto input, input_of(from, i, form, controls));
-      to.add_input(std::move(input));
+      written_node.add_input(std::move(input));
     }
-    for (const auto* before : controls)
-      if (!body_ || !is_argument(*before))
-        to.add_input(concat('^', before->name()));
+    for (const auto* control : controls)
+      if (!body_ || !is_argument(*control))
+        written_node.add_input(concat('^', control->name()));
     auto type = op.inputs.empty() ? std::string_view{} : op.inputs[0].type;
     for (const auto& attr : op.attrs) {
       auto name = attr.name;
@@ -376,27 +387,28 @@ private:
       }
       if (form && form->locks && name == "use_locking")
         continue;
-      const auto& own = from.attrs().find(attr.name)->second;
+      const auto& attribute = from.attrs().find(attr.name)->second;
       AttrValue value;
       if (runs_functions(op)) {
-        TROUPE_ASSIGN(value, attr_of_call(from, attr, own));
+        TROUPE_ASSIGN(value, attr_of_call(from, attr, attribute));
       } else {
-        value = written(own);
+        value = written(attribute);
         name_handles(value, attr, from);
       }
-      const auto* nothing = own.get_if<tensor>(); // as ImageSummary's bad_color
-      auto is_unused =
-          nothing ? nothing->empty() : name.starts_with('_') && own == default_of(attr);
+      const auto* optional_tensor = attribute.get_if<tensor>(); // as ImageSummary's bad_color
+      auto is_unused = optional_tensor ? optional_tensor->empty()
+                                       : name.starts_with('_') && attribute == default_of(attr);
       if (!is_default_list(attr, value) && !is_unused)
-        (*to.mutable_attr())[std::string{name}] = std::move(value);
+        (*written_node.mutable_attr())[std::string{name}] = std::move(value);
     }
-    if (auto how = transfer_of(from))
-      (*to.mutable_attr())[std::string{transfer_attr}].set_s(std::string{to_string(*how)});
+    if (auto transfer = transfer_of(from))
+      (*written_node.mutable_attr())[std::string{transfer_attr}].set_s(
+          std::string{to_string(*transfer)});
     for (auto group : colocated_with(from))
-      if (of_.find(group)) // TensorFlow refuses one that is not there
-        (*to.mutable_attr())[std::string{colocation_attr}].mutable_list()->add_s(
+      if (source_.find(group)) // TensorFlow rejects unknown nodes
+        (*written_node.mutable_attr())[std::string{colocation_attr}].mutable_list()->add_s(
             concat(colocation_prefix, group));
-    *to_.Add() = std::move(to);
+    *nodes_.Add() = std::move(written_node);
     if (body_ && acts_in_a_body(from)) {
       (*body_->mutable_control_ret())[from.name()] = from.name();
       body_->mutable_signature()->add_control_output(from.name());
@@ -404,39 +416,40 @@ private:
     return {};
   }
 
-  // Types of inputs that are handles of TensorArrays and stacks.
-  void name_handles(AttrValue& value, const attr_def& attr, const node& of) const {
-    for (int i = 0; i < static_cast<int>(of.inputs().size()); ++i)
-      if (const auto& from = of.inputs()[static_cast<size_t>(i)];
-          from.type() == dtype::variant && of.input_port(i).type == attr.name) {
+  // Sets the types of inputs that are handles of TensorArrays and stacks.
+  void name_handles(AttrValue& value, const attr_def& attr, const node& reader) const {
+    for (int i = 0; i < static_cast<int>(reader.inputs().size()); ++i)
+      if (const auto& from = reader.inputs()[static_cast<size_t>(i)];
+          from.type() == dtype::variant && reader.input_port(i).type == attr.name) {
         if (attr.kind == attr_kind::type)
           value.set_type(type_of(from));
-        else if (of.op().inputs.size() == 1)
+        else if (reader.op().inputs.size() == 1)
           value.mutable_list()->set_type(i, type_of(from));
       }
   }
 
-  static const node* handle_behind(edge what) {
-    const auto* behind = what.node->output_is_ref(what.index) ? resource_behind(what) : nullptr;
-    return behind && behind->op().outputs[0].handle ? behind : nullptr;
+  static const node* handle_behind(edge value) {
+    const auto* producer =
+        value.node->output_is_ref(value.index) ? resource_behind(value) : nullptr;
+    return producer && producer->op().outputs[0].handle ? producer : nullptr;
   }
 
-  // An op on references that is given a handle.
-  static bool takes_handle(const node& at) {
-    return !at.inputs().empty() && at.input_is_ref(0) && !at.input_port(0).handle &&
-           handle_behind(at.inputs()[0]);
+  // Whether an op on references is given a handle.
+  static bool takes_handle(const node& tested) {
+    return !tested.inputs().empty() && tested.input_is_ref(0) && !tested.input_port(0).handle &&
+           handle_behind(tested.inputs()[0]);
   }
 
-  result<std::string> input_of(const node& at, int i, const handle_form* form,
+  result<std::string> input_of(const node& reader, int i, const handle_form* form,
                                std::vector<const node*>& controls) {
-    const auto& from = at.inputs()[static_cast<size_t>(i)];
+    const auto& from = reader.inputs()[static_cast<size_t>(i)];
     const auto* maker = handle_behind(from);
-    const auto& port = at.input_port(i);
-    auto wants_handle =
-        port.handle || (form && port.ref) || (runs_functions(at.op()) && at.input_is_ref(i));
+    const auto& port = reader.input_port(i);
+    auto wants_handle = port.handle || (form && port.ref) ||
+                        (runs_functions(reader.op()) && reader.input_is_ref(i));
     if (!maker && wants_handle)
       return invalid("TensorFlow's takes '", resource_behind(from)->name(),
-                     "' by a handle, which it has none of: make it with VarHandleOp");
+                     "' by a handle, but it has none: make it with VarHandleOp");
     if (!maker)
       return text_of(from);
     if (port.ref && !wants_handle)
@@ -444,36 +457,36 @@ private:
                      "' as a reference, and it is given by a handle: make it with VariableV2");
     if (wants_handle) {
       if (from.node != maker)
-        controls.push_back(from.node); // which hands the variable on
+        controls.push_back(from.node); // it passes the variable on
       return text_of(edge{const_cast<node*>(maker), 0});
     }
-    return read(*maker, from, at, i);
+    return read(*maker, from, reader, i);
   }
 
-  // The value that the node would read right before it runs.
-  std::string read(const node& maker, edge from, const node& by, int input) {
-    NodeDef to;
-    auto name = concat(by.name(), "/read_", input);
-    while (of_.find(name))
+  // Adds a read of a variable right before the node runs.
+  std::string read(const node& maker, edge from, const node& reader, int input) {
+    NodeDef read_node;
+    auto name = concat(reader.name(), "/read_", input);
+    while (source_.find(name))
       name += '_';
-    to.set_name(name);
-    to.set_op("ReadVariableOp");
-    to.set_device(plain_device(maker.device()));
-    to.add_input(text_of(edge{const_cast<node*>(&maker), 0}));
+    read_node.set_name(name);
+    read_node.set_op("ReadVariableOp");
+    read_node.set_device(plain_device(maker.device()));
+    read_node.add_input(text_of(edge{const_cast<node*>(&maker), 0}));
     if (from.node != &maker)
-      to.add_input(concat('^', from.node->name()));
-    for (const auto* before : by.controls())
-      if (!body_ || !is_argument(*before))
-        to.add_input(concat('^', before->name()));
-    (*to.mutable_attr())["dtype"] = written(attr_value{from.type()});
-    *to_.Add() = std::move(to);
+      read_node.add_input(concat('^', from.node->name()));
+    for (const auto* control : reader.controls())
+      if (!body_ || !is_argument(*control))
+        read_node.add_input(concat('^', control->name()));
+    (*read_node.mutable_attr())["dtype"] = written(attr_value{from.type()});
+    *nodes_.Add() = std::move(read_node);
     return body_ ? name + ":value:0" : name;
   }
 
-  const graph& of_;
-  node_list& to_;
+  const graph& source_;
+  node_list& nodes_;
   written_functions& functions_;
-  const names_around around_;
+  const names_around enclosing_;
   FunctionDef* const body_;
   const std::vector<bool> handles_;
   const written_form form_;
@@ -482,27 +495,27 @@ private:
 } // namespace
 } // namespace graph_def
 
-result<std::string> write_graph_def(const graph& of, graph_def_format format) {
-  graph_def::GraphDef made;
-  made.mutable_versions()->set_producer(graph_def::producer);
+result<std::string> write_graph_def(const graph& source, graph_def_format format) {
+  graph_def::GraphDef graph;
+  graph.mutable_versions()->set_producer(graph_def::producer);
   graph_def::FunctionDefLibrary library;
   graph_def::written_functions functions{library};
-  TROUPE_TRY(graph_def::graph_def_writer(of, *made.mutable_node(), functions).write());
+  TROUPE_TRY(graph_def::graph_def_writer(source, *graph.mutable_node(), functions).write());
   if (library.function_size() > 0)
-    *made.mutable_library() = std::move(library);
+    *graph.mutable_library() = std::move(library);
   std::string text;
-  if (made.ByteSizeLong() > INT_MAX)
+  if (graph.ByteSizeLong() > INT_MAX)
     return failure(error_kind::resource_exhausted, "a GraphDef has at most ", INT_MAX,
-                   " bytes, this one would have ", made.ByteSizeLong());
+                   " bytes, this one would have ", graph.ByteSizeLong());
   if (format == graph_def_format::text) {
-    google::protobuf::TextFormat::PrintToString(made, &text);
+    google::protobuf::TextFormat::PrintToString(graph, &text);
     return text;
   }
   {
     google::protobuf::io::StringOutputStream out{&text};
     google::protobuf::io::CodedOutputStream coded{&out};
-    coded.SetSerializationDeterministic(true); // the same graph makes the same bytes
-    made.SerializeToCodedStream(&coded);
+    coded.SetSerializationDeterministic(true); // equal graphs give equal bytes
+    graph.SerializeToCodedStream(&coded);
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// Our values as TensorFlow writes them.
+// Converts Troupe's values to TensorFlow's messages.
 #include "troupe/serialization/graph_def/values.hpp"
 
 #include <cstring>
@@ -6,42 +6,42 @@
 namespace troupe::graph_def {
 namespace {
 
-// Zeros, and other tensors all of whose elements are equal, need one value only.
-bool one_for_all(const tensor& value) {
+// Whether all elements are equal, so that one value is enough.
+bool has_equal_elements(const tensor& value) {
   if (value.elements() == 0)
     return false;
   auto size = size_of(value.type());
   if (value.bytes() <= size)
     return true;
-  // Each byte equals the one an element before it.
+  // Compares each byte to the one an element before it.
   return std::memcmp(value.raw(), static_cast<const char*>(value.raw()) + size,
                      value.bytes() - size) == 0;
 }
 
-void add_value(TensorProto& to, const tensor& from) {
+void add_value(TensorProto& target, const tensor& from) {
   switch (from.type()) {
     case dtype::none:
     case dtype::string:
     case dtype::variant: break;
-    case dtype::boolean: return to.add_bool_val(*from.data<bool>());
-    case dtype::u8: return to.add_int_val(*from.data<uint8_t>());
-    case dtype::u16: return to.add_int_val(*from.data<uint16_t>());
-    case dtype::u32: return to.add_uint32_val(*from.data<uint32_t>());
-    case dtype::u64: return to.add_uint64_val(*from.data<uint64_t>());
-    case dtype::i8: return to.add_int_val(*from.data<int8_t>());
-    case dtype::i16: return to.add_int_val(*from.data<int16_t>());
-    case dtype::i32: return to.add_int_val(*from.data<int32_t>());
-    case dtype::i64: return to.add_int64_val(*from.data<int64_t>());
-    case dtype::f16: return to.add_half_val(from.data<float16>()->bits);
-    case dtype::bf16: return to.add_half_val(from.data<bfloat16>()->bits);
-    case dtype::f32: return to.add_float_val(*from.data<float>());
-    case dtype::f64: return to.add_double_val(*from.data<double>());
+    case dtype::boolean: return target.add_bool_val(*from.data<bool>());
+    case dtype::u8: return target.add_int_val(*from.data<uint8_t>());
+    case dtype::u16: return target.add_int_val(*from.data<uint16_t>());
+    case dtype::u32: return target.add_uint32_val(*from.data<uint32_t>());
+    case dtype::u64: return target.add_uint64_val(*from.data<uint64_t>());
+    case dtype::i8: return target.add_int_val(*from.data<int8_t>());
+    case dtype::i16: return target.add_int_val(*from.data<int16_t>());
+    case dtype::i32: return target.add_int_val(*from.data<int32_t>());
+    case dtype::i64: return target.add_int64_val(*from.data<int64_t>());
+    case dtype::f16: return target.add_half_val(from.data<float16>()->bits);
+    case dtype::bf16: return target.add_half_val(from.data<bfloat16>()->bits);
+    case dtype::f32: return target.add_float_val(*from.data<float>());
+    case dtype::f64: return target.add_double_val(*from.data<double>());
     case dtype::c64:
-      to.add_scomplex_val(from.data<std::complex<float>>()->real());
-      return to.add_scomplex_val(from.data<std::complex<float>>()->imag());
+      target.add_scomplex_val(from.data<std::complex<float>>()->real());
+      return target.add_scomplex_val(from.data<std::complex<float>>()->imag());
     case dtype::c128:
-      to.add_dcomplex_val(from.data<std::complex<double>>()->real());
-      return to.add_dcomplex_val(from.data<std::complex<double>>()->imag());
+      target.add_dcomplex_val(from.data<std::complex<double>>()->real());
+      return target.add_dcomplex_val(from.data<std::complex<double>>()->imag());
   }
 }
 
@@ -63,21 +63,21 @@ public:
   template <class T>
   void operator()(const std::vector<T>& values) {
     auto& list = *written.mutable_list();
-    for (const auto& each : values)
-      add(list, each);
+    for (const auto& item : values)
+      add(list, item);
   }
 
 private:
   using list_value = AttrValue::ListValue;
-  static void add(list_value& to, int64_t value) { to.add_i(value); }
-  static void add(list_value& to, double value) { to.add_f(static_cast<float>(value)); }
-  static void add(list_value& to, const std::string& value) { to.add_s(value); }
-  static void add(list_value& to, const function_value& value) {
-    to.add_func()->set_name(value.name);
+  static void add(list_value& list, int64_t value) { list.add_i(value); }
+  static void add(list_value& list, double value) { list.add_f(static_cast<float>(value)); }
+  static void add(list_value& list, const std::string& value) { list.add_s(value); }
+  static void add(list_value& list, const function_value& value) {
+    list.add_func()->set_name(value.name);
   }
-  static void add(list_value& to, dtype value) { to.add_type(graph_def::written(value)); }
-  static void add(list_value& to, const partial_shape& value) {
-    *to.add_shape() = graph_def::written(value);
+  static void add(list_value& list, dtype value) { list.add_type(graph_def::written(value)); }
+  static void add(list_value& list, const partial_shape& value) {
+    *list.add_shape() = graph_def::written(value);
   }
 };
 
@@ -108,25 +108,25 @@ DataType written(dtype type) {
 }
 
 TensorShapeProto written(const partial_shape& dims) {
-  TensorShapeProto made;
-  made.set_unknown_rank(!dims.has_rank());
+  TensorShapeProto converted;
+  converted.set_unknown_rank(!dims.has_rank());
   for (auto extent : dims.extents())
-    made.add_dim()->set_size(extent);
-  return made;
+    converted.add_dim()->set_size(extent);
+  return converted;
 }
 
 TensorProto written(const tensor& value) {
-  TensorProto made;
-  made.set_dtype(written(value.type()));
-  *made.mutable_tensor_shape() = written(partial_shape{value.dims()});
+  TensorProto converted;
+  converted.set_dtype(written(value.type()));
+  *converted.mutable_tensor_shape() = written(partial_shape{value.dims()});
   if (value.type() == dtype::string)
-    for (const auto& each : value.values<std::string>())
-      made.add_string_val(each);
-  else if (one_for_all(value))
-    add_value(made, value);
+    for (const auto& text : value.values<std::string>())
+      converted.add_string_val(text);
+  else if (has_equal_elements(value))
+    add_value(converted, value);
   else if (value.elements() > 0)
-    made.set_tensor_content(value.raw(), value.bytes());
-  return made;
+    converted.set_tensor_content(value.raw(), value.bytes());
+  return converted;
 }
 
 AttrValue written(const attr_value& value) {

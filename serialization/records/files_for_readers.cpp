@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// A file that is one record.
+// Reads a file as a single record.
 class whole_file final : public record_reader {
 public:
   whole_file(file_system& files, std::string path) : files_(files), path_(std::move(path)) {}
@@ -28,7 +28,7 @@ public:
   std::string position() const override { return read_ ? "0 1" : "0 0"; }
   status seek(std::string_view position) override {
     if (position != "0 0" && position != "0 1")
-      return invalid(path_, ": '", position, "' is no position in it");
+      return invalid(path_, ": '", position, "' is no position in this file");
     read_ = position == "0 1";
     return {};
   }
@@ -43,7 +43,7 @@ bool is_pattern(std::string_view name) { return name.find_first_of("*?[\\") != n
 
 class disk_access final : public file_access {
 public:
-  explicit disk_access(file_system& on) : files_(on) {}
+  explicit disk_access(file_system& files) : files_(files) {}
 
   result<std::unique_ptr<record_reader>> open(const std::string& path,
                                               const record_layout& layout) override {
@@ -70,54 +70,54 @@ public:
       }
       case record_format::none: break;
     }
-    return invalid(path, ": is not read");
+    return invalid(path, ": the record format is not supported");
   }
 
   result<std::string> read(const std::string& path) override { return read_whole(files_, path); }
 
   status write(const std::string& path, std::string_view content) override {
     TROUPE_TRY(make_folder_durably(files_, folder_of(path)));
-    // Two threads or processes may write one file at once.
-    static std::atomic<uint64_t> last{0};
-    return replace_file(files_, path, content, concat('.', ::getpid(), '.', ++last, ".new"));
+    // Two threads or processes may write the same file concurrently.
+    static std::atomic<uint64_t> last_suffix{0};
+    return replace_file(files_, path, content, concat('.', ::getpid(), '.', ++last_suffix, ".new"));
   }
 
   result<std::vector<std::string>> match(const std::string& pattern) override {
-    std::vector<std::string> found;
-    TROUPE_TRY(match_in(pattern.starts_with('/') ? "/" : "", pattern, found));
-    std::ranges::sort(found);
-    return found;
+    std::vector<std::string> matches;
+    TROUPE_TRY(match_in(pattern.starts_with('/') ? "/" : "", pattern, matches));
+    std::ranges::sort(matches);
+    return matches;
   }
 
 private:
-  // Names within `folder` that fit the first part of `rest`, and so on.
-  status match_in(const std::string& folder, std::string_view rest,
-                  std::vector<std::string>& found) {
-    rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
-    auto part = std::string{rest.substr(0, rest.find('/'))};
-    auto behind = rest.substr(part.size());
+  // Appends the names within `folder` that match `pattern`. Recurses for each part of the path.
+  status match_in(const std::string& folder, std::string_view pattern,
+                  std::vector<std::string>& matches) {
+    pattern.remove_prefix(std::min(pattern.find_first_not_of('/'), pattern.size()));
+    auto part = std::string{pattern.substr(0, pattern.find('/'))};
+    auto remainder = pattern.substr(part.size());
     if (part.empty())
       return {};
-    auto go_on = [&](const std::string& name, bool is_folder) -> status {
+    auto visit = [&](const std::string& name, bool is_folder) -> status {
       auto path = path_in(folder, name);
-      if (behind.find_first_not_of('/') == behind.npos) {
-        found.push_back(std::move(path));
+      if (remainder.find_first_not_of('/') == remainder.npos) {
+        matches.push_back(std::move(path));
         return {};
       }
-      return is_folder ? match_in(path, behind, found) : status{};
+      return is_folder ? match_in(path, remainder, matches) : status{};
     };
     if (!is_pattern(part)) {
-      auto there = files_.inspect(path_in(folder, part));
-      if (there)
-        return go_on(part, there->folder);
-      return there.status().kind() == error_kind::not_found ? status{} : there.status();
+      auto file_info = files_.inspect(path_in(folder, part));
+      if (file_info)
+        return visit(part, file_info->folder);
+      return file_info.status().kind() == error_kind::not_found ? status{} : file_info.status();
     }
-    auto all = files_.list(folder.empty() ? "." : folder);
-    if (!all)
-      return all.status().kind() == error_kind::not_found ? status{} : all.status();
-    for (const auto& one : *all)
-      if (fnmatch(part.c_str(), one.name.c_str(), FNM_PERIOD) == 0)
-        TROUPE_TRY(go_on(one.name, one.folder));
+    auto entries = files_.list(folder.empty() ? "." : folder);
+    if (!entries)
+      return entries.status().kind() == error_kind::not_found ? status{} : entries.status();
+    for (const auto& entry : *entries)
+      if (fnmatch(part.c_str(), entry.name.c_str(), FNM_PERIOD) == 0)
+        TROUPE_TRY(visit(entry.name, entry.folder));
     return {};
   }
 
@@ -126,8 +126,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<file_access> files_for_readers(file_system& on) {
-  return std::make_unique<disk_access>(on);
+std::unique_ptr<file_access> files_for_readers(file_system& files) {
+  return std::make_unique<disk_access>(files);
 }
 
 } // namespace troupe

@@ -7,9 +7,9 @@
 namespace troupe {
 namespace {
 
-constexpr size_t input_part = 256 * 1024;
+constexpr size_t input_buffer_bytes = 256 * 1024;
 
-// What zlib is told: the largest window, and which of its two headers to expect.
+// The windowBits argument of zlib: the largest window, and which of the two headers to expect.
 constexpr int window_of(compression kind) { return kind == compression::gzip ? 15 + 16 : 15; }
 
 } // namespace
@@ -29,25 +29,25 @@ std::optional<compression> compression_from(std::string_view name) noexcept {
 struct input_stream::state {
   std::unique_ptr<readable_file> file;
   compression kind = compression::none;
-  std::vector<char> buffer = std::vector<char>(input_part); // what comes out
-  size_t begin = 0, end = 0;                                // of what is in it
-  uint64_t offset = 0;                                      // of its begin
+  std::vector<char> buffer = std::vector<char>(input_buffer_bytes); // uncompressed
+  size_t begin = 0, end = 0;                                        // of the unread bytes in it
+  uint64_t offset = 0; // of `begin` in the uncompressed stream
 
   std::vector<char> compressed;
-  uint64_t taken = 0; // of the file
+  uint64_t consumed = 0; // bytes of the file
   z_stream zlib = {};
-  bool inflating = false, ended = false;
+  bool is_inflating = false, ended = false;
 
   ~state() { stop(); }
 
   void stop() {
-    if (std::exchange(inflating, false))
+    if (std::exchange(is_inflating, false))
       inflateEnd(&zlib);
   }
 
-  status start(uint64_t at) {
+  status start(uint64_t file_offset) {
     begin = end = 0;
-    offset = taken = at;
+    offset = consumed = file_offset;
     ended = false;
     if (kind == compression::none)
       return {};
@@ -55,35 +55,35 @@ struct input_stream::state {
     zlib = {};
     if (inflateInit2(&zlib, window_of(kind)) != Z_OK)
       return failure(error_kind::resource_exhausted, file->path(), ": no memory to decompress it");
-    inflating = true;
+    is_inflating = true;
     return {};
   }
 
   status fill() {
     begin = end = 0;
     if (kind == compression::none) {
-      auto size = static_cast<size_t>(std::min<uint64_t>(buffer.size(), file->size() - taken));
-      TROUPE_TRY(file->read(taken, std::as_writable_bytes(std::span{buffer}.first(size))));
-      taken += size;
+      auto size = static_cast<size_t>(std::min<uint64_t>(buffer.size(), file->size() - consumed));
+      TROUPE_TRY(file->read(consumed, std::as_writable_bytes(std::span{buffer}.first(size))));
+      consumed += size;
       end = size;
       return {};
     }
     while (end == 0 && !ended) {
-      auto more = inflate_more();
-      if (!more) {
-        end = 0; // the same error again, not what came before it
-        return more;
+      auto outcome = inflate_more();
+      if (!outcome) {
+        end = 0; // so that the next call fails with the same error
+        return outcome;
       }
     }
     return {};
   }
 
   status inflate_more() {
-    if (zlib.avail_in == 0 && taken < file->size()) {
-      compressed.resize(input_part);
-      auto size = std::min<uint64_t>(input_part, file->size() - taken);
-      TROUPE_TRY(file->read(taken, std::as_writable_bytes(std::span{compressed}.first(size))));
-      taken += size;
+    if (zlib.avail_in == 0 && consumed < file->size()) {
+      compressed.resize(input_buffer_bytes);
+      auto size = std::min<uint64_t>(input_buffer_bytes, file->size() - consumed);
+      TROUPE_TRY(file->read(consumed, std::as_writable_bytes(std::span{compressed}.first(size))));
+      consumed += size;
       zlib.next_in = reinterpret_cast<Bytef*>(compressed.data());
       zlib.avail_in = static_cast<uInt>(size);
     }
@@ -92,44 +92,45 @@ struct input_stream::state {
     auto code = inflate(&zlib, Z_NO_FLUSH);
     end = buffer.size() - zlib.avail_out;
     if (code == Z_STREAM_END) {
-      // Files of gzip may follow each other.
-      ended = zlib.avail_in == 0 && taken == file->size();
+      // Gzip files may be concatenated.
+      ended = zlib.avail_in == 0 && consumed == file->size();
       if (!ended && (kind != compression::gzip || inflateReset(&zlib) != Z_OK))
         return failure(error_kind::data_loss, file->path(), ": ", left_over(),
-                       " bytes follow what is compressed");
+                       " bytes follow the compressed data");
       return {};
     }
     if (code == Z_OK)
       return {};
-    if (code == Z_BUF_ERROR && taken == file->size())
+    if (code == Z_BUF_ERROR && consumed == file->size())
       return failure(error_kind::out_of_range, file->path(),
-                     ": ends within what is compressed: it was cut off, or is still being written");
+                     ": the compressed data ends early: the file was cut off, or is still being "
+                     "written");
     if (code == Z_MEM_ERROR)
       return failure(error_kind::resource_exhausted, file->path(), ": no memory to decompress it");
-    return failure(error_kind::data_loss, file->path(), ": what is compressed is damaged at byte ",
-                   taken - zlib.avail_in, ": ", zlib.msg ? zlib.msg : "a dictionary is needed");
+    return failure(error_kind::data_loss, file->path(), ": the compressed data is damaged at byte ",
+                   consumed - zlib.avail_in, ": ", zlib.msg ? zlib.msg : "a dictionary is needed");
   }
 
-  uint64_t left_over() const { return zlib.avail_in + file->size() - taken; }
+  uint64_t left_over() const { return zlib.avail_in + file->size() - consumed; }
 };
 
-input_stream::input_stream(std::unique_ptr<state> made) : state_(std::move(made)) {}
+input_stream::input_stream(std::unique_ptr<state> opened) : state_(std::move(opened)) {}
 input_stream::input_stream(input_stream&&) noexcept = default;
 input_stream::~input_stream() = default;
 
 result<input_stream> input_stream::open(file_system& files, const std::string& path,
                                         compression kind) {
-  auto made = std::make_unique<state>();
-  TROUPE_ASSIGN(made->file, files.open(path));
+  auto opened = std::make_unique<state>();
+  TROUPE_ASSIGN(opened->file, files.open(path));
   if (kind == compression::automatic) {
-    char first[2] = {};
-    if (made->file->size() >= sizeof first)
-      TROUPE_TRY(made->file->read(0, std::as_writable_bytes(std::span{first})));
-    kind = first[0] == '\x1f' && first[1] == '\x8b' ? compression::gzip : compression::none;
+    char magic[2] = {};
+    if (opened->file->size() >= sizeof magic)
+      TROUPE_TRY(opened->file->read(0, std::as_writable_bytes(std::span{magic})));
+    kind = magic[0] == '\x1f' && magic[1] == '\x8b' ? compression::gzip : compression::none;
   }
-  made->kind = kind;
-  TROUPE_TRY(made->start(0));
-  return input_stream{std::move(made)};
+  opened->kind = kind;
+  TROUPE_TRY(opened->start(0));
+  return input_stream{std::move(opened)};
 }
 
 const std::string& input_stream::path() const noexcept { return state_->file->path(); }
@@ -153,13 +154,13 @@ void input_stream::skip(size_t bytes) noexcept {
   state_->offset += bytes;
 }
 
-status input_stream::read(uint64_t bytes, std::string& to) {
+status input_stream::read(uint64_t bytes, std::string& target) {
   while (bytes > 0) {
     TROUPE_ASSIGN(auto part, ahead());
     if (part.empty())
       return {};
     part = part.substr(0, static_cast<size_t>(std::min<uint64_t>(bytes, part.size())));
-    to.append(part);
+    target.append(part);
     skip(part.size());
     bytes -= part.size();
   }

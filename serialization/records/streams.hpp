@@ -10,13 +10,13 @@ enum class compression : uint8_t {
   none,
   gzip,
   zlib,
-  automatic, ///< only for reading: gzip if the file begins like it, else none
+  automatic, ///< only for reading: gzip if the file has its magic number, else none
 };
 
-/// "none", "gzip", "zlib", "automatic"; nothing for other texts.
+/// Parses "none", "gzip", "zlib" or "automatic"; returns nullopt for other texts.
 std::optional<compression> compression_from(std::string_view name) noexcept;
 
-/// Reads a file from one place to the next.
+/// Reads a file sequentially, and decompresses it.
 class input_stream {
 public:
   static result<input_stream> open(file_system& files, const std::string& path,
@@ -25,52 +25,53 @@ public:
   ~input_stream();
 
   const std::string& path() const noexcept;
-  /// Of the next byte, without compression.
+  /// The offset of the next byte in the uncompressed stream.
   uint64_t offset() const noexcept;
-  /// How many bytes follow, if the file is not compressed.
+  /// The number of unread bytes; nullopt if the file is compressed.
   std::optional<uint64_t> left() const noexcept;
 
-  /// What has been read already and comes next: at least one byte, but at the end of the file.
-  /// Fails with data_loss if what is compressed is damaged, and with out_of_range if its end is
+  /// Returns the next bytes without consuming them: at least one, except at the end of the file.
+  /// Fails with data_loss if the compressed data is damaged, and with out_of_range if its end is
   /// missing.
   result<std::string_view> ahead();
-  /// Steps over that many bytes of ahead().
+  /// Consumes `bytes` bytes of ahead().
   void skip(size_t bytes) noexcept;
 
-  /// Appends so many bytes, or fewer if the file ends before. Takes memory as bytes come.
-  status read(uint64_t bytes, std::string& to);
+  /// Appends `bytes` bytes to `target`, or fewer if the file ends before. Memory grows with the
+  /// bytes that arrive, not with the number that was asked for.
+  status read(uint64_t bytes, std::string& target);
 
-  /// Fails with out_of_range behind the end.
+  /// Fails with out_of_range for an offset past the end.
   status seek(uint64_t offset);
 
 private:
   struct state;
-  explicit input_stream(std::unique_ptr<state> made);
+  explicit input_stream(std::unique_ptr<state> opened);
   std::unique_ptr<state> state_;
 };
 
-/// Writes a file from its beginning to its end.
+/// Writes a file sequentially, and compresses it.
 class output_stream {
 public:
   static result<output_stream> create(file_system& files, const std::string& path,
                                       compression kind = compression::none);
   output_stream(output_stream&&) noexcept;
   output_stream& operator=(output_stream&&) noexcept;
-  ~output_stream(); ///< what was not flushed is lost
+  ~output_stream(); ///< drops bytes that were not flushed
 
   const std::string& path() const noexcept;
-  uint64_t offset() const noexcept; ///< how much was written, before compression
+  uint64_t offset() const noexcept; ///< bytes that were written, before compression
   status write(std::string_view bytes);
-  /// Hands all that was written to the system, so that others can read it.
+  /// Passes all written bytes to the operating system, so that other readers see them.
   status flush();
-  /// flush(), and makes it durable.
+  /// Flushes, and makes the bytes durable.
   status sync();
-  /// Ends what is compressed, and syncs. Nothing can be written behind it.
+  /// Ends the compressed data, and syncs. Later writes fail.
   status finish();
 
 private:
   struct state;
-  explicit output_stream(std::unique_ptr<state> made);
+  explicit output_stream(std::unique_ptr<state> created);
   std::unique_ptr<state> state_;
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 class text_records final : public stream_records {
 public:
-  text_records(input_stream from, const text_options& options, bool quotes)
-      : stream_records(std::move(from)), most_bytes_(options.most_bytes), quotes_(quotes) {}
+  text_records(input_stream stream, const text_options& options, bool quotes)
+      : stream_records(std::move(stream)), most_bytes_(options.most_bytes), quotes_(quotes) {}
 
   result<bool> next(std::string& record) override {
     record.clear();
@@ -25,7 +25,7 @@ public:
       auto end = end_in(ahead, quoted);
       if (end > most_bytes_ - record.size())
         return error(error_kind::resource_exhausted, "it has more than ", most_bytes_,
-                     " bytes, which are allowed");
+                     " bytes, the limit");
       record.append(ahead.substr(0, end));
       stream_.skip(end < ahead.size() ? end + 1 : end);
       if (end == ahead.size() && !ahead.empty())
@@ -38,17 +38,17 @@ public:
   }
 
 private:
-  // Where the line ends, or the size if it goes on.
+  // Returns the offset of the line's end, or the size if the line continues.
   size_t end_in(std::string_view text, bool& quoted) const {
     if (!quotes_) {
       const auto* end = static_cast<const char*>(std::memchr(text.data(), '\n', text.size()));
       return end ? static_cast<size_t>(end - text.data()) : text.size();
     }
-    for (size_t at = 0; at < text.size(); ++at)
-      if (text[at] == '"')
+    for (size_t offset = 0; offset < text.size(); ++offset)
+      if (text[offset] == '"')
         quoted = !quoted;
-      else if (text[at] == '\n' && !quoted)
-        return at;
+      else if (text[offset] == '\n' && !quoted)
+        return offset;
     return text.size();
   }
 
@@ -59,14 +59,14 @@ private:
 result<std::unique_ptr<record_reader>> open_text(file_system& files, const std::string& path,
                                                  const text_options& options, bool quotes) {
   TROUPE_ASSIGN(auto stream, input_stream::open(files, path, options.kind));
-  auto made = std::make_unique<text_records>(std::move(stream), options, quotes);
+  auto reader = std::make_unique<text_records>(std::move(stream), options, quotes);
   std::string skipped;
   for (uint64_t i = 0; i < options.skip; ++i) {
-    TROUPE_ASSIGN(auto there, made->next(skipped));
-    if (!there)
+    TROUPE_ASSIGN(auto has_record, reader->next(skipped));
+    if (!has_record)
       break;
   }
-  return std::unique_ptr<record_reader>{std::move(made)};
+  return std::unique_ptr<record_reader>{std::move(reader)};
 }
 
 } // namespace

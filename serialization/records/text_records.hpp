@@ -1,4 +1,4 @@
-// Lines of text, and the records of CSV files.
+// Readers of lines of text and of the records of CSV files.
 #pragma once
 #include "troupe/runtime/state/record_reader.hpp"
 #include "troupe/serialization/records/streams.hpp"
@@ -7,17 +7,16 @@ namespace troupe {
 
 struct text_options {
   compression kind = compression::none;
-  uint64_t most_bytes = uint64_t{1} << 24; ///< of a line or record
-  uint64_t skip = 0;                       ///< lines or records at the beginning: headings
+  uint64_t most_bytes = uint64_t{1} << 24; ///< the maximum of a line or record
+  uint64_t skip = 0;                       ///< lines or records to skip at the start: headings
 };
 
-/// Lines without their ends, "\n" or "\r\n". The last one needs none; an end at the end of the file
-/// begins no further line.
+/// Reads lines, without their ends "\n" or "\r\n". The last line may have no end.
 result<std::unique_ptr<record_reader>> open_lines(file_system& files, const std::string& path,
                                                   const text_options& options = {});
 
-/// The records of a CSV file, for DecodeCSV: lines as above, but an end within quotes belongs to
-/// its field. Fails with data_loss for a file that ends within quotes.
+/// Reads the records of a CSV file, for DecodeCSV: lines as above, except that a line end within
+/// quotes is part of its field. Fails with data_loss for a file that ends within quotes.
 result<std::unique_ptr<record_reader>> open_csv(file_system& files, const std::string& path,
                                                 const text_options& options = {});
 

@@ -11,16 +11,16 @@ namespace {
 constexpr uint64_t head_bytes = 12, tail_bytes = 4;
 
 template <class T>
-T number_in(std::string_view bytes, size_t at) {
+T number_in(std::string_view bytes, size_t offset) {
   T number{};
-  std::memcpy(&number, bytes.data() + at, sizeof number);
+  std::memcpy(&number, bytes.data() + offset, sizeof number);
   return number;
 }
 
 class tfrecord_records final : public stream_records {
 public:
-  tfrecord_records(input_stream from, uint64_t most_bytes)
-      : stream_records(std::move(from)), most_bytes_(most_bytes) {}
+  tfrecord_records(input_stream stream, uint64_t most_bytes)
+      : stream_records(std::move(stream)), most_bytes_(most_bytes) {}
 
   result<bool> next(std::string& record) override {
     record.clear();
@@ -57,9 +57,9 @@ public:
   }
 
 private:
-  status cut_off(std::string_view within, uint64_t there, uint64_t wanted) const {
-    return error(error_kind::out_of_range, "the file ends within ", within, ", of which ", there,
-                 " of ", wanted, " are there: it was cut off, or is still being written");
+  status cut_off(std::string_view part, uint64_t present, uint64_t expected) const {
+    return error(error_kind::out_of_range, "the file ends within ", part, ", of which it has ",
+                 present, " of ", expected, " bytes: it was cut off, or is still being written");
   }
 
   uint64_t most_bytes_;
@@ -85,12 +85,12 @@ status tfrecord_writer::add(std::string_view record) {
   char head[head_bytes];
   uint64_t length = record.size();
   std::memcpy(head, &length, sizeof length);
-  auto check = masked_crc32c(std::as_bytes(std::span{head}.first(sizeof length)));
-  std::memcpy(head + sizeof length, &check, sizeof check);
+  auto checksum = masked_crc32c(std::as_bytes(std::span{head}.first(sizeof length)));
+  std::memcpy(head + sizeof length, &checksum, sizeof checksum);
   TROUPE_TRY(stream_.write({head, sizeof head}));
   TROUPE_TRY(stream_.write(record));
-  check = masked_crc32c(std::as_bytes(std::span{record}));
-  return stream_.write({reinterpret_cast<const char*>(&check), sizeof check});
+  checksum = masked_crc32c(std::as_bytes(std::span{record}));
+  return stream_.write({reinterpret_cast<const char*>(&checksum), sizeof checksum});
 }
 
 } // namespace troupe

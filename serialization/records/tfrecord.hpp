@@ -1,5 +1,5 @@
-// TFRecord files: records of any bytes, each with its length (u64), a checksum of that, the bytes,
-// and a checksum of these (masked CRC32C). The whole file may be compressed.
+// Readers and writers of TFRecord files. A record is its length (u64), a checksum of the length,
+// its bytes, and a checksum of the bytes (masked CRC32C). The file may be compressed.
 #pragma once
 #include "troupe/runtime/state/record_reader.hpp"
 #include "troupe/serialization/records/streams.hpp"
@@ -8,11 +8,11 @@ namespace troupe {
 
 struct tfrecord_options {
   compression kind = compression::none;
-  uint64_t most_bytes = uint64_t{1} << 30; ///< of a record
+  uint64_t most_bytes = uint64_t{1} << 30; ///< the maximum of a record
 };
 
-/// Where the bytes of a record are damaged, but not its length, the reader stands behind it after
-/// the error: who can do without it calls next() again.
+/// Opens a TFRecord file. After an error in the bytes of a record, but not in its length, the
+/// reader stands behind that record: calling next() again skips it.
 result<std::unique_ptr<record_reader>> open_tfrecord(file_system& files, const std::string& path,
                                                      const tfrecord_options& options = {});
 
@@ -22,17 +22,17 @@ public:
                                         compression kind = compression::none);
 
   status add(std::string_view record);
-  /// Where the next record will begin.
+  /// The offset at which the next record begins.
   uint64_t offset() const noexcept { return stream_.offset(); }
-  /// Readers see all records so far.
+  /// Makes all records so far visible to readers.
   status flush() { return stream_.flush(); }
-  /// All records so far survive a crash.
+  /// Makes all records so far durable.
   status sync() { return stream_.sync(); }
   /// Ends the file, and syncs it.
   status finish() { return stream_.finish(); }
 
 private:
-  explicit tfrecord_writer(output_stream to) : stream_(std::move(to)) {}
+  explicit tfrecord_writer(output_stream stream) : stream_(std::move(stream)) {}
   output_stream stream_;
 };
 

@@ -12,23 +12,24 @@ namespace {
 
 using ordered = nlohmann::ordered_json;
 
-ordered write(const inspection& what) {
+ordered write(const inspection& inspected) {
   auto properties = ordered::object();
-  for (const auto& one : what.properties)
-    if (const auto* number = std::get_if<double>(&one.value); number && !std::isfinite(*number))
-      properties[one.name] = concat(*number); // JSON has no number for it
+  for (const auto& property : inspected.properties)
+    if (const auto* number = std::get_if<double>(&property.value);
+        number && !std::isfinite(*number))
+      properties[property.name] = concat(*number); // JSON has no infinities and no NaN
     else
-      std::visit([&](const auto& value) { properties[one.name] = value; }, one.value);
+      std::visit([&](const auto& value) { properties[property.name] = value; }, property.value);
   auto children = ordered::array();
-  for (const auto& one : what.children)
-    children.push_back(write(one));
-  ordered made{{"ref", what.ref},
-               {"kind", what.kind},
-               {"properties", std::move(properties)},
-               {"children", std::move(children)}};
-  if (what.left_out > 0)
-    made["left_out"] = what.left_out;
-  return made;
+  for (const auto& child : inspected.children)
+    children.push_back(write(child));
+  ordered object{{"ref", inspected.ref},
+                 {"kind", inspected.kind},
+                 {"properties", std::move(properties)},
+                 {"children", std::move(children)}};
+  if (inspected.left_out > 0)
+    object["left_out"] = inspected.left_out;
+  return object;
 }
 
 result<property_value> read_value(const ordered& from) {
@@ -51,46 +52,46 @@ result<inspection> read(const ordered& from, int depth, size_t& parts) {
                    inspection_limits::parts, " parts");
   if (!from.is_object())
     return invalid("an inspection is no object");
-  inspection made;
+  inspection parsed;
   for (const auto& [key, value] : from.items()) {
     if (key == "ref" && value.is_string()) {
-      made.ref = value.get<std::string>();
+      parsed.ref = value.get<std::string>();
     } else if (key == "kind" && value.is_string()) {
-      made.kind = value.get<std::string>();
+      parsed.kind = value.get<std::string>();
     } else if (key == "left_out" && value.is_number_unsigned()) {
-      made.left_out = value.get<uint64_t>();
+      parsed.left_out = value.get<uint64_t>();
     } else if (key == "properties" && value.is_object()) {
       for (const auto& [name, content] : value.items()) {
-        TROUPE_ASSIGN(auto one, read_value(content));
-        made.add(name, std::move(one));
+        TROUPE_ASSIGN(auto property, read_value(content));
+        parsed.add(name, std::move(property));
       }
     } else if (key == "children" && value.is_array()) {
       for (const auto& child : value) {
-        TROUPE_ASSIGN(auto one, read(child, depth + 1, parts));
-        made.children.push_back(std::move(one));
+        TROUPE_ASSIGN(auto parsed_child, read(child, depth + 1, parts));
+        parsed.children.push_back(std::move(parsed_child));
       }
     } else {
       return invalid("an inspection has an unexpected '", key, "'");
     }
   }
-  if (made.ref.empty() || made.kind.empty())
+  if (parsed.ref.empty() || parsed.kind.empty())
     return invalid("an inspection has no ref or no kind");
-  return made;
+  return parsed;
 }
 
-// The parser of the library descends as deep as the text does.
-bool too_deep(std::string_view text) {
+// Checked before parsing, because the library's parser recurses as deep as the text is nested.
+bool is_too_deep(std::string_view text) {
   int depth = 0;
-  bool quoted = false;
+  bool is_quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (quoted && c == '\\')
+    char character = text[i];
+    if (is_quoted && character == '\\')
       ++i;
-    else if (c == '"')
-      quoted = !quoted;
-    else if (!quoted && (c == '{' || c == '['))
+    else if (character == '"')
+      is_quoted = !is_quoted;
+    else if (!is_quoted && (character == '{' || character == '['))
       ++depth;
-    else if (!quoted && (c == '}' || c == ']'))
+    else if (!is_quoted && (character == '}' || character == ']'))
       --depth;
     if (depth > 2 * (inspection_limits::depth + 3))
       return true;
@@ -100,12 +101,12 @@ bool too_deep(std::string_view text) {
 
 } // namespace
 
-std::string to_json(const inspection& what) {
-  return printable_json(write(what).dump(-1, ' ', false, ordered::error_handler_t::replace));
+std::string to_json(const inspection& inspected) {
+  return printable_json(write(inspected).dump(-1, ' ', false, ordered::error_handler_t::replace));
 }
 
 result<inspection> parse_inspection(std::string_view text) {
-  if (too_deep(text))
+  if (is_too_deep(text))
     return invalid("an inspection is deeper than ", inspection_limits::depth);
   auto parsed = ordered::parse(text, nullptr, false);
   if (parsed.is_discarded())
@@ -114,8 +115,8 @@ result<inspection> parse_inspection(std::string_view text) {
   return read(parsed, 0, parts);
 }
 
-result<tensor> to_bytes(const inspection& what) {
-  auto text = to_json(what);
+result<tensor> to_bytes(const inspection& inspected) {
+  auto text = to_json(inspected);
   TROUPE_ASSIGN(auto bytes, tensor::make(dtype::u8, shape{static_cast<int64_t>(text.size())}));
   std::ranges::copy(text, bytes.data<uint8_t>());
   return bytes;

@@ -1,4 +1,4 @@
-// Inspections as JSON: how they are served, and how they travel between tasks.
+// Inspections as JSON, for the HTTP server and for messages between tasks.
 #pragma once
 #include "troupe/runtime/insight/inspection.hpp"
 #include "troupe/runtime/types/tensor.hpp"
@@ -6,15 +6,15 @@
 namespace troupe {
 
 /// {"ref": "/job:ps/task:0", "kind": "task", "properties": {"steps_running": 2}, "children": [...]}
-/// and "left_out" where it is not 0. Bytes that are no UTF-8 are replaced.
-std::string to_json(const inspection& what);
+/// and "left_out" if it is not 0. Bytes that are no UTF-8 are replaced.
+std::string to_json(const inspection& inspected);
 
-/// Reads that again; fails with invalid_argument where it is anything else, or goes beyond
+/// The inverse; fails with invalid_argument for any other text, and for an inspection that exceeds
 /// inspection_limits.
 result<inspection> parse_inspection(std::string_view json);
 
-/// The same as a u8 tensor, for its way to another task.
-result<tensor> to_bytes(const inspection& what);
+/// The same as a u8 tensor, for a message to another task.
+result<tensor> to_bytes(const inspection& inspected);
 result<inspection> parse_inspection(const tensor& bytes);
 
 } // namespace troupe

@@ -14,49 +14,49 @@ using nlohmann::json;
 constexpr std::string_view kind = "node times";
 constexpr int version = 1;
 
-// The member, if it is there and of the type.
+// The member of that name; null if it is missing or of another type.
 template <class T>
-const T* member(const json& of, const char* name) {
-  auto it = of.find(name);
-  return it == of.end() ? nullptr : it->get_ptr<const T*>();
+const T* member(const json& object, const char* name) {
+  auto entry = object.find(name);
+  return entry == object.end() ? nullptr : entry->get_ptr<const T*>();
 }
 
-// A time or size: any number that is not negative.
-bool read_number(const json& of, const char* name, double& to) {
-  auto it = of.find(name);
-  if (it == of.end() || !it->is_number())
+// Reads a time or size: any number that is not negative.
+bool read_number(const json& object, const char* name, double& to) {
+  auto entry = object.find(name);
+  if (entry == object.end() || !entry->is_number())
     return false;
-  to = it->get<double>();
+  to = entry->get<double>();
   return to >= 0 && to < 1e18;
 }
 
-result<node_time> read_one(const json& from) {
-  node_time one;
+result<node_time> read_node_time(const json& from) {
+  node_time parsed;
   const auto* node = from.is_object() ? member<std::string>(from, "node") : nullptr;
   if (!node)
     return invalid("expected an object with the name of a node");
-  one.node = *node;
+  parsed.node = *node;
   if (const auto* device = member<std::string>(from, "device"))
-    one.device = *device;
+    parsed.device = *device;
   const auto* runs = member<json::number_unsigned_t>(from, "runs");
-  if (!runs || !read_number(from, "mean_ns", one.mean_ns) ||
-      !read_number(from, "mean_bytes", one.mean_bytes))
-    return invalid("node '", one.node,
+  if (!runs || !read_number(from, "mean_ns", parsed.mean_ns) ||
+      !read_number(from, "mean_bytes", parsed.mean_bytes))
+    return invalid("node '", parsed.node,
                    "': expected runs, mean_ns and mean_bytes, numbers from 0 on");
-  one.runs = *runs;
-  return one;
+  parsed.runs = *runs;
+  return parsed;
 }
 
 } // namespace
 
 std::string node_times_json(std::span<const node_time> times) {
   auto nodes = json::array();
-  for (const auto& one : times)
-    nodes.push_back({{"node", one.node},
-                     {"device", one.device},
-                     {"runs", one.runs},
-                     {"mean_ns", one.mean_ns},
-                     {"mean_bytes", one.mean_bytes}});
+  for (const auto& entry : times)
+    nodes.push_back({{"node", entry.node},
+                     {"device", entry.device},
+                     {"runs", entry.runs},
+                     {"mean_ns", entry.mean_ns},
+                     {"mean_bytes", entry.mean_bytes}});
   json root{{"troupe", kind}, {"version", version}, {"nodes", std::move(nodes)}};
   return root.dump(1, ' ', false, json::error_handler_t::replace);
 }
@@ -65,23 +65,23 @@ result<std::vector<node_time>> parse_node_times(std::string_view text) {
   auto root = json::parse(text, nullptr, false);
   if (root.is_discarded() || !root.is_object())
     return invalid("node times: expected a JSON object");
-  const auto* what = member<std::string>(root, "troupe");
-  if (!what || *what != kind)
+  const auto* stored_kind = member<std::string>(root, "troupe");
+  if (!stored_kind || *stored_kind != kind)
     return invalid("node times: expected \"troupe\": \"", kind, '"');
-  auto made_by = root.find("version");
-  if (made_by == root.end() || *made_by != version)
+  auto stored_version = root.find("version");
+  if (stored_version == root.end() || *stored_version != version)
     return invalid("node times: expected version ", version);
   const auto* nodes = member<json::array_t>(root, "nodes");
   if (!nodes)
     return invalid("node times: expected a list of nodes");
-  std::vector<node_time> all;
-  for (const auto& each : *nodes) {
-    auto one = read_one(each);
-    if (!one)
-      return one.status().within(concat("node times, entry ", all.size()));
-    all.push_back(*std::move(one));
+  std::vector<node_time> times;
+  for (const auto& entry : *nodes) {
+    auto parsed = read_node_time(entry);
+    if (!parsed)
+      return parsed.status().within(concat("node times, entry ", times.size()));
+    times.push_back(*std::move(parsed));
   }
-  return all;
+  return times;
 }
 
 status write_node_times(const std::string& path, std::span<const node_time> times) {

@@ -1,4 +1,4 @@
-// What nodes cost, kept from one process to the next, as JSON.
+// The measured costs of nodes as JSON, which keeps them from one process to the next.
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/insight/node_times.hpp"
@@ -15,10 +15,10 @@ namespace troupe {
 /// "device": "/job:local/task:0/device:cpu:0", "runs": 12, "mean_ns": 1500.5, "mean_bytes": 2560}]}
 TROUPE_API std::string node_times_json(std::span<const node_time> times);
 
-/// Reads such text. Fails, saying what is wrong, for anything else.
+/// Parses such a text. Fails for any other text; the error names the fault.
 TROUPE_API result<std::vector<node_time>> parse_node_times(std::string_view json);
 
-/// The same with files. Fails, naming the file.
+/// The same with files. Errors name the file.
 TROUPE_API status write_node_times(const std::string& path, std::span<const node_time> times);
 TROUPE_API result<std::vector<node_time>> read_node_times(const std::string& path);
 

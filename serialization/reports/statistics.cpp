@@ -15,79 +15,79 @@ namespace troupe {
 namespace {
 
 template <class... Ts>
-status damaged(const Ts&... parts) {
-  return failure(error_kind::data_loss, "damaged statistics: ", parts...);
+status damaged(const Ts&... message) {
+  return failure(error_kind::data_loss, "damaged statistics: ", message...);
 }
 
-// A time that somebody subtracts from another must not overflow: 146 years on either side of zero.
-bool sane(int64_t begin_ns, int64_t end_ns) {
+// Bounds times to 146 years on either side of zero, so that differences of times do not overflow.
+bool is_plausible(int64_t begin_ns, int64_t end_ns) {
   constexpr auto limit = std::numeric_limits<int64_t>::max() / 4;
   return begin_ns <= end_ns && begin_ns > -limit && end_ns < limit;
 }
 
 status read_subjects(capnp::List<wire::SpanSubject>::Reader from, std::vector<span_subject>& to) {
-  for (auto each : from) {
-    if (each.getKind() >= span_kinds)
-      return damaged("a span is of the unknown kind ", int{each.getKind()});
-    to.push_back({static_cast<span_kind>(each.getKind()), text_of(each.getName()),
-                  text_of(each.getOp()), text_of(each.getDevice()), text_of(each.getPeer()),
-                  each.getKey(), each.getRegion()});
+  for (auto subject : from) {
+    if (subject.getKind() >= span_kinds)
+      return damaged("a span is of the unknown kind ", int{subject.getKind()});
+    to.push_back({static_cast<span_kind>(subject.getKind()), text_of(subject.getName()),
+                  text_of(subject.getOp()), text_of(subject.getDevice()),
+                  text_of(subject.getPeer()), subject.getKey(), subject.getRegion()});
   }
   return {};
 }
 
 result<task_statistics> read(wire::TaskStatistics::Reader from) {
-  task_statistics made;
-  made.task = text_of(from.getTask());
-  made.begin_ns = from.getBeginNs();
-  made.end_ns = from.getEndNs();
-  made.allocated_bytes = from.getAllocatedBytes();
-  made.peak_bytes = from.getPeakBytes();
-  if (!sane(made.begin_ns, made.end_ns))
-    return damaged("the task began at ", made.begin_ns, " and ended at ", made.end_ns);
+  task_statistics parsed;
+  parsed.task = text_of(from.getTask());
+  parsed.begin_ns = from.getBeginNs();
+  parsed.end_ns = from.getEndNs();
+  parsed.allocated_bytes = from.getAllocatedBytes();
+  parsed.peak_bytes = from.getPeakBytes();
+  if (!is_plausible(parsed.begin_ns, parsed.end_ns))
+    return damaged("the task began at ", parsed.begin_ns, " and ended at ", parsed.end_ns);
   auto subjects = std::make_shared<std::vector<span_subject>>();
   TROUPE_TRY(read_subjects(from.getSubjects(), *subjects));
-  for (auto each : from.getSpans()) {
-    if (each.getSubject() >= subjects->size())
-      return damaged("a span is about subject ", each.getSubject(), " of ", subjects->size());
-    if (!sane(each.getBeginNs(), each.getEndNs()))
-      return damaged("a span began at ", each.getBeginNs(), " and ended at ", each.getEndNs());
-    made.spans.push_back({each.getSubject(), each.getThread(), each.getBeginNs(), each.getEndNs(),
-                          each.getBytes(), each.getRuns()});
+  for (auto span : from.getSpans()) {
+    if (span.getSubject() >= subjects->size())
+      return damaged("a span is about subject ", span.getSubject(), " of ", subjects->size());
+    if (!is_plausible(span.getBeginNs(), span.getEndNs()))
+      return damaged("a span began at ", span.getBeginNs(), " and ended at ", span.getEndNs());
+    parsed.spans.push_back({span.getSubject(), span.getThread(), span.getBeginNs(), span.getEndNs(),
+                            span.getBytes(), span.getRuns()});
   }
-  made.subjects = std::move(subjects);
-  for (auto each : from.getMemory()) {
-    if (each.getAtNs().size() != each.getBytes().size())
-      return damaged("a timeline has ", each.getAtNs().size(), " moments and ",
-                     each.getBytes().size(), " values");
-    memory_timeline one{.device = text_of(each.getDevice())};
-    for (auto at : each.getAtNs())
-      one.at_ns.push_back(at);
-    for (auto bytes : each.getBytes())
-      one.bytes.push_back(bytes);
-    if (!std::ranges::is_sorted(one.at_ns) ||
-        (!one.at_ns.empty() && !sane(one.at_ns.front(), one.at_ns.back())))
+  parsed.subjects = std::move(subjects);
+  for (auto stored : from.getMemory()) {
+    if (stored.getAtNs().size() != stored.getBytes().size())
+      return damaged("a timeline has ", stored.getAtNs().size(), " moments and ",
+                     stored.getBytes().size(), " values");
+    memory_timeline timeline{.device = text_of(stored.getDevice())};
+    for (auto time_ns : stored.getAtNs())
+      timeline.at_ns.push_back(time_ns);
+    for (auto bytes : stored.getBytes())
+      timeline.bytes.push_back(bytes);
+    if (!std::ranges::is_sorted(timeline.at_ns) ||
+        (!timeline.at_ns.empty() && !is_plausible(timeline.at_ns.front(), timeline.at_ns.back())))
       return damaged("a timeline goes back in time");
-    made.memory.push_back(std::move(one));
+    parsed.memory.push_back(std::move(timeline));
   }
-  return made;
+  return parsed;
 }
 
 } // namespace
 
-result<tensor> write_statistics(const task_statistics& what) {
+result<tensor> write_statistics(const task_statistics& statistics) {
   try {
     capnp::MallocMessageBuilder builder;
     auto to = builder.initRoot<wire::TaskStatistics>();
-    to.setTask(as_text(what.task));
-    to.setBeginNs(what.begin_ns);
-    to.setEndNs(what.end_ns);
-    to.setAllocatedBytes(what.allocated_bytes);
-    to.setPeakBytes(what.peak_bytes);
-    if (what.subjects) {
-      auto subjects = to.initSubjects(static_cast<unsigned>(what.subjects->size()));
+    to.setTask(as_text(statistics.task));
+    to.setBeginNs(statistics.begin_ns);
+    to.setEndNs(statistics.end_ns);
+    to.setAllocatedBytes(statistics.allocated_bytes);
+    to.setPeakBytes(statistics.peak_bytes);
+    if (statistics.subjects) {
+      auto subjects = to.initSubjects(static_cast<unsigned>(statistics.subjects->size()));
       for (unsigned i = 0; i < subjects.size(); ++i) {
-        const auto& from = (*what.subjects)[i];
+        const auto& from = (*statistics.subjects)[i];
         subjects[i].setKind(static_cast<uint8_t>(from.kind));
         subjects[i].setName(as_text(from.name));
         subjects[i].setOp(as_text(from.op));
@@ -97,21 +97,21 @@ result<tensor> write_statistics(const task_statistics& what) {
         subjects[i].setRegion(from.region);
       }
     }
-    auto memory = to.initMemory(static_cast<unsigned>(what.memory.size()));
+    auto memory = to.initMemory(static_cast<unsigned>(statistics.memory.size()));
     for (unsigned i = 0; i < memory.size(); ++i) {
-      const auto& from = what.memory[i];
+      const auto& from = statistics.memory[i];
       auto count = static_cast<unsigned>(std::min(from.at_ns.size(), from.bytes.size()));
       memory[i].setDevice(as_text(from.device));
-      auto at = memory[i].initAtNs(count);
+      auto times = memory[i].initAtNs(count);
       auto bytes = memory[i].initBytes(count);
       for (unsigned k = 0; k < count; ++k) {
-        at.set(k, from.at_ns[k]);
+        times.set(k, from.at_ns[k]);
         bytes.set(k, from.bytes[k]);
       }
     }
-    auto spans = to.initSpans(static_cast<unsigned>(what.spans.size()));
+    auto spans = to.initSpans(static_cast<unsigned>(statistics.spans.size()));
     for (unsigned i = 0; i < spans.size(); ++i) {
-      const auto& from = what.spans[i];
+      const auto& from = statistics.spans[i];
       spans[i].setSubject(from.subject);
       spans[i].setThread(from.thread);
       spans[i].setBeginNs(from.begin_ns);
@@ -135,7 +135,7 @@ result<task_statistics> read_statistics(std::span<const std::byte> bytes) {
   if (!bytes.empty())
     std::memcpy(static_cast<void*>(words.begin()), bytes.data(), bytes.size());
   capnp::ReaderOptions limits;
-  // Pointers may lead to the same bytes many times; honest bytes are read once.
+  // Pointers may refer to the same bytes many times; valid messages are read once.
   limits.traversalLimitInWords = 2 * words.size() + 1024;
   limits.nestingLimit = 8;
   try {

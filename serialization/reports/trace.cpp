@@ -13,15 +13,15 @@ namespace {
 
 using nlohmann::json;
 
-// Threads have numbers from 0; their tracks stand below those of steps and waits.
+// Threads have numbers from 0; their tracks are below those of steps and waits.
 constexpr uint32_t first_thread_track = 1;
 
-class picture {
+class timeline_writer {
 public:
-  explicit picture(std::span<const step_statistics> steps) {
+  explicit timeline_writer(std::span<const step_statistics> steps) {
     for (const auto& step : steps) {
       origin_ = std::min(origin_, step.begin_ns);
-      for (const auto& task : step.tasks) // its clock may be a little early
+      for (const auto& task : step.tasks) // a task's clock may be a little early
         origin_ = std::min(origin_, task.begin_ns);
     }
     for (const auto& step : steps)
@@ -30,20 +30,20 @@ public:
 
   json events() && {
     // Viewers nest slices by their order: outer ones first.
-    std::ranges::stable_sort(slices_, [](const json& a, const json& b) {
-      auto key = [](const json& one) {
-        return std::tuple{one["pid"].get<int>(), one["tid"].get<uint32_t>(),
-                          one["ts"].get<double>(), -one.value("dur", 0.0)};
+    std::ranges::stable_sort(slices_, [](const json& left, const json& right) {
+      auto key = [](const json& slice) {
+        return std::tuple{slice["pid"].get<int>(), slice["tid"].get<uint32_t>(),
+                          slice["ts"].get<double>(), -slice.value("dur", 0.0)};
       };
-      return key(a) < key(b);
+      return key(left) < key(right);
     });
-    for (auto& one : slices_)
-      events_.push_back(std::move(one));
-    for (const auto& [of, counter] : memory_)
+    for (auto& slice : slices_)
+      events_.push_back(std::move(slice));
+    for (const auto& [process_and_name, counter] : memory_)
       for (const auto& [ns, bytes] : counter)
         events_.push_back({{"ph", "C"},
-                           {"name", of.second},
-                           {"pid", of.first},
+                           {"name", process_and_name.second},
+                           {"pid", process_and_name.first},
                            {"tid", 0},
                            {"ts", micros(ns)},
                            {"args", {{"bytes", bytes}}}});
@@ -51,21 +51,21 @@ public:
   }
 
 private:
-  // A task's times are what it says: their distance need not fit, but must not overflow.
+  // Times of other tasks are not trusted: their distance may not fit, but must not overflow.
   double micros(int64_t ns) const {
     auto distance = static_cast<uint64_t>(ns) - static_cast<uint64_t>(origin_);
     return static_cast<double>(static_cast<int64_t>(distance)) / 1000;
   }
 
   int process(const std::string& task) {
-    auto [it, fresh] = processes_.emplace(task, static_cast<int>(processes_.size()) + 1);
-    if (fresh)
+    auto [position, is_new] = processes_.emplace(task, static_cast<int>(processes_.size()) + 1);
+    if (is_new)
       events_.push_back({{"ph", "M"},
                          {"name", "process_name"},
-                         {"pid", it->second},
+                         {"pid", position->second},
                          {"tid", 0},
                          {"args", {{"name", task}}}});
-    return it->second;
+    return position->second;
   }
 
   uint32_t thread(int process, uint32_t number) {
@@ -87,16 +87,16 @@ private:
     return concat("gpu:", (number - device_tracks) & 0xffff, kind < 3 ? kinds[kind] : "");
   }
 
-  void draw_memory(int process, const memory_timeline& of) {
-    auto kind = of.device.find("/device:");
-    auto name =
-        concat("memory of /", kind == std::string::npos ? of.device : of.device.substr(kind + 8));
+  void draw_memory(int process, const memory_timeline& timeline) {
+    auto kind = timeline.device.find("/device:");
+    auto name = concat("memory of /", kind == std::string::npos ? timeline.device
+                                                                : timeline.device.substr(kind + 8));
     auto& counter = memory_[{process, name}];
-    for (size_t i = 0; i < std::min(of.at_ns.size(), of.bytes.size()); ++i)
-      counter[of.at_ns[i]] = of.bytes[i];
+    for (size_t i = 0; i < std::min(timeline.at_ns.size(), timeline.bytes.size()); ++i)
+      counter[timeline.at_ns[i]] = timeline.bytes[i];
   }
 
-  // What may overlap with others of its kind: a pair of events with an id.
+  // Draws a span that may overlap with others of its kind: a pair of events with an id.
   void draw_span(int process, const std::string& name, std::string_view category, int64_t begin,
                  int64_t end, json arguments) {
     auto id = concat(next_id_++);
@@ -118,7 +118,7 @@ private:
   }
 
   void draw_slice(int process, const step_span& span, const span_subject& subject, uint64_t step) {
-    json arguments{{"step", concat(step)}, {"device", subject.device}}; // a number beyond 2^53
+    json arguments{{"step", concat(step)}, {"device", subject.device}}; // may be beyond 2^53
     if (!subject.op.empty())
       arguments["op"] = subject.op;
     if (span.bytes > 0)
@@ -146,11 +146,11 @@ private:
   void draw(const step_statistics& step) {
     std::map<edge_key, point> sent, received;
     for (const auto& task : step.tasks) {
-      auto at = process(task.task);
-      draw_span(at, concat("step ", step.step), "step", task.begin_ns, task.end_ns,
+      auto process_id = process(task.task);
+      draw_span(process_id, concat("step ", step.step), "step", task.begin_ns, task.end_ns,
                 {{"allocated bytes", task.allocated_bytes}, {"peak bytes", task.peak_bytes}});
-      for (const auto& one : task.memory)
-        draw_memory(at, one);
+      for (const auto& timeline : task.memory)
+        draw_memory(process_id, timeline);
       std::map<std::pair<std::string, uint32_t>, const step_span*> regions; // by device and number
       for (const auto& span : task.spans)
         if (const auto& subject = task.subject_of(span); subject.kind == span_kind::region)
@@ -158,7 +158,7 @@ private:
       for (const auto& span : task.spans) {
         const auto& subject = task.subject_of(span);
         if (subject.kind == span_kind::inner) {
-          draw_span(at, subject.name, "inner", span.begin_ns, span.end_ns,
+          draw_span(process_id, subject.name, "inner", span.begin_ns, span.end_ns,
                     {{"step", concat(step.step)},
                      {"device", subject.device},
                      {"op", subject.op},
@@ -166,21 +166,21 @@ private:
           continue;
         }
         if (subject.kind != span_kind::wait) {
-          draw_slice(at, span, subject, step.step);
+          draw_slice(process_id, span, subject, step.step);
           if (subject.kind == span_kind::send && span.thread < device_tracks)
-            sent[{subject.peer, subject.key}] = {at, thread(at, span.thread), span.begin_ns,
-                                                 span.end_ns};
+            sent[{subject.peer, subject.key}] = {process_id, thread(process_id, span.thread),
+                                                 span.begin_ns, span.end_ns};
           continue;
         }
-        draw_span(at, concat("wait: ", subject.name), "wait", span.begin_ns, span.end_ns,
+        draw_span(process_id, concat("wait: ", subject.name), "wait", span.begin_ns, span.end_ns,
                   {{"step", concat(step.step)},
                    {"for", subject.peer.empty() ? subject.op : subject.peer},
                    {"bytes", span.bytes}});
-        auto woken = regions.find({subject.device, subject.region});
-        if (!subject.peer.empty() && woken != regions.end())
-          received[{subject.device, subject.key}] = {at, thread(at, woken->second->thread),
-                                                     woken->second->begin_ns,
-                                                     woken->second->end_ns};
+        auto woken_region = regions.find({subject.device, subject.region});
+        if (!subject.peer.empty() && woken_region != regions.end())
+          received[{subject.device, subject.key}] = {
+              process_id, thread(process_id, woken_region->second->thread),
+              woken_region->second->begin_ns, woken_region->second->end_ns};
       }
     }
     for (const auto& [edge, from] : sent)
@@ -189,17 +189,17 @@ private:
   }
 
   void draw_arrow(const point& from, const point& to) {
-    // The clocks of two tasks agree up to half a round trip: no arrow leads back in time.
+    // The clocks of two tasks agree up to half a round trip: an arrow must not lead back in time.
     auto head = std::max(to.begin_ns, from.begin_ns);
     if (head > to.end_ns)
       return;
     auto id = concat(next_id_++);
-    auto end = [&](const char* phase, const point& at, int64_t ns) {
-      return json{{"ph", phase},       {"name", "tensor"}, {"cat", "tensor"},  {"id", id},
-                  {"pid", at.process}, {"tid", at.track},  {"ts", micros(ns)}, {"bp", "e"}};
+    auto arrow_event = [&](const char* phase, const point& slice, int64_t ns) {
+      return json{{"ph", phase},          {"name", "tensor"},   {"cat", "tensor"},  {"id", id},
+                  {"pid", slice.process}, {"tid", slice.track}, {"ts", micros(ns)}, {"bp", "e"}};
     };
-    events_.push_back(end("s", from, from.begin_ns));
-    events_.push_back(end("f", to, head));
+    events_.push_back(arrow_event("s", from, from.begin_ns));
+    events_.push_back(arrow_event("f", to, head));
   }
 
   int64_t origin_ = std::numeric_limits<int64_t>::max();
@@ -207,7 +207,7 @@ private:
   std::map<std::string, int> processes_;
   std::map<std::pair<int, uint32_t>, bool> threads_;
   json events_ = json::array();
-  // Steps that ran at the same time have seen the same memory: one counter by process and device.
+  // Steps that ran at the same time report the same memory: one counter by process and device.
   std::map<std::pair<int, std::string>, std::map<int64_t, uint64_t>> memory_;
   std::vector<json> slices_;
 };
@@ -215,8 +215,8 @@ private:
 } // namespace
 
 std::string trace_json(std::span<const step_statistics> steps) {
-  json root{{"displayTimeUnit", "ns"}, {"traceEvents", picture{steps}.events()}};
-  // Names are the user's, in whatever encoding.
+  json root{{"displayTimeUnit", "ns"}, {"traceEvents", timeline_writer{steps}.events()}};
+  // Names come from the user, in any encoding.
   return root.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #ifdef TROUPE_XXHASH_DISPATCH
-// Declared here: the library's header would redefine what is above.
+// Declared here: the library's header would redefine the inline functions above.
 extern "C" XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t* state, const void* bytes,
                                                      size_t size);
 #endif
@@ -22,7 +22,7 @@ checksum_stream::~checksum_stream() = default;
 
 void checksum_stream::add(std::span<const std::byte> bytes) noexcept {
 #ifdef TROUPE_XXHASH_DISPATCH
-  // What is compiled here can count on SSE2 only: half as fast.
+  // The inlined code above may use SSE2 only, which is half as fast.
   if (bytes.size() > 1024) {
     XXH3_64bits_update_dispatch(&state_->hash, bytes.data(), bytes.size());
     return;
@@ -37,8 +37,8 @@ void checksum_stream::restart() noexcept { XXH3_64bits_reset(&state_->hash); }
 
 std::string hex_text(uint64_t number) {
   std::string text(16, '0');
-  for (auto at = text.rbegin(); at != text.rend(); ++at, number >>= 4)
-    *at = "0123456789abcdef"[number & 15];
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, number >>= 4)
+    *digit = "0123456789abcdef"[number & 15];
   return text;
 }
 
@@ -46,8 +46,10 @@ std::optional<uint64_t> parse_hex(std::string_view text) noexcept {
   if (text.size() != 16)
     return {};
   uint64_t number = 0;
-  for (auto c : text) {
-    auto digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  for (auto character : text) {
+    auto digit = character >= '0' && character <= '9'   ? character - '0'
+                 : character >= 'a' && character <= 'f' ? character - 'a' + 10
+                                                        : -1;
     if (digit < 0)
       return {};
     number = number << 4 | static_cast<uint64_t>(digit);

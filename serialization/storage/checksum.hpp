@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// The checksum of bytes that come in parts; that of all together does not depend on the parts.
+/// The checksum of bytes that are added in parts. It does not depend on how they are divided.
 class checksum_stream {
 public:
   checksum_stream();
@@ -19,7 +19,7 @@ public:
   ~checksum_stream();
 
   void add(std::span<const std::byte> bytes) noexcept;
-  /// Of all that was added.
+  /// Returns the checksum of all bytes added since the last restart().
   uint64_t value() const noexcept;
   void restart() noexcept;
 
@@ -28,9 +28,9 @@ private:
   std::unique_ptr<state> state_;
 };
 
-/// Sixteen digits, as manifests have it.
+/// Formats a number as sixteen digits, as manifests contain it.
 std::string hex_text(uint64_t number);
-/// The inverse; nothing for what is not exactly that.
+/// The inverse; returns nothing for any other text.
 std::optional<uint64_t> parse_hex(std::string_view text) noexcept;
 
 } // namespace troupe

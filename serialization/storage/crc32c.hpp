@@ -6,13 +6,14 @@
 
 namespace troupe {
 
-/// Continues the checksum of what came before; with the processor's instruction where it has one.
-uint32_t crc32c(std::span<const std::byte> bytes, uint32_t before = 0) noexcept;
+/// Continues the checksum `previous` of preceding bytes; uses the processor's instruction if it has
+/// one.
+uint32_t crc32c(std::span<const std::byte> bytes, uint32_t previous = 0) noexcept;
 
-/// The same from a table, on any processor.
-uint32_t crc32c_by_table(std::span<const std::byte> bytes, uint32_t before = 0) noexcept;
+/// The same by table, on any processor.
+uint32_t crc32c_by_table(std::span<const std::byte> bytes, uint32_t previous = 0) noexcept;
 
-/// What is stored: a checksum of bytes that hold checksums themselves would be weak.
+/// The stored form: the plain checksum of bytes that contain checksums would be weak.
 constexpr uint32_t masked_crc(uint32_t crc) noexcept {
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }

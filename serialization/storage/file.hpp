@@ -1,4 +1,4 @@
-// Whole files, read and written at once.
+// Functions that read and write whole files.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -7,10 +7,10 @@
 
 namespace troupe {
 
-/// Fails with not_found where there is nothing to read, such as for a folder.
+/// Fails with not_found if nothing can be read, for instance for a folder.
 result<std::string> read_file(const std::string& path);
 
-/// Replaces what was there.
+/// Replaces an existing file.
 status write_file(const std::string& path, std::string_view content);
 
 } // namespace troupe

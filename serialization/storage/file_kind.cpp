@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr size_t looked_at = 4096;
+constexpr size_t inspected_bytes = 4096;
 constexpr auto table_ending = "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv; // of LevelDB, little endian
 
 struct beginning {
@@ -37,9 +37,10 @@ std::string_view describe_content(std::string_view content) noexcept {
   if (content.ends_with(table_ending))
     return "a checkpoint of TensorFlow, or the index of one, which has tensors and no graph: give "
            "the .meta file beside it, and look at the tensors with `troupe checkpoint show`"sv;
-  for (const auto& one : known)
-    if (content.size() >= one.offset && content.substr(one.offset).starts_with(one.bytes))
-      return one.kind;
+  for (const auto& known_kind : known)
+    if (content.size() >= known_kind.offset &&
+        content.substr(known_kind.offset).starts_with(known_kind.bytes))
+      return known_kind.kind;
   if (!content.empty() && !is_binary(content))
     return "text: a GraphDef as text is read from a file called .pbtxt, a text graph from any "
            "other"sv;
@@ -47,8 +48,8 @@ std::string_view describe_content(std::string_view content) noexcept {
 }
 
 bool is_binary(std::string_view content) noexcept {
-  return std::ranges::any_of(content.substr(0, looked_at), [](char c) {
-    auto byte = static_cast<unsigned char>(c);
+  return std::ranges::any_of(content.substr(0, inspected_bytes), [](char character) {
+    auto byte = static_cast<unsigned char>(character);
     return byte < ' ' && byte != '\t' && byte != '\n' && byte != '\r' && byte != '\f' &&
            byte != '\v';
   });

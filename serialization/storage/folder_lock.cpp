@@ -29,8 +29,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto longest_wait_for_file = 5s; // for a process that reads or writes the text
-constexpr size_t longest_lock_text = 4096;
+constexpr auto max_wait_for_file = 5s; // for a process that reads or writes the text
+constexpr size_t max_lock_text_bytes = 4096;
 constexpr std::string_view lock_title = "troupe folder lock 1";
 
 // -- processes ------------------------------------------------------------------------------------
@@ -47,17 +47,17 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
-// Processes with the same one see each other's numbers.
-std::string process_world() {
-  char space[64] = {};
-  auto length = ::readlink("/proc/self/ns/pid", space, sizeof space - 1);
+// Identifies the PID namespace: processes with the same value see each other's process numbers.
+std::string pid_namespace() {
+  char name[64] = {};
+  auto length = ::readlink("/proc/self/ns/pid", name, sizeof name - 1);
   auto boot = first_line_of("/proc/sys/kernel/random/boot_id");
-  return length > 0 && !boot.empty() ? concat(boot, ' ', space) : concat("host ", host_name());
+  return length > 0 && !boot.empty() ? concat(boot, ' ', name) : concat("host ", host_name());
 }
 
 struct process_state {
-  bool is_there = false;
-  std::string started = {}; // in ticks since the machine began; empty where it is not known
+  bool exists = false;
+  std::string started = {}; // in clock ticks since the boot; empty if it is not known
 };
 
 bool has_several_threads(pid_t process) {
@@ -74,8 +74,8 @@ bool has_several_threads(pid_t process) {
 process_state state_of_process(pid_t process) {
   auto line = first_line_of(concat("/proc/", process, "/stat"));
   auto end_of_name = line.rfind(')');
-  if (end_of_name == std::string::npos) // such as where /proc hides the processes of others
-    return {.is_there = ::kill(process, 0) == 0 || errno == EPERM};
+  if (end_of_name == std::string::npos) // for instance if /proc hides the processes of other users
+    return {.exists = ::kill(process, 0) == 0 || errno == EPERM};
   std::istringstream fields{line.substr(end_of_name + 1)};
   std::string state, field;
   fields >> state;
@@ -83,10 +83,10 @@ process_state state_of_process(pid_t process) {
   for (int i = 0; i < fields_before_start; ++i)
     fields >> field;
   fields >> field;
-  // A process that has ended, and that its parent has not asked for, is a zombie. So is the first
-  // thread where it has ended before the others.
+  // A process that has ended, and that its parent has not waited for, is a zombie. So is the first
+  // thread if it has ended before the others.
   auto has_ended = state == "X" || (state == "Z" && !has_several_threads(process));
-  return {.is_there = !has_ended, .started = field};
+  return {.exists = !has_ended, .started = field};
 }
 
 // -- the text -------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ struct lock_holder {
 lock_holder this_process() {
   auto process = ::getpid();
   return {.host = host_name(),
-          .world = process_world(),
+          .world = pid_namespace(),
           .started = state_of_process(process).started,
           .process = process};
 }
@@ -123,18 +123,18 @@ std::string time_now() {
   return text;
 }
 
-// One line each: what others have written could have more.
+// Makes one line of a text: the fields that other processes have written may contain line breaks.
 std::string in_one_line(std::string text) {
   std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+      text, [](char character) { return static_cast<unsigned char>(character) < 0x20; }, ' ');
   return text.substr(0, 256);
 }
 
-std::string text_of_holder(const lock_holder& who) {
-  return concat(lock_title, "\nhost: ", in_one_line(who.host), "\nprocess: ", who.process,
-                "\nstarted: ", who.started, "\nworld: ", who.world, "\nsince: ", who.since,
-                "\nby: ", in_one_line(who.by), "\ntoken: ", who.token, "\ncount: ", who.count,
-                '\n');
+std::string text_of_holder(const lock_holder& holder) {
+  return concat(lock_title, "\nhost: ", in_one_line(holder.host), "\nprocess: ", holder.process,
+                "\nstarted: ", holder.started, "\nworld: ", holder.world, "\nsince: ", holder.since,
+                "\nby: ", in_one_line(holder.by), "\ntoken: ", holder.token,
+                "\ncount: ", holder.count, '\n');
 }
 
 template <class Number>
@@ -144,7 +144,7 @@ Number lock_number_in(const std::string& text) {
   return number;
 }
 
-// Nothing for a text that was cut off, or is none.
+// Returns nothing for an incomplete or foreign text.
 std::optional<lock_holder> parse_holder(const std::string& text) {
   std::istringstream lines{text};
   std::string line;
@@ -190,16 +190,16 @@ status lock_file_error(const std::string& path, int code) {
 
 bool has_no_locks(int code) { return code == ENOSYS || code == EOPNOTSUPP || code == ENOLCK; }
 
-// The file, open while no other process reads or changes it. That is what its own lock of the
-// kernel is for, which is held for moments: it would go on to the children of a fork. Where the
-// file system has no locks, two processes that begin at one moment may both take a folder.
+// The file, open while no other process reads or changes it. A kernel lock (flock) ensures that. It
+// is held only for moments, because children of a fork would inherit it. On a file system without
+// such locks, two processes that begin at the same moment may both take a folder.
 class open_lock_file {
 public:
-  static result<open_lock_file> open(const std::string& path, bool makes_it) {
-    auto until = std::chrono::steady_clock::now() + longest_wait_for_file;
+  static result<open_lock_file> open(const std::string& path, bool creates) {
+    auto deadline = std::chrono::steady_clock::now() + max_wait_for_file;
     for (;;) {
       open_lock_file opened{path};
-      auto flags = O_RDWR | O_CLOEXEC | (makes_it ? O_CREAT : 0);
+      auto flags = O_RDWR | O_CLOEXEC | (creates ? O_CREAT : 0);
       opened.file_ = ::open(path.c_str(), flags, 0666);
       if (opened.file_ < 0 && errno == EINTR)
         continue;
@@ -208,16 +208,17 @@ public:
       auto locked = ::flock(opened.file_, LOCK_EX | LOCK_NB) == 0 || has_no_locks(errno);
       if (!locked && errno != EWOULDBLOCK && errno != EINTR)
         return lock_file_error(path, errno);
-      struct stat own {
-      }, named{};
-      if (locked && ::fstat(opened.file_, &own) == 0 && ::stat(path.c_str(), &named) == 0 &&
-          own.st_ino == named.st_ino && own.st_dev == named.st_dev)
+      struct stat opened_file {
+      }, path_file{};
+      if (locked && ::fstat(opened.file_, &opened_file) == 0 &&
+          ::stat(path.c_str(), &path_file) == 0 && opened_file.st_ino == path_file.st_ino &&
+          opened_file.st_dev == path_file.st_dev)
         return opened;
-      if (locked && !makes_it && ::stat(path.c_str(), &named) != 0 && errno == ENOENT)
-        return lock_file_error(path, ENOENT); // removed by its holder
-      if (std::chrono::steady_clock::now() > until)
+      if (locked && !creates && ::stat(path.c_str(), &path_file) != 0 && errno == ENOENT)
+        return lock_file_error(path, ENOENT); // the holder has removed it
+      if (std::chrono::steady_clock::now() > deadline)
         return failure(error_kind::unavailable, path, ": another process has had it open for ",
-                       longest_wait_for_file.count(), " s; try again");
+                       max_wait_for_file.count(), " s; try again");
       if (!locked)
         std::this_thread::sleep_for(5ms);
     }
@@ -231,22 +232,23 @@ public:
   }
 
   std::optional<lock_holder> read() const {
-    std::string text(longest_lock_text, '\0');
-    auto got = ::pread(file_, text.data(), text.size(), 0);
-    text.resize(got > 0 ? static_cast<size_t>(got) : 0);
+    std::string text(max_lock_text_bytes, '\0');
+    auto count = ::pread(file_, text.data(), text.size(), 0);
+    text.resize(count > 0 ? static_cast<size_t>(count) : 0);
     return parse_holder(text);
   }
 
-  // In place: on a disk that is full, too, where there was a text before.
-  status write(const lock_holder& who) const {
-    auto text = text_of_holder(who);
+  // Overwrites in place, which also works on a full disk if the file had a text before.
+  status write(const lock_holder& holder) const {
+    auto text = text_of_holder(holder);
     for (size_t done = 0; done < text.size();) {
-      auto put = ::pwrite(file_, text.data() + done, text.size() - done, static_cast<off_t>(done));
-      if (put < 0 && errno == EINTR)
+      auto count =
+          ::pwrite(file_, text.data() + done, text.size() - done, static_cast<off_t>(done));
+      if (count < 0 && errno == EINTR)
         continue;
-      if (put < 0)
+      if (count < 0)
         return lock_file_error(path_, errno);
-      done += static_cast<size_t>(put);
+      done += static_cast<size_t>(count);
     }
     return ::ftruncate(file_, static_cast<off_t>(text.size())) == 0 ? status{}
                                                                     : lock_file_error(path_, errno);
@@ -279,47 +281,49 @@ struct folder_lock::state {
   folder_lock_options options;
   lock_holder self;
 
-  // The thread that refreshes the file. It is left alone in a process that was forked.
+  // The thread that refreshes the file. A forked process has no such thread.
   struct refresher {
     std::mutex mutex = {};
     std::condition_variable changed = {};
-    bool ends = false;
+    bool is_ending = false;
     std::thread thread = {};
   };
   std::unique_ptr<refresher> refreshes = std::make_unique<refresher>();
 
   bool is_forked() const { return ::getpid() != self.process; }
 
-  status is_held_by(const lock_holder& other, std::string_view but) const {
-    auto who = other.process == ::getpid() && other.world == self.world
-                   ? concat("this process (", other.by.empty() ? "?" : other.by, ')')
-                   : concat("process ", other.process, " on host '", other.host, "'",
-                            other.by.empty() ? "" : concat(" (", other.by, ')'));
-    return failure(error_kind::already_exists, folder, ": ", who, " writes ", options.writes,
-                   " here since ", other.since, but);
+  status is_held_by(const lock_holder& other, std::string_view remedy) const {
+    auto holder = other.process == ::getpid() && other.world == self.world
+                      ? concat("this process (", other.by.empty() ? "?" : other.by, ')')
+                      : concat("process ", other.process, " on host '", other.host, "'",
+                               other.by.empty() ? "" : concat(" (", other.by, ')'));
+    return failure(error_kind::already_exists, folder, ": ", holder, " writes ", options.writes,
+                   " here since ", other.since, remedy);
   }
 
-  std::string what_to_do() const {
+  std::string remedies() const {
     return concat("; end it, choose another folder",
                   options.how_to_take_over.empty() ? ""
                                                    : concat(", or ", options.how_to_take_over));
   }
 
-  status check(const lock_holder& now) const {
-    return now.token == self.token
+  status check(const lock_holder& current) const {
+    return current.token == self.token
                ? status{}
-               : is_held_by(now, "; it has taken the folder over, and this writes no more");
+               : is_held_by(current,
+                            "; it has taken the folder over, and this process may write no more");
   }
 
   void refresh_until_end() {
     auto latest = self;
     std::unique_lock lock{refreshes->mutex};
-    while (!refreshes->changed.wait_for(lock, options.refresh, [&] { return refreshes->ends; })) {
+    while (
+        !refreshes->changed.wait_for(lock, options.refresh, [&] { return refreshes->is_ending; })) {
       lock.unlock();
       if (auto file = open_lock_file::open(path, false))
-        if (auto now = file->read(); now && now->token == self.token) {
+        if (auto current = file->read(); current && current->token == self.token) {
           ++latest.count;
-          (void)file->write(latest); // else others take it for ended, and the next check says so
+          (void)file->write(latest); // after failures others take over, and check() reports it
         }
       lock.lock();
     }
@@ -330,19 +334,20 @@ folder_lock::folder_lock(std::unique_ptr<state> held) : state_(std::move(held)) 
 
 namespace {
 
-enum class holder_state : uint8_t { lives, has_ended, is_own, is_unknown };
+enum class holder_state : uint8_t { lives, has_ended, is_this_process, is_unknown };
 
-holder_state look_at_holder(const lock_holder& other, const lock_holder& self) {
+holder_state state_of_holder(const lock_holder& other, const lock_holder& self) {
   if (other.is_of(self))
-    return holder_state::is_own;
+    return holder_state::is_this_process;
   if (other.world != self.world)
     return holder_state::is_unknown;
-  auto now = state_of_process(static_cast<pid_t>(other.process));
-  auto is_another = !now.started.empty() && !other.started.empty() && now.started != other.started;
-  return now.is_there && !is_another ? holder_state::lives : holder_state::has_ended;
+  auto current = state_of_process(static_cast<pid_t>(other.process));
+  auto is_another =
+      !current.started.empty() && !other.started.empty() && current.started != other.started;
+  return current.exists && !is_another ? holder_state::lives : holder_state::has_ended;
 }
 
-// Of the locks of this process, whether that one is there.
+// Returns the lock of this process with that token; null if there is none any more.
 std::shared_ptr<folder_lock> known_lock(const std::string& token) {
   auto& locks = known_locks();
   std::lock_guard guard{locks.mutex};
@@ -362,37 +367,37 @@ result<std::shared_ptr<folder_lock>> folder_lock::take(const std::string& folder
   writer->self.by = writer->options.by;
   writer->self.since = time_now();
   writer->self.token = new_lock_token();
-  std::optional<lock_holder> watched; // of another kernel
+  std::optional<lock_holder> watched; // a holder in another PID namespace
   auto watched_since = std::chrono::steady_clock::now();
   for (;;) {
     {
       TROUPE_ASSIGN(auto file, open_lock_file::open(writer->path, true));
-      auto now = file.read();
-      auto outcome = now ? look_at_holder(*now, writer->self) : holder_state::has_ended;
-      if (outcome == holder_state::is_own) {
-        auto known = known_lock(now->token);
+      auto current = file.read();
+      auto outcome = current ? state_of_holder(*current, writer->self) : holder_state::has_ended;
+      if (outcome == holder_state::is_this_process) {
+        auto known = known_lock(current->token);
         if (known && writer->options.shared_in_process)
           return known;
         outcome = known ? holder_state::lives : holder_state::has_ended;
       }
-      if (outcome == holder_state::is_unknown && watched && watched->token == now->token) {
-        if (watched->count != now->count)
+      if (outcome == holder_state::is_unknown && watched && watched->token == current->token) {
+        if (watched->count != current->count)
           outcome = holder_state::lives;
         else if (std::chrono::steady_clock::now() - watched_since >= writer->options.silent)
           outcome = holder_state::has_ended;
       } else if (outcome == holder_state::is_unknown) {
-        watched = now;
+        watched = current;
         watched_since = std::chrono::steady_clock::now();
       }
       if (outcome == holder_state::has_ended || writer->options.take_over) {
         auto written = file.write(writer->self);
-        if (!written && !now)
+        if (!written && !current)
           file.remove();
         TROUPE_TRY(std::move(written));
         break;
       }
       if (outcome == holder_state::lives)
-        return writer->is_held_by(*now, writer->what_to_do());
+        return writer->is_held_by(*current, writer->remedies());
     }
     std::this_thread::sleep_for(
         std::min<std::chrono::milliseconds>(writer->options.refresh / 4, 250ms));
@@ -407,27 +412,27 @@ result<std::shared_ptr<folder_lock>> folder_lock::take(const std::string& folder
   }
   try {
     held->refreshes->thread = std::thread{[held] { held->refresh_until_end(); }};
-  } catch (const std::system_error& why) {
+  } catch (const std::system_error& error) {
     return failure(error_kind::resource_exhausted, folder,
-                   ": no thread for its lock: ", why.what());
+                   ": no thread for its lock: ", error.what());
   }
   return lock;
 }
 
 folder_lock::~folder_lock() {
-  if (state_->is_forked()) { // neither the file nor the thread is this process's
+  if (state_->is_forked()) { // the file and the thread belong to the parent process
     (void)state_->refreshes.release();
     return;
   }
   {
     std::lock_guard guard{state_->refreshes->mutex};
-    state_->refreshes->ends = true;
+    state_->refreshes->is_ending = true;
   }
   state_->refreshes->changed.notify_all();
   if (state_->refreshes->thread.joinable())
     state_->refreshes->thread.join();
   if (auto file = open_lock_file::open(state_->path, false))
-    if (auto now = file->read(); now && state_->check(*now))
+    if (auto current = file->read(); current && state_->check(*current))
       file->remove();
 }
 
@@ -435,17 +440,17 @@ status folder_lock::check() const {
   return while_held([] { return status{}; });
 }
 
-status folder_lock::while_held(const std::function<status()>& act) const {
+status folder_lock::while_held(const std::function<status()>& action) const {
   if (state_->is_forked())
     return failure(error_kind::already_exists, state_->folder,
                    ": the process that this one was forked from, ", state_->self.process,
                    ", writes ", state_->options.writes, " here");
   TROUPE_ASSIGN(auto file, open_lock_file::open(state_->path, true));
-  if (auto now = file.read())
-    TROUPE_TRY(state_->check(*now));
-  else // somebody has removed it, and no other process has the folder
+  if (auto current = file.read())
+    TROUPE_TRY(state_->check(*current));
+  else // the file was removed, and no other process has taken the folder
     TROUPE_TRY(file.write(state_->self));
-  return act();
+  return action();
 }
 
 } // namespace troupe

@@ -1,9 +1,10 @@
 // The lock of a folder: one process at a time writes to it (docs/files.md, decision 077).
 //
-// A text file in the folder names the holder: its host, process and the time since when. A process
-// of the same kernel is known to have ended by its number and the time at which it started. Of a
-// process elsewhere, which may see the folder over a network, the file counts up while it lives:
-// where the count stands still for `silent`, it has ended. No clock of another machine is read.
+// A text file in the folder names the holder: its host, its process number and the time when it
+// took the lock. A process of the same kernel has ended if no process has its number and its start
+// time. A process elsewhere, which may see the folder over a network, increments a count in the
+// file while it lives: if the count does not change for `silent`, it has ended. Clocks of other
+// machines are not compared.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -16,36 +17,36 @@ namespace troupe {
 
 struct folder_lock_options {
   std::string file = "writer.lock"; ///< its name in the folder
-  std::string writes = "files";     ///< what the holder writes there, for errors: "checkpoints"
-  std::string by = {};    ///< which part of the program asks, for errors: "saver (a.cpp:1)"
+  std::string writes = "files";     ///< the files that the holder writes, for errors: "checkpoints"
+  std::string by = {};    ///< the part of the program that takes it, for errors: "saver (a.cpp:1)"
   bool take_over = false; ///< also from a holder that lives, which then may not write
   std::string how_to_take_over = {}; ///< for errors: "set saver_options::take_over"
-  /// Several of one process share it. Else each of them is a writer of its own.
+  /// Locks of one folder in one process are shared. Otherwise a second one fails.
   bool shared_in_process = false;
   std::chrono::milliseconds refresh{3'000};
   std::chrono::milliseconds silent{15'000}; ///< a few times `refresh` of the holder
 };
 
-/// The right to write to a folder, until it is destroyed. After a fork, the child has none. Any
-/// thread may call.
+/// The right to write to a folder, until it is destroyed. After a fork, the child has no such
+/// right. Thread-safe.
 class folder_lock {
 public:
-  /// Fails with already_exists, naming the holder, where another holds the folder; after `silent`
-  /// at the latest where the holder is of another machine or another container. Fails as file
-  /// systems do where the lock cannot be written. The folder must be there.
+  /// Fails with already_exists, naming the holder, if another process holds the folder; for a
+  /// holder on another machine or in another container, after `silent` at the latest. Fails with
+  /// the errors of file_system if the lock cannot be written. The folder must exist.
   static result<std::shared_ptr<folder_lock>> take(const std::string& folder,
                                                    folder_lock_options options);
   folder_lock(const folder_lock&) = delete;
   folder_lock& operator=(const folder_lock&) = delete;
-  /// Lets go: the file is removed if it is still the own one.
+  /// Releases the lock: removes the file unless another process has taken the folder over.
   ~folder_lock();
 
-  /// Fails with already_exists, naming the new holder, where another has taken the folder over, and
-  /// in a process that was forked from the holder.
+  /// Fails with already_exists, naming the new holder, if another process has taken the folder
+  /// over, and in a process that was forked from the holder.
   status check() const;
-  /// Calls `act` while no other process can take the folder over, unless check() fails. Others wait
-  /// for it: it must be short.
-  status while_held(const std::function<status()>& act) const;
+  /// Calls `action` while no other process can take the folder over, unless check() fails. Other
+  /// processes wait meanwhile: the action must be short.
+  status while_held(const std::function<status()>& action) const;
 
 private:
   struct state;

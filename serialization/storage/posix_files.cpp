@@ -1,4 +1,4 @@
-// The disk of this machine.
+// The file system of this machine.
 #include "troupe/serialization/storage/file_system.hpp"
 
 #include <dirent.h>
@@ -14,47 +14,49 @@
 namespace troupe {
 namespace {
 
-constexpr size_t most_per_call = size_t{1} << 30; // the kernel takes less than 2 GiB
+constexpr size_t max_bytes_per_call = size_t{1} << 30; // the kernel takes less than 2 GiB
 
-// How much may wait in memory before the disk is asked to begin with it.
+// The size of the page cache's unwritten part at which the disk is asked to begin writing.
 constexpr uint64_t begin_writing_each = uint64_t{8} << 20;
 
-status refused(int code, std::string_view what, const std::string& path) {
+// The error for a failed system call: "cannot ACTION PATH: ...".
+status refused(int code, std::string_view action, const std::string& path) {
   auto text = std::system_category().message(code);
   switch (code) {
     case ENOENT:
-      return failure(error_kind::not_found, "cannot ", what, ' ', path,
+      return failure(error_kind::not_found, "cannot ", action, ' ', path,
                      ": there is no such file or folder; check the path");
     case ENOTDIR:
-      return failure(error_kind::not_found, "cannot ", what, ' ', path,
+      return failure(error_kind::not_found, "cannot ", action, ' ', path,
                      ": a part of the path is no folder; check the path");
-    case EISDIR: return invalid("cannot ", what, ' ', path, ": it is a folder; name a file in it");
+    case EISDIR:
+      return invalid("cannot ", action, ' ', path, ": it is a folder; name a file in it");
     case EEXIST:
-      return failure(error_kind::already_exists, "cannot ", what, ' ', path,
+      return failure(error_kind::already_exists, "cannot ", action, ' ', path,
                      ": it is there already; choose another name");
     case ENOTEMPTY:
-      return failure(error_kind::failed_precondition, "cannot ", what, ' ', path,
+      return failure(error_kind::failed_precondition, "cannot ", action, ' ', path,
                      ": the folder is not empty; remove what is in it first");
     case EACCES:
     case EPERM:
     case EROFS:
-      return failure(error_kind::unavailable, "cannot ", what, ' ', path, ": ", text,
+      return failure(error_kind::unavailable, "cannot ", action, ' ', path, ": ", text,
                      "; change its permissions or choose another folder");
     case ENOSPC:
     case EDQUOT:
-      return failure(error_kind::resource_exhausted, "cannot ", what, ' ', path,
+      return failure(error_kind::resource_exhausted, "cannot ", action, ' ', path,
                      ": the disk is full; free some of it or choose another folder");
     case EFBIG:
-      return failure(error_kind::resource_exhausted, "cannot ", what, ' ', path,
+      return failure(error_kind::resource_exhausted, "cannot ", action, ' ', path,
                      ": it is larger than its file system allows; write more and smaller files");
     case EMFILE:
     case ENFILE:
-      return failure(error_kind::resource_exhausted, "cannot ", what, ' ', path,
+      return failure(error_kind::resource_exhausted, "cannot ", action, ' ', path,
                      ": too many files are open; raise the limit (ulimit -n) or open fewer");
     case EIO:
-      return failure(error_kind::unavailable, "cannot ", what, ' ', path,
+      return failure(error_kind::unavailable, "cannot ", action, ' ', path,
                      ": the disk failed; look at the system's log and at the disk");
-    default: return failure(error_kind::unavailable, "cannot ", what, ' ', path, ": ", text);
+    default: return failure(error_kind::unavailable, "cannot ", action, ' ', path, ": ", text);
   }
 }
 
@@ -73,7 +75,8 @@ private:
   int number_;
 };
 
-int open_again(const std::string& path, int flags) {
+// Opens a file; tries again after an interrupting signal.
+int open_file(const std::string& path, int flags) {
   int number = -1;
   do
     number = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
@@ -93,16 +96,16 @@ public:
     if (offset > size_ || to.size() > size_ - offset)
       return ends_before(offset, to.size(), size_);
     while (!to.empty()) {
-      auto got = ::pread(*file_, to.data(), std::min(to.size(), most_per_call),
-                         static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR)
+      auto count = ::pread(*file_, to.data(), std::min(to.size(), max_bytes_per_call),
+                           static_cast<off_t>(offset));
+      if (count < 0 && errno == EINTR)
         continue;
-      if (got < 0)
+      if (count < 0)
         return refused(errno, "read", path_);
-      if (got == 0) // it has become shorter
+      if (count == 0) // the file has become shorter
         return ends_before(offset, to.size(), offset);
-      to = to.subspan(static_cast<size_t>(got));
-      offset += static_cast<uint64_t>(got);
+      to = to.subspan(static_cast<size_t>(count));
+      offset += static_cast<uint64_t>(count);
     }
     return {};
   }
@@ -128,31 +131,31 @@ public:
 
   status append(std::span<const std::byte> bytes) override {
     while (!bytes.empty()) {
-      // In portions, so that the disk works while the next one is copied.
-      auto part = std::min<size_t>(bytes.size(), begin_writing_each);
-      auto put = ::write(*file_, bytes.data(), part);
-      if (put < 0 && errno == EINTR)
+      // In portions, so that the disk works while the next portion is copied.
+      auto portion = std::min<size_t>(bytes.size(), begin_writing_each);
+      auto count = ::write(*file_, bytes.data(), portion);
+      if (count < 0 && errno == EINTR)
         continue;
-      if (put < 0)
+      if (count < 0)
         return refused(errno, "write", path_);
-      bytes = bytes.subspan(static_cast<size_t>(put));
-      size_ += static_cast<uint64_t>(put);
-      if (size_ - begun_ >= begin_writing_each) {
-        // A hint: sync() is what counts, and what reports errors.
-        ::sync_file_range(*file_, static_cast<off_t>(begun_), static_cast<off_t>(size_ - begun_),
-                          SYNC_FILE_RANGE_WRITE);
-        begun_ = size_;
+      bytes = bytes.subspan(static_cast<size_t>(count));
+      size_ += static_cast<uint64_t>(count);
+      if (size_ - begun_bytes_ >= begin_writing_each) {
+        // A hint: only sync() guarantees that the bytes are written, and reports errors.
+        ::sync_file_range(*file_, static_cast<off_t>(begun_bytes_),
+                          static_cast<off_t>(size_ - begun_bytes_), SYNC_FILE_RANGE_WRITE);
+        begun_bytes_ = size_;
       }
     }
     return {};
   }
 
   status sync() override {
-    if (failed_) // the kernel reports a failure once, and forgets what it did not write
-      return refused(failed_, "write", path_);
+    if (sync_error_) // the kernel reports a failure once, and forgets the unwritten data
+      return refused(sync_error_, "write", path_);
     if (::fsync(*file_) != 0) {
-      failed_ = errno;
-      return refused(failed_, "write", path_);
+      sync_error_ = errno;
+      return refused(sync_error_, "write", path_);
     }
     return {};
   }
@@ -161,44 +164,44 @@ private:
   std::string path_;
   descriptor file_;
   uint64_t size_ = 0;
-  uint64_t begun_ = 0; // until here the disk was asked to write
-  int failed_ = 0;
+  uint64_t begun_bytes_ = 0; // up to here the disk was asked to begin writing
+  int sync_error_ = 0;
 };
 
 result<file_info> describe(const std::string& path) {
-  struct stat found {};
-  if (::stat(path.c_str(), &found) != 0)
+  struct stat file_status {};
+  if (::stat(path.c_str(), &file_status) != 0)
     return refused(errno, "look at", path);
-  file_info info{.name = std::string{name_of_file(path)}, .folder = S_ISDIR(found.st_mode)};
+  file_info info{.name = std::string{name_of_file(path)}, .folder = S_ISDIR(file_status.st_mode)};
   if (!info.folder)
-    info.bytes = static_cast<uint64_t>(found.st_size);
+    info.bytes = static_cast<uint64_t>(file_status.st_size);
   return info;
 }
 
 class posix_files final : public file_system {
 public:
   result<std::unique_ptr<readable_file>> open(const std::string& path) override {
-    descriptor file{open_again(path, O_RDONLY | O_NONBLOCK)}; // no pipe keeps us waiting
-    struct stat found {};
-    if (*file < 0 || ::fstat(*file, &found) != 0)
+    descriptor file{open_file(path, O_RDONLY | O_NONBLOCK)}; // opening a pipe must not block
+    struct stat file_status {};
+    if (*file < 0 || ::fstat(*file, &file_status) != 0)
       return refused(errno, "read", path);
-    if (S_ISDIR(found.st_mode))
+    if (S_ISDIR(file_status.st_mode))
       return refused(EISDIR, "read", path);
-    if (!S_ISREG(found.st_mode))
+    if (!S_ISREG(file_status.st_mode))
       return invalid("cannot read ", path, ": it is no regular file");
     return std::unique_ptr<readable_file>{std::make_unique<posix_reader>(
-        path, std::move(file), static_cast<uint64_t>(found.st_size))};
+        path, std::move(file), static_cast<uint64_t>(file_status.st_size))};
   }
 
   result<std::unique_ptr<writable_file>> create(const std::string& path) override {
-    descriptor file{open_again(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK)};
+    descriptor file{open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK)};
     if (*file < 0)
       return refused(errno, "write", path);
     return std::unique_ptr<writable_file>{std::make_unique<posix_writer>(path, std::move(file))};
   }
 
   status sync_folder(const std::string& folder) override {
-    descriptor opened{open_again(folder, O_RDONLY | O_DIRECTORY)};
+    descriptor opened{open_file(folder, O_RDONLY | O_DIRECTORY)};
     if (*opened < 0 || ::fsync(*opened) != 0)
       return refused(errno, "write the folder", folder);
     return {};
@@ -206,7 +209,7 @@ public:
 
   status rename(const std::string& from, const std::string& to) override {
     if (::rename(from.c_str(), to.c_str()) != 0)
-      return refused(errno, concat("rename to ", to, " what is"), from);
+      return refused(errno, "rename", concat(from, " to ", to));
     return {};
   }
 
@@ -225,51 +228,52 @@ public:
     auto* opened = ::opendir(folder.c_str());
     if (!opened)
       return refused(errno, "list", folder);
-    std::unique_ptr<DIR, void (*)(DIR*)> closes{opened, [](DIR* it) { ::closedir(it); }};
-    std::vector<file_info> all;
+    std::unique_ptr<DIR, void (*)(DIR*)> closes{opened, [](DIR* stream) { ::closedir(stream); }};
+    std::vector<file_info> infos;
     for (errno = 0; auto* entry = ::readdir(opened); errno = 0) {
       std::string_view name = entry->d_name;
       if (name == "." || name == "..")
         continue;
       auto info = describe(path_in(folder, name));
       if (info)
-        all.push_back(*std::move(info));
+        infos.push_back(*std::move(info));
       else if (info.status().kind() != error_kind::not_found) // else it has just been removed
         return info.status();
     }
     if (errno != 0)
       return refused(errno, "list", folder);
-    std::ranges::sort(all, {}, &file_info::name);
-    return all;
+    std::ranges::sort(infos, {}, &file_info::name);
+    return infos;
   }
 
   result<file_info> inspect(const std::string& path) override { return describe(path); }
 
   result<uint64_t> free_space(const std::string& folder) override {
-    struct statvfs found {};
-    if (::statvfs(folder.c_str(), &found) != 0)
+    struct statvfs disk_status {};
+    if (::statvfs(folder.c_str(), &disk_status) != 0)
       return refused(errno, "look at the disk of", folder);
-    return uint64_t{found.f_bavail} * found.f_frsize;
+    return uint64_t{disk_status.f_bavail} * disk_status.f_frsize;
   }
 
 private:
+  // Returns an errno code, or 0 for success.
   static int make_folders(const std::string& path) {
     if (::mkdir(path.c_str(), 0777) == 0)
       return 0;
     auto code = errno;
     if (code == ENOENT && folder_of(path) != path && !path.empty()) {
-      if (auto around = make_folders(folder_of(path)))
-        return around;
+      if (auto parent_code = make_folders(folder_of(path)))
+        return parent_code;
       if (::mkdir(path.c_str(), 0777) == 0)
         return 0;
       code = errno;
     }
     if (code != EEXIST)
       return code;
-    struct stat found {};
-    if (::stat(path.c_str(), &found) != 0)
+    struct stat file_status {};
+    if (::stat(path.c_str(), &file_status) != 0)
       return errno;
-    return S_ISDIR(found.st_mode) ? 0 : EEXIST;
+    return S_ISDIR(file_status.st_mode) ? 0 : EEXIST;
   }
 };
 

@@ -1,4 +1,4 @@
-// Slices: how parts of a partitioned variable lie in the whole.
+// Slices: the positions of parts of a partitioned variable in the whole variable.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -12,25 +12,25 @@ struct tensor_slice {
   shape dims;
 };
 
-/// Fails unless the slice lies within the whole.
-status check_slice(const shape& whole, std::span<const int64_t> offset, const shape& dims);
+/// Fails unless the slice lies within the shape.
+status check_slice(const shape& full_shape, std::span<const int64_t> offset, const shape& dims);
 
-/// Fails if an element is in two of the slices, each of which lies within the whole.
+/// Fails if an element is in two of the slices, each of which lies within one shape.
 status check_disjoint(std::span<const tensor_slice> slices);
 
-/// Fails unless the slices, each of which lies within the whole, cover every element once.
-status check_cover(const shape& whole, std::span<const tensor_slice> slices);
+/// Fails unless the slices, each of which lies within the shape, cover every element once.
+status check_cover(const shape& full_shape, std::span<const tensor_slice> slices);
 
-/// Whether two slices of one whole have an element in common.
-bool have_common(std::span<const int64_t> one_offset, const shape& one,
-                 std::span<const int64_t> other_offset, const shape& other) noexcept;
+/// Whether two slices of one tensor have an element in common.
+bool have_common(std::span<const int64_t> one_offset, const shape& one_dims,
+                 std::span<const int64_t> other_offset, const shape& other_dims) noexcept;
 
-/// How many elements two slices have in common.
-int64_t count_common(std::span<const int64_t> one_offset, const shape& one,
-                     std::span<const int64_t> other_offset, const shape& other) noexcept;
+/// The number of elements that two slices of one tensor have in common.
+int64_t count_common(std::span<const int64_t> one_offset, const shape& one_dims,
+                     std::span<const int64_t> other_offset, const shape& other_dims) noexcept;
 
-/// Copies what two slices of one whole have in common from the elements of one to those of the
-/// other. Both are on the host and of one type.
+/// Copies the common elements of two slices of one tensor from the elements of one slice to those
+/// of the other. Both are on the host and of one type.
 void copy_common(const tensor& from, std::span<const int64_t> from_offset, tensor& to,
                  std::span<const int64_t> to_offset);
 

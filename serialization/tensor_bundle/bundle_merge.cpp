@@ -11,9 +11,9 @@ namespace {
 
 using namespace tensor_bundle;
 
-bool is_same_tensor(const BundleEntryProto& one, const BundleEntryProto& other) {
-  return one.dtype() == other.dtype() &&
-         one.shape().SerializeAsString() == other.shape().SerializeAsString();
+bool is_same_tensor(const BundleEntryProto& left, const BundleEntryProto& right) {
+  return left.dtype() == right.dtype() &&
+         left.shape().SerializeAsString() == right.shape().SerializeAsString();
 }
 
 class merger {
@@ -21,7 +21,7 @@ public:
   explicit merger(file_system& files) : files_(files) {}
 
   status add(const std::string& prefix) {
-    // Opening it checks all that its index says.
+    // open() checks the whole index.
     TROUPE_ASSIGN(auto checked, tensor_bundle_reader::open(files_, prefix));
     auto path = bundle_index_path(prefix);
     TROUPE_ASSIGN(auto content, read_whole(files_, path));
@@ -31,7 +31,7 @@ public:
     BundleHeaderProto header;
     if (rows->empty() || !header.ParseFromString(rows->front().value))
       return failure(error_kind::data_loss, path, ": has no header");
-    const auto first = static_cast<int>(data_.size());
+    const auto first_shard = static_cast<int>(data_.size());
     for (int i = 0; i < header.num_shards(); ++i)
       data_.push_back(bundle_data_path(prefix, i, header.num_shards()));
     for (const auto& row : *rows) {
@@ -40,13 +40,13 @@ public:
       BundleEntryProto entry;
       if (!entry.ParseFromString(row.value))
         return failure(error_kind::data_loss, path, ": the entry of a tensor is damaged");
-      entry.set_shard_id(entry.shard_id() + first);
+      entry.set_shard_id(entry.shard_id() + first_shard);
       TROUPE_TRY(add_row(row.key, entry).within(path));
     }
     return {};
   }
 
-  // The index of it.
+  // Moves the data files, and writes and returns the merged index.
   result<std::string> write(const std::string& destination) {
     for (const auto& [key, entry] : rows_)
       if (key.front() != '\0' && !entry.slices().empty())
@@ -70,10 +70,10 @@ public:
 
 private:
   status add_row(const std::string& key, const BundleEntryProto& entry) {
-    auto [found, fresh] = rows_.try_emplace(key, entry);
-    if (fresh)
+    auto [position, is_new] = rows_.try_emplace(key, entry);
+    if (is_new)
       return {};
-    auto& known = found->second;
+    auto& known = position->second;
     if (key.front() == '\0')
       return invalid("has a slice of a tensor that is in another checkpoint, too");
     if (known.slices().empty() || entry.slices().empty())
@@ -84,58 +84,58 @@ private:
     return {};
   }
 
-  static status check_slices(const BundleEntryProto& of) {
+  static status check_slices(const BundleEntryProto& entry) {
     std::vector<int64_t> extents;
-    for (const auto& each : of.shape().dim())
-      extents.push_back(each.size());
-    TROUPE_ASSIGN(auto whole, shape::make(extents));
+    for (const auto& axis : entry.shape().dim())
+      extents.push_back(axis.size());
+    TROUPE_ASSIGN(auto tensor_shape, shape::make(extents));
     std::vector<tensor_slice> slices;
-    for (const auto& each : of.slices()) {
-      TROUPE_ASSIGN(auto slice, slice_within(whole, read_extents(each)));
+    for (const auto& stored_slice : entry.slices()) {
+      TROUPE_ASSIGN(auto slice, slice_within(tensor_shape, read_extents(stored_slice)));
       slices.push_back(std::move(slice));
     }
     return check_disjoint(slices);
   }
 
   file_system& files_;
-  std::vector<std::string> data_; // in the order of their new numbers
+  std::vector<std::string> data_; // paths, in the order of their new shard numbers
   std::map<std::string, BundleEntryProto> rows_;
 };
 
-// Of paths that mean the same file one, as far as their names say.
-std::string plain(const std::string& path) {
+// Normalizes a path, so that paths of one file compare equal. Links are not followed.
+std::string normalized(const std::string& path) {
   std::error_code problem;
-  auto whole = std::filesystem::absolute(path, problem);
-  return (problem ? std::filesystem::path{path} : whole).lexically_normal().string();
+  auto absolute = std::filesystem::absolute(path, problem);
+  return (problem ? std::filesystem::path{path} : absolute).lexically_normal().string();
 }
 
 } // namespace
 
 status merge_tensor_bundles(file_system& files, std::span<const std::string> prefixes,
                             const std::string& destination, bool allow_missing) {
-  merger all{files};
-  std::vector<std::string> found;
+  merger merged{files};
+  std::vector<std::string> sources;
   for (const auto& prefix : prefixes) {
     if (allow_missing) {
-      auto known = files.inspect(bundle_index_path(prefix));
-      if (!known && known.status().kind() == error_kind::not_found)
+      auto index_file = files.inspect(bundle_index_path(prefix));
+      if (!index_file && index_file.status().kind() == error_kind::not_found)
         continue;
     }
-    if (plain(prefix) == plain(destination))
+    if (normalized(prefix) == normalized(destination))
       return invalid(prefix, ": a checkpoint cannot be merged into itself");
-    if (std::ranges::find(found, plain(prefix), plain) != found.end())
-      return invalid(prefix, ": is to be merged twice");
-    TROUPE_TRY(all.add(prefix));
-    found.push_back(prefix);
+    if (std::ranges::find(sources, normalized(prefix), normalized) != sources.end())
+      return invalid(prefix, ": is given twice");
+    TROUPE_TRY(merged.add(prefix));
+    sources.push_back(prefix);
   }
-  if (found.empty())
+  if (sources.empty())
     return failure(error_kind::not_found, destination, ": none of the ", prefixes.size(),
-                   " checkpoints that it is made of is there");
-  TROUPE_ASSIGN(auto index, all.write(destination));
-  for (const auto& prefix : found)
+                   " checkpoints to merge exists");
+  TROUPE_ASSIGN(auto index, merged.write(destination));
+  for (const auto& prefix : sources)
     TROUPE_TRY(files.remove(bundle_index_path(prefix)));
-  // Links may give one checkpoint two names.
-  if (auto left = files.inspect(bundle_index_path(destination)); !left)
+  // Links may give one checkpoint two names: then the loop has removed the new index.
+  if (auto written = files.inspect(bundle_index_path(destination)); !written)
     return replace_file(files, bundle_index_path(destination), index);
   return {};
 }

@@ -20,24 +20,24 @@ namespace {
 using namespace tensor_bundle;
 
 constexpr int bundle_version = 1;
-constexpr int most_shards = 100'000; // what five digits can name
+constexpr int most_shards = 100'000; // the limit of five digits
 constexpr uint64_t largest_index = uint64_t{1} << 30;
 constexpr size_t checked_part = size_t{1} << 20;
 
 template <class Message>
-bool parse(Message& to, std::string_view bytes) {
+bool parse(Message& message, std::string_view bytes) {
   return bytes.size() <= INT32_MAX &&
-         to.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+         message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
 status check_header(const BundleHeaderProto& header) {
   if (header.version().min_consumer() > bundle_version)
-    return failure(error_kind::unimplemented, "is for readers of version ",
-                   header.version().min_consumer(), ", and this one has ", bundle_version);
+    return failure(error_kind::unimplemented, "needs a reader of version ",
+                   header.version().min_consumer(), ", and Troupe's has version ", bundle_version);
   if (header.endianness() != BundleHeaderProto::LITTLE)
-    return failure(error_kind::unimplemented, "is big endian, which we cannot read");
+    return failure(error_kind::unimplemented, "is big endian, which is not supported");
   if (header.num_shards() < 1 || header.num_shards() > most_shards)
-    return failure(error_kind::data_loss, "says that it has ", header.num_shards(), " data files");
+    return failure(error_kind::data_loss, "declares ", header.num_shards(), " data files");
   return {};
 }
 
@@ -48,7 +48,8 @@ result<shape> read_dims(const graph_def::TensorShapeProto& from) {
   return dims.known();
 }
 
-// Types that we do not have are none: the other tensors of the checkpoint can still be read.
+// Returns dtype::none for a type that Troupe does not have: the other tensors of the checkpoint can
+// still be read.
 result<dtype> type_of(int number) {
   auto type = graph_def::read_stored_type(number);
   if (type || type.status().kind() == error_kind::unimplemented)
@@ -56,9 +57,9 @@ result<dtype> type_of(int number) {
   return type.status();
 }
 
-status as_damage(status what, std::string_view context) {
-  auto kind = what.kind() == error_kind::invalid_argument ? error_kind::data_loss : what.kind();
-  return failure(kind, context, ": ", what.message());
+status as_damage(status cause, std::string_view context) {
+  auto kind = cause.kind() == error_kind::invalid_argument ? error_kind::data_loss : cause.kind();
+  return failure(kind, context, ": ", cause.message());
 }
 
 } // namespace
@@ -74,20 +75,20 @@ tensor_bundle_reader::~tensor_bundle_reader() = default;
 
 result<tensor_bundle_reader> tensor_bundle_reader::open(file_system& files,
                                                         const std::string& prefix) {
-  tensor_bundle_reader made;
-  made.index_path_ = bundle_index_path(prefix);
-  TROUPE_ASSIGN(auto content, read_whole(files, made.index_path_, largest_index));
+  tensor_bundle_reader reader;
+  reader.index_path_ = bundle_index_path(prefix);
+  TROUPE_ASSIGN(auto content, read_whole(files, reader.index_path_, largest_index));
   auto rows = read_sorted_table(content);
   if (!rows)
-    return rows.status().within(made.index_path_);
+    return rows.status().within(reader.index_path_);
   BundleHeaderProto header;
   if (rows->empty() || !rows->front().key.empty() || !parse(header, rows->front().value))
-    return failure(error_kind::data_loss, made.index_path_,
+    return failure(error_kind::data_loss, reader.index_path_,
                    ": has no header: it is no index of a checkpoint of TensorFlow");
-  TROUPE_TRY(check_header(header).within(made.index_path_));
+  TROUPE_TRY(check_header(header).within(reader.index_path_));
   for (int i = 0; i < header.num_shards(); ++i) {
     TROUPE_ASSIGN(auto file, files.open(bundle_data_path(prefix, i, header.num_shards())));
-    made.shards_.push_back(std::move(file));
+    reader.shards_.push_back(std::move(file));
   }
   std::map<std::string_view, std::string_view> by_key;
   for (const auto& row : *rows)
@@ -95,11 +96,11 @@ result<tensor_bundle_reader> tensor_bundle_reader::open(file_system& files,
   for (const auto& row : *rows) {
     if (row.key.empty() || row.key.front() == '\0') // the header, and slices
       continue;
-    auto added = made.add(row.key, row.value, by_key);
+    auto added = reader.add(row.key, row.value, by_key);
     if (!added)
-      return as_damage(added, concat(made.index_path_, ": tensor '", row.key, "'"));
+      return as_damage(added, concat(reader.index_path_, ": tensor '", row.key, "'"));
   }
-  return made;
+  return reader;
 }
 
 status tensor_bundle_reader::add(const std::string& key, const std::string& value,
@@ -107,40 +108,41 @@ status tensor_bundle_reader::add(const std::string& key, const std::string& valu
   BundleEntryProto entry;
   if (!parse(entry, value))
     return invalid("its entry is damaged");
-  bundle_entry made{.name = key};
-  TROUPE_ASSIGN(made.type, type_of(entry.dtype()));
-  TROUPE_ASSIGN(made.dims, read_dims(entry.shape()));
+  bundle_entry added{.name = key};
+  TROUPE_ASSIGN(added.type, type_of(entry.dtype()));
+  TROUPE_ASSIGN(added.dims, read_dims(entry.shape()));
   std::vector<place> places;
   if (entry.slices().empty()) {
-    TROUPE_ASSIGN(auto at, check_place(key, value, made.type, made.dims));
-    places.push_back(at);
+    TROUPE_ASSIGN(auto stored_place, check_place(key, value, added.type, added.dims));
+    places.push_back(stored_place);
   }
-  for (const auto& each : entry.slices()) {
-    auto extents = read_extents(each);
-    TROUPE_ASSIGN(auto slice, slice_within(made.dims, extents));
-    auto found = rows.find(slice_key(key, extents));
-    if (found == rows.end())
+  for (const auto& stored_slice : entry.slices()) {
+    auto extents = read_extents(stored_slice);
+    TROUPE_ASSIGN(auto slice, slice_within(added.dims, extents));
+    auto row = rows.find(slice_key(key, extents));
+    if (row == rows.end())
       return invalid("its slice ", slice.dims, " is missing");
-    TROUPE_ASSIGN(auto at, check_place(key, std::string{found->second}, made.type, slice.dims));
-    places.push_back(at);
-    made.slices.push_back(std::move(slice));
+    TROUPE_ASSIGN(auto stored_place,
+                  check_place(key, std::string{row->second}, added.type, slice.dims));
+    places.push_back(stored_place);
+    added.slices.push_back(std::move(slice));
   }
-  if (!made.slices.empty()) {
-    TROUPE_TRY(check_disjoint(made.slices));
-    made.complete = check_cover(made.dims, made.slices).ok();
+  if (!added.slices.empty()) {
+    TROUPE_TRY(check_disjoint(added.slices));
+    added.complete = check_cover(added.dims, added.slices).ok();
   }
   checksum_stream sums;
-  for (const auto& each : places) {
-    made.bytes += each.bytes;
-    sums.add(std::as_bytes(std::span{&each.crc, 1}));
+  for (const auto& part : places) {
+    added.bytes += part.bytes;
+    sums.add(std::as_bytes(std::span{&part.crc, 1}));
   }
-  made.checksum = sums.value();
-  entries_.push_back(std::move(made));
+  added.checksum = sums.value();
+  entries_.push_back(std::move(added));
   places_.push_back(std::move(places));
   return {};
 }
 
-// Checks an entry that has bytes, which are of this type and shape.
+// Checks an entry that has bytes. They must be of this type and shape.
 result<tensor_bundle_reader::place> tensor_bundle_reader::check_place(std::string_view,
                                                                       const std::string& value,
                                                                       dtype type,
@@ -148,94 +150,99 @@ result<tensor_bundle_reader::place> tensor_bundle_reader::check_place(std::strin
   BundleEntryProto entry;
   if (!parse(entry, value))
     return invalid("the entry of a slice is damaged");
-  TROUPE_ASSIGN(auto found_type, type_of(entry.dtype()));
-  TROUPE_ASSIGN(auto found_dims, read_dims(entry.shape()));
-  if (found_type != type || found_dims != dims)
-    return invalid("a slice ", type, dims, " is stored as ", found_type, found_dims);
+  TROUPE_ASSIGN(auto stored_type, type_of(entry.dtype()));
+  TROUPE_ASSIGN(auto stored_dims, read_dims(entry.shape()));
+  if (stored_type != type || stored_dims != dims)
+    return invalid("a slice ", type, dims, " is stored as ", stored_type, stored_dims);
   if (entry.shard_id() < 0 || static_cast<size_t>(entry.shard_id()) >= shards_.size())
-    return invalid("it would be in data file ", entry.shard_id(), " of ", shards_.size());
-  place at{static_cast<uint32_t>(entry.shard_id()), entry.crc32c(),
-           static_cast<uint64_t>(entry.offset()), static_cast<uint64_t>(entry.size())};
-  const auto& shard = *shards_[at.shard];
-  if (entry.offset() < 0 || entry.size() < 0 || at.offset > shard.size() ||
-      at.bytes > shard.size() - at.offset)
-    return invalid("it would have ", entry.size(), " bytes from byte ", entry.offset(), " on of ",
-                   shard.path(), ", which has ", shard.size(), ": that was cut off");
+    return invalid("its data file is number ", entry.shard_id(), " of ", shards_.size());
+  place stored_place{static_cast<uint32_t>(entry.shard_id()), entry.crc32c(),
+                     static_cast<uint64_t>(entry.offset()), static_cast<uint64_t>(entry.size())};
+  const auto& shard = *shards_[stored_place.shard];
+  if (entry.offset() < 0 || entry.size() < 0 || stored_place.offset > shard.size() ||
+      stored_place.bytes > shard.size() - stored_place.offset)
+    return invalid("its ", entry.size(), " bytes from byte ", entry.offset(), " on exceed ",
+                   shard.path(), ", which has ", shard.size(), " bytes: the file was cut off");
   const auto count = static_cast<uint64_t>(dims.elements());
   uint64_t bytes = 0;
-  auto fits = type == dtype::none ? true
-              : type == dtype::string
-                  ? count <= at.bytes
-                  : !__builtin_mul_overflow(count, size_of(type), &bytes) && bytes == at.bytes;
+  auto fits = type == dtype::none     ? true
+              : type == dtype::string ? count <= stored_place.bytes
+                                      : !__builtin_mul_overflow(count, size_of(type), &bytes) &&
+                                            bytes == stored_place.bytes;
   if (!fits)
-    return invalid("a ", type, dims, " does not take ", at.bytes, " bytes");
-  return at;
+    return invalid("a ", type, dims, " does not take ", stored_place.bytes, " bytes");
+  return stored_place;
 }
 
 const bundle_entry* tensor_bundle_reader::find(std::string_view name) const noexcept {
-  auto found = std::ranges::lower_bound(entries_, name, {}, &bundle_entry::name);
-  return found != entries_.end() && found->name == name ? &*found : nullptr;
+  auto entry = std::ranges::lower_bound(entries_, name, {}, &bundle_entry::name);
+  return entry != entries_.end() && entry->name == name ? &*entry : nullptr;
 }
 
-status tensor_bundle_reader::damaged(std::string_view name, const place& at,
-                                     std::string_view why) const {
-  return failure(error_kind::data_loss, shards_[at.shard]->path(), ": tensor '", name, "' at byte ",
-                 at.offset, ": ", why);
+status tensor_bundle_reader::damaged(std::string_view name, const place& stored_place,
+                                     std::string_view reason) const {
+  return failure(error_kind::data_loss, shards_[stored_place.shard]->path(), ": tensor '", name,
+                 "' at byte ", stored_place.offset, ": ", reason);
 }
 
-result<tensor> tensor_bundle_reader::read_at(std::string_view name, const place& at, dtype type,
-                                             const shape& dims, allocator& from) const {
+result<tensor> tensor_bundle_reader::read_at(std::string_view name, const place& stored_place,
+                                             dtype type, const shape& dims, allocator& from) const {
   if (type == dtype::string)
-    return read_strings(name, at, dims, from);
-  TROUPE_ASSIGN(auto made, tensor::make(type, dims, from));
-  std::span all{static_cast<std::byte*>(made.raw()), made.bytes()};
+    return read_strings(name, stored_place, dims, from);
+  TROUPE_ASSIGN(auto value, tensor::make(type, dims, from));
+  std::span bytes{static_cast<std::byte*>(value.raw()), value.bytes()};
   uint32_t crc = 0;
-  for (size_t begin = 0; begin < all.size(); begin += checked_part) {
-    auto part = all.subspan(begin, std::min(checked_part, all.size() - begin));
-    TROUPE_TRY(shards_[at.shard]->read(at.offset + begin, part));
+  for (size_t begin = 0; begin < bytes.size(); begin += checked_part) {
+    auto part = bytes.subspan(begin, std::min(checked_part, bytes.size() - begin));
+    TROUPE_TRY(shards_[stored_place.shard]->read(stored_place.offset + begin, part));
     crc = crc32c(part, crc);
   }
-  if (masked_crc(crc) != at.crc)
-    return damaged(name, at, "its checksum is wrong: its bytes have changed");
-  if (type == dtype::boolean && std::ranges::any_of(all, [](auto b) { return b > std::byte{1}; }))
-    return damaged(name, at, "a byte of a bool is neither 0 nor 1");
-  return made;
+  if (masked_crc(crc) != stored_place.crc)
+    return damaged(name, stored_place, "its checksum is wrong: its bytes have changed");
+  if (type == dtype::boolean &&
+      std::ranges::any_of(bytes, [](auto byte) { return byte > std::byte{1}; }))
+    return damaged(name, stored_place, "a byte of a bool is neither 0 nor 1");
+  return value;
 }
 
-// The lengths as numbers of variable length, a checksum of them, and the strings. The checksum is
-// that of the lengths with 4 bytes each (8 where they need more), of the checksum, of the strings.
-result<tensor> tensor_bundle_reader::read_strings(std::string_view name, const place& at,
+// The stored form is the lengths as varints, a checksum of them, and the strings. The checksum of
+// the tensor covers the lengths with 4 bytes each (8 where they need more), that checksum, and the
+// strings.
+result<tensor> tensor_bundle_reader::read_strings(std::string_view name, const place& stored_place,
                                                   const shape& dims, allocator& from) const {
-  std::string content(at.bytes, '\0');
-  TROUPE_TRY(shards_[at.shard]->read(at.offset, std::as_writable_bytes(std::span{content})));
-  std::string_view rest = content;
+  std::string content(stored_place.bytes, '\0');
+  TROUPE_TRY(shards_[stored_place.shard]->read(stored_place.offset,
+                                               std::as_writable_bytes(std::span{content})));
+  std::string_view unread = content;
   std::vector<uint64_t> lengths(static_cast<size_t>(dims.elements()));
   uint32_t crc = 0;
-  for (auto& each : lengths) {
-    if (!take_varint(rest, each))
-      return damaged(name, at, "it is cut off within the lengths of its strings");
-    crc = crc32c(std::as_bytes(std::span{&each, 1}).first(each > UINT32_MAX ? 8 : 4), crc);
+  for (auto& length : lengths) {
+    if (!take_varint(unread, length))
+      return damaged(name, stored_place, "it is cut off within the lengths of its strings");
+    crc = crc32c(std::as_bytes(std::span{&length, 1}).first(length > UINT32_MAX ? 8 : 4), crc);
   }
   uint32_t stored = 0;
-  if (rest.size() < sizeof stored)
-    return damaged(name, at, "it is cut off behind the lengths of its strings");
-  std::memcpy(&stored, rest.data(), sizeof stored);
-  rest.remove_prefix(sizeof stored);
+  if (unread.size() < sizeof stored)
+    return damaged(name, stored_place, "it is cut off after the lengths of its strings");
+  std::memcpy(&stored, unread.data(), sizeof stored);
+  unread.remove_prefix(sizeof stored);
   if (stored != masked_crc(crc))
-    return damaged(name, at, "the checksum of the lengths of its strings is wrong");
+    return damaged(name, stored_place, "the checksum of the lengths of its strings is wrong");
   crc = crc32c(std::as_bytes(std::span{&stored, 1}), crc);
-  if (masked_crc(crc32c(std::as_bytes(std::span{rest}), crc)) != at.crc)
-    return damaged(name, at, "its checksum is wrong: its bytes have changed");
-  TROUPE_ASSIGN(auto made, tensor::make(dtype::string, dims, from));
+  if (masked_crc(crc32c(std::as_bytes(std::span{unread}), crc)) != stored_place.crc)
+    return damaged(name, stored_place, "its checksum is wrong: its bytes have changed");
+  TROUPE_ASSIGN(auto value, tensor::make(dtype::string, dims, from));
   for (size_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i] > rest.size())
-      return damaged(name, at, concat("the length of string ", i, " goes beyond its bytes"));
-    made.data<std::string>()[i] = rest.substr(0, lengths[i]);
-    rest.remove_prefix(lengths[i]);
+    if (lengths[i] > unread.size())
+      return damaged(name, stored_place,
+                     concat("the length of string ", i, " goes beyond its bytes"));
+    value.data<std::string>()[i] = unread.substr(0, lengths[i]);
+    unread.remove_prefix(lengths[i]);
   }
-  if (!rest.empty())
-    return damaged(name, at, concat("its strings do not take ", rest.size(), " of its bytes"));
-  return made;
+  if (!unread.empty())
+    return damaged(name, stored_place,
+                   concat("its strings do not take ", unread.size(), " of its bytes"));
+  return value;
 }
 
 result<tensor> tensor_bundle_reader::read(std::string_view name, allocator& from) const {
@@ -254,21 +261,21 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
     return no_such_tensor(index_path_, name, entries_);
   if (entry->type == dtype::none)
     return failure(error_kind::unimplemented, index_path_, ": tensor '", name,
-                   "' has a type that we do not have");
-  auto inside = check_slice(entry->dims, offset, dims);
-  if (!inside)
-    return std::move(inside).within(concat(index_path_, ": tensor '", name, "'"));
+                   "' has a type that Troupe does not have");
+  auto outcome = check_slice(entry->dims, offset, dims);
+  if (!outcome)
+    return std::move(outcome).within(concat(index_path_, ": tensor '", name, "'"));
   const auto& places = places_[static_cast<size_t>(entry - entries_.data())];
   if (entry->slices.empty() && dims == entry->dims)
     return read_at(name, places[0], entry->type, dims, from);
-  TROUPE_ASSIGN(auto made, tensor::make(entry->type, dims, from));
-  int64_t found = 0;
-  for (const auto& each : entry->slices)
-    found += count_common(each.offset, each.dims, offset, dims);
-  if (!entry->complete && found != dims.elements())
+  TROUPE_ASSIGN(auto value, tensor::make(entry->type, dims, from));
+  int64_t available = 0;
+  for (const auto& slice : entry->slices)
+    available += count_common(slice.offset, slice.dims, offset, dims);
+  if (!entry->complete && available != dims.elements())
     return failure(error_kind::failed_precondition, index_path_, ": tensor '", name, "' has ",
-                   found, " of the ", dims.elements(),
-                   " elements: it is a shard, and others have the rest");
+                   available, " of the ", dims.elements(),
+                   " elements: it is a shard, and other checkpoints have the other elements");
   const std::vector<int64_t> origin(static_cast<size_t>(entry->dims.rank()));
   for (size_t i = 0; i < places.size(); ++i) {
     const auto& begin = entry->slices.empty() ? origin : entry->slices[i].offset;
@@ -276,9 +283,9 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
     if (!have_common(begin, extents, offset, dims))
       continue;
     TROUPE_ASSIGN(auto part, read_at(name, places[i], entry->type, extents, heap_allocator()));
-    copy_common(part, begin, made, offset);
+    copy_common(part, begin, value, offset);
   }
-  return made;
+  return value;
 }
 
 } // namespace troupe

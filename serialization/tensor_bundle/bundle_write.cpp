@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t written_part = size_t{1} << 20;
 
-std::string data_while_written(const std::string& prefix) {
+std::string temporary_data_path(const std::string& prefix) {
   return bundle_data_path(prefix, 0, 1) + ".new";
 }
 
@@ -24,35 +24,35 @@ std::string data_while_written(const std::string& prefix) {
 
 result<tensor_bundle_writer> tensor_bundle_writer::begin(file_system& files,
                                                          const std::string& prefix, bool partial) {
-  tensor_bundle_writer made;
-  made.files_ = &files;
-  made.prefix_ = prefix;
-  made.partial_ = partial;
-  TROUPE_ASSIGN(made.data_, files.create(data_while_written(prefix)));
+  tensor_bundle_writer writer;
+  writer.files_ = &files;
+  writer.prefix_ = prefix;
+  writer.partial_ = partial;
+  TROUPE_ASSIGN(writer.data_, files.create(temporary_data_path(prefix)));
   tensor_bundle::BundleHeaderProto header;
   header.set_num_shards(1);
   header.mutable_version()->set_producer(1);
-  made.rows_[""] = header.SerializeAsString();
-  return made;
+  writer.rows_[""] = header.SerializeAsString();
+  return writer;
 }
 
 status tensor_bundle_writer::append_strings(const tensor& value, uint32_t& crc) {
   std::string part;
-  for (const auto& each : value.values<std::string>()) {
-    uint64_t length = each.size();
+  for (const auto& text : value.values<std::string>()) {
+    uint64_t length = text.size();
     append_varint(part, length);
     crc = crc32c(std::as_bytes(std::span{&length, 1}).first(length > UINT32_MAX ? 8 : 4), crc);
   }
   auto stored = masked_crc(crc);
   crc = crc32c(std::as_bytes(std::span{&stored, 1}), crc);
   part.append(reinterpret_cast<const char*>(&stored), sizeof stored);
-  for (const auto& each : value.values<std::string>()) {
-    crc = crc32c(std::as_bytes(std::span{each}), crc);
-    if (part.size() + each.size() > written_part) {
+  for (const auto& text : value.values<std::string>()) {
+    crc = crc32c(std::as_bytes(std::span{text}), crc);
+    if (part.size() + text.size() > written_part) {
       TROUPE_TRY(data_->append(part));
       part.clear();
     }
-    part += each;
+    part += text;
   }
   return data_->append(part);
 }
@@ -69,12 +69,13 @@ status tensor_bundle_writer::add_row(std::string key, const tensor& value, std::
   if (value.type() == dtype::string) {
     TROUPE_TRY(append_strings(value, crc));
   } else {
-    std::span all{static_cast<const std::byte*>(value.raw()), value.bytes()};
-    // Racy updates may write to the memory meanwhile: what is hashed must be what is written.
-    std::vector<std::byte> copy(std::min(written_part, all.size()));
-    for (; !all.empty(); all = all.subspan(std::min(written_part, all.size()))) {
-      std::span part{copy.data(), std::min(written_part, all.size())};
-      std::ranges::copy(all.first(part.size()), part.begin());
+    std::span unwritten{static_cast<const std::byte*>(value.raw()), value.bytes()};
+    // Racy updates may write to the memory meanwhile: the hashed bytes must be the written ones.
+    std::vector<std::byte> copy(std::min(written_part, unwritten.size()));
+    for (; !unwritten.empty();
+         unwritten = unwritten.subspan(std::min(written_part, unwritten.size()))) {
+      std::span part{copy.data(), std::min(written_part, unwritten.size())};
+      std::ranges::copy(unwritten.first(part.size()), part.begin());
       crc = crc32c(part, crc);
       TROUPE_TRY(data_->append(part));
     }
@@ -90,47 +91,49 @@ status tensor_bundle_writer::add(const std::string& name, const tensor& value) {
   if (name.empty() || name.front() == '\0')
     return invalid(prefix_, ": '", name, "' is no name for a tensor in it");
   if (rows_.contains(name) || partitioned_.contains(name))
-    return invalid(prefix_, ": tensor '", name, "' is there twice");
+    return invalid(prefix_, ": tensor '", name, "' is added twice");
   return add_row(name, value, name);
 }
 
-status tensor_bundle_writer::add_slice(const std::string& name, const shape& whole,
+status tensor_bundle_writer::add_slice(const std::string& name, const shape& full_shape,
                                        std::span<const int64_t> offset, const tensor& value) {
   if (name.empty() || name.front() == '\0')
     return invalid(prefix_, ": '", name, "' is no name for a tensor in it");
   auto context = concat(prefix_, ": tensor '", name, "'");
-  auto fits = check_slice(whole, offset, value.dims());
-  if (!fits)
-    return std::move(fits).within(context);
+  auto outcome = check_slice(full_shape, offset, value.dims());
+  if (!outcome)
+    return std::move(outcome).within(context);
   if (rows_.contains(name))
-    return invalid(context, " is there twice");
-  auto [found, fresh] = partitioned_.try_emplace(name, partitioned{value.type(), whole});
-  auto& of = found->second;
-  if (of.type != value.type() || of.whole != whole)
-    return invalid(context, " has slices of ", of.type, of.whole, " and of ", value.type(), whole);
+    return invalid(context, " is added twice");
+  auto [position, is_new] = partitioned_.try_emplace(name, partitioned{value.type(), full_shape});
+  auto& variable = position->second;
+  if (variable.type != value.type() || variable.full_shape != full_shape)
+    return invalid(context, " has slices of ", variable.type, variable.full_shape, " and of ",
+                   value.type(), full_shape);
   tensor_slice slice{{offset.begin(), offset.end()}, value.dims()};
-  auto key = slice_key(name, extents_of(whole, slice));
+  auto key = slice_key(name, extents_of(full_shape, slice));
   if (rows_.contains(key))
     return invalid(context, " has a slice twice");
   TROUPE_TRY(add_row(std::move(key), value, name));
-  of.slices.push_back(std::move(slice));
+  variable.slices.push_back(std::move(slice));
   return {};
 }
 
 status tensor_bundle_writer::finish() {
-  for (const auto& [name, of] : partitioned_) {
-    auto covers = partial_ ? check_disjoint(of.slices) : check_cover(of.whole, of.slices);
-    if (!covers)
-      return std::move(covers).within(concat(prefix_, ": tensor '", name, "'"));
+  for (const auto& [name, variable] : partitioned_) {
+    auto outcome = partial_ ? check_disjoint(variable.slices)
+                            : check_cover(variable.full_shape, variable.slices);
+    if (!outcome)
+      return std::move(outcome).within(concat(prefix_, ": tensor '", name, "'"));
     tensor_bundle::BundleEntryProto entry;
-    entry.set_dtype(graph_def::written(of.type));
-    *entry.mutable_shape() = graph_def::written(partial_shape{of.whole});
-    for (const auto& slice : of.slices)
-      write_extents(extents_of(of.whole, slice), *entry.add_slices());
+    entry.set_dtype(graph_def::written(variable.type));
+    *entry.mutable_shape() = graph_def::written(partial_shape{variable.full_shape});
+    for (const auto& slice : variable.slices)
+      write_extents(extents_of(variable.full_shape, slice), *entry.add_slices());
     rows_[name] = entry.SerializeAsString();
   }
   TROUPE_TRY(data_->sync());
-  TROUPE_TRY(files_->rename(data_while_written(prefix_), bundle_data_path(prefix_, 0, 1)));
+  TROUPE_TRY(files_->rename(temporary_data_path(prefix_), bundle_data_path(prefix_, 0, 1)));
   TROUPE_TRY(files_->sync_folder(folder_of(prefix_)));
   std::vector<table_row> rows;
   for (const auto& [key, value] : rows_)

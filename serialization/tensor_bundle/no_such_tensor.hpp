@@ -8,12 +8,12 @@
 
 namespace troupe {
 
-/// Proposes the nearest of the names of `entries`.
+/// The message proposes the nearest name in `entries`.
 template <class Entries>
 status no_such_tensor(std::string_view file, std::string_view name, const Entries& entries) {
   std::vector<std::string_view> known;
-  for (const auto& each : entries)
-    known.push_back(each.name);
+  for (const auto& entry : entries)
+    known.push_back(entry.name);
   return failure(error_kind::not_found, file, ": has no tensor '", name, "'",
                  did_you_mean(name, known));
 }

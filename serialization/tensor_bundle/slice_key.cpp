@@ -6,7 +6,7 @@
 namespace troupe {
 namespace {
 
-// How many bytes follow, then these, the highest first.
+// Appends the number of bytes of the number, then these bytes, the highest first.
 void append_count(std::string& to, uint64_t number) {
   auto bytes = (std::bit_width(number) + 7) / 8;
   to += static_cast<char>(bytes);
@@ -14,21 +14,21 @@ void append_count(std::string& to, uint64_t number) {
     to += static_cast<char>(number >> 8 * (i - 1));
 }
 
-// Bytes 0 and 255 are followed by another, so that 0 and 1 can be the end.
+// A 255 follows each byte 0, and a 0 each byte 255, so that the bytes 0 and 1 can mark the end.
 void append_text(std::string& to, std::string_view text) {
-  for (auto each : text) {
-    to += each;
-    if (each == '\0')
+  for (auto character : text) {
+    to += character;
+    if (character == '\0')
       to += '\xff';
-    else if (each == '\xff')
+    else if (character == '\xff')
       to += '\0';
   }
   to += '\0';
   to += '\1';
 }
 
-// As many ones as there are bytes and a zero, then the number's lowest bits; all of that turned
-// round for a negative one.
+// Appends as many one bits as there are bytes, a zero bit, and the lowest bits of the number. All
+// bits are inverted for a negative number.
 void append_signed(std::string& to, int64_t number) {
   auto magnitude = static_cast<uint64_t>(number < 0 ? ~number : number);
   auto length = static_cast<size_t>(std::bit_width(magnitude) / 7 + 1);
@@ -40,11 +40,11 @@ void append_signed(std::string& to, int64_t number) {
                             : 0;
   }
   auto* begin = bytes.data() + bytes.size() - length;
-  auto ones = length;
-  for (size_t i = 0; ones > 0; ++i) {
-    auto here = ones < 8 ? ones : 8;
-    begin[i] ^= static_cast<uint8_t>(0xff00u >> here);
-    ones -= here;
+  auto ones_left = length;
+  for (size_t i = 0; ones_left > 0; ++i) {
+    auto ones_in_byte = ones_left < 8 ? ones_left : 8;
+    begin[i] ^= static_cast<uint8_t>(0xff00u >> ones_in_byte);
+    ones_left -= ones_in_byte;
   }
   to.append(reinterpret_cast<const char*>(begin), length);
 }
@@ -56,9 +56,9 @@ std::string slice_key(std::string_view name, std::span<const slice_extent> slice
   append_count(key, 0);
   append_text(key, name);
   append_count(key, slice.size());
-  for (const auto& each : slice) {
-    append_signed(key, each.start);
-    append_signed(key, each.length);
+  for (const auto& extent : slice) {
+    append_signed(key, extent.start);
+    append_signed(key, extent.length);
   }
   return key;
 }

@@ -1,5 +1,5 @@
-// The keys of slices in the index of a checkpoint of TensorFlow: bytes that sort as what they
-// stand for (its OrderedCode).
+// The keys of slices in the index of a checkpoint of TensorFlow. They sort as the names and extents
+// that they encode do (TensorFlow's OrderedCode).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// The part of an axis; a length of -1 is the whole axis.
+/// The range of an axis; a length of -1 means the whole axis.
 struct slice_extent {
   int64_t start = 0, length = -1;
 };

@@ -11,11 +11,11 @@ struct slice_spec {
   shape whole;
   tensor_slice slice;
 
-  /// Whether it is the whole tensor.
+  /// Whether the slice is the whole tensor.
   bool all() const { return slice.dims == whole; }
 
-  /// Nothing for an empty text, which means the whole tensor, whatever its shape. Fails where the
-  /// text says no slice, or one that does not lie within the whole.
+  /// Returns nothing for an empty text, which means the whole tensor of any shape. Fails if the
+  /// text is no slice, or if the slice does not lie within the shape.
   static result<std::optional<slice_spec>> parse(std::string_view text);
 };
 

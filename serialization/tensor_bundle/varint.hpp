@@ -12,7 +12,7 @@ inline void append_varint(std::string& to, uint64_t number) {
   to += static_cast<char>(number);
 }
 
-/// Takes a number off the beginning; says whether there was one.
+/// Takes a number off the front; returns false if there is none.
 inline bool take_varint(std::string_view& from, uint64_t& number) {
   number = 0;
   for (unsigned shift = 0; shift < 64 && !from.empty(); shift += 7) {

@@ -20,19 +20,22 @@ bool close(double actual, double expected, double tolerance) {
   return std::abs(actual - expected) <= tolerance * std::max(1.0, std::abs(expected));
 }
 
-bool close(float a, float b, double tolerance) { return close(double{a}, double{b}, tolerance); }
-bool close(float16 a, float16 b, double tolerance) {
-  return close(static_cast<float>(a), static_cast<float>(b), tolerance);
+bool close(float actual, float expected, double tolerance) {
+  return close(double{actual}, double{expected}, tolerance);
 }
-bool close(bfloat16 a, bfloat16 b, double tolerance) {
-  return close(static_cast<float>(a), static_cast<float>(b), tolerance);
+bool close(float16 actual, float16 expected, double tolerance) {
+  return close(static_cast<float>(actual), static_cast<float>(expected), tolerance);
+}
+bool close(bfloat16 actual, bfloat16 expected, double tolerance) {
+  return close(static_cast<float>(actual), static_cast<float>(expected), tolerance);
 }
 template <class T>
-bool close(std::complex<T> a, std::complex<T> b, double tolerance) {
-  return close(a.real(), b.real(), tolerance) && close(a.imag(), b.imag(), tolerance);
+bool close(std::complex<T> actual, std::complex<T> expected, double tolerance) {
+  return close(actual.real(), expected.real(), tolerance) &&
+         close(actual.imag(), expected.imag(), tolerance);
 }
 
-std::string place_of(int64_t index, const shape& dims) {
+std::string format_index(int64_t index, const shape& dims) {
   std::string text = "]";
   for (int axis = dims.rank() - 1; axis >= 0; --axis) {
     text.insert(0, concat(axis ? "," : "", index % dims[axis]));
@@ -42,20 +45,21 @@ std::string place_of(int64_t index, const shape& dims) {
 }
 
 template <class T>
-bool compare(const tensor& actual, const tensor& expected, double tolerance, std::string* why) {
-  auto a = actual.values<T>(), e = expected.values<T>();
+bool compare(const tensor& actual, const tensor& expected, double tolerance, std::string* message) {
+  auto actual_values = actual.values<T>(), expected_values = expected.values<T>();
   int64_t first = -1, different = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!close(a[i], e[i], tolerance)) {
+  for (size_t i = 0; i < actual_values.size(); ++i)
+    if (!close(actual_values[i], expected_values[i], tolerance)) {
       if (different++ == 0)
         first = static_cast<int64_t>(i);
     }
-  if (different && why) {
-    // Printing goes through a tensor of one element, which knows how to print every type.
-    auto at = static_cast<size_t>(first);
-    *why = concat("element ", place_of(first, actual.dims()), " is ", tensor::scalar(T{a[at]}),
-                  ", expected ", tensor::scalar(T{e[at]}), " within ", tolerance, "; ", different,
-                  " of ", actual.elements(), " elements differ");
+  if (different && message) {
+    // Printing goes through a tensor of one element, which can print every type.
+    auto element = static_cast<size_t>(first);
+    *message = concat("element ", format_index(first, actual.dims()), " is ",
+                      tensor::scalar(T{actual_values[element]}), ", expected ",
+                      tensor::scalar(T{expected_values[element]}), " within ", tolerance, "; ",
+                      different, " of ", actual.elements(), " elements differ");
   }
   return different == 0;
 }
@@ -74,31 +78,32 @@ double default_tolerance(dtype type) noexcept {
   }
 }
 
-bool close_to(const tensor& actual, const tensor& expected, double tolerance, std::string* why) {
+bool close_to(const tensor& actual, const tensor& expected, double tolerance,
+              std::string* message) {
   if (actual.type() != expected.type() || !(actual.dims() == expected.dims())) {
-    if (why)
-      *why = concat("is ", actual.type(), actual.dims(), ", expected ", expected.type(),
-                    expected.dims());
+    if (message)
+      *message = concat("is ", actual.type(), actual.dims(), ", expected ", expected.type(),
+                        expected.dims());
     return false;
   }
   switch (actual.type()) {
     case dtype::none: return true;
-    case dtype::boolean: return compare<bool>(actual, expected, tolerance, why);
-    case dtype::u8: return compare<uint8_t>(actual, expected, tolerance, why);
-    case dtype::u16: return compare<uint16_t>(actual, expected, tolerance, why);
-    case dtype::u32: return compare<uint32_t>(actual, expected, tolerance, why);
-    case dtype::u64: return compare<uint64_t>(actual, expected, tolerance, why);
-    case dtype::i8: return compare<int8_t>(actual, expected, tolerance, why);
-    case dtype::i16: return compare<int16_t>(actual, expected, tolerance, why);
-    case dtype::i32: return compare<int32_t>(actual, expected, tolerance, why);
-    case dtype::i64: return compare<int64_t>(actual, expected, tolerance, why);
-    case dtype::f16: return compare<float16>(actual, expected, tolerance, why);
-    case dtype::bf16: return compare<bfloat16>(actual, expected, tolerance, why);
-    case dtype::f32: return compare<float>(actual, expected, tolerance, why);
-    case dtype::f64: return compare<double>(actual, expected, tolerance, why);
-    case dtype::c64: return compare<std::complex<float>>(actual, expected, tolerance, why);
-    case dtype::c128: return compare<std::complex<double>>(actual, expected, tolerance, why);
-    case dtype::string: return compare<std::string>(actual, expected, tolerance, why);
+    case dtype::boolean: return compare<bool>(actual, expected, tolerance, message);
+    case dtype::u8: return compare<uint8_t>(actual, expected, tolerance, message);
+    case dtype::u16: return compare<uint16_t>(actual, expected, tolerance, message);
+    case dtype::u32: return compare<uint32_t>(actual, expected, tolerance, message);
+    case dtype::u64: return compare<uint64_t>(actual, expected, tolerance, message);
+    case dtype::i8: return compare<int8_t>(actual, expected, tolerance, message);
+    case dtype::i16: return compare<int16_t>(actual, expected, tolerance, message);
+    case dtype::i32: return compare<int32_t>(actual, expected, tolerance, message);
+    case dtype::i64: return compare<int64_t>(actual, expected, tolerance, message);
+    case dtype::f16: return compare<float16>(actual, expected, tolerance, message);
+    case dtype::bf16: return compare<bfloat16>(actual, expected, tolerance, message);
+    case dtype::f32: return compare<float>(actual, expected, tolerance, message);
+    case dtype::f64: return compare<double>(actual, expected, tolerance, message);
+    case dtype::c64: return compare<std::complex<float>>(actual, expected, tolerance, message);
+    case dtype::c128: return compare<std::complex<double>>(actual, expected, tolerance, message);
+    case dtype::string: return compare<std::string>(actual, expected, tolerance, message);
     case dtype::variant: return identical(actual, expected);
   }
   return false;

@@ -1,17 +1,17 @@
-// Attribute values of a text graph: the op says of which kind.
+// Reads attribute values of a text graph. The op defines the kind of each attribute.
 #include "troupe/serialization/text/text_scanner.hpp"
 
 namespace troupe {
 namespace {
 
 template <class T, class Read>
-result<attr_value> one(Read read) {
+result<attr_value> read_attr(Read read) {
   TROUPE_ASSIGN(T value, read());
   return attr_value{std::move(value)};
 }
 
 template <class T, class Read>
-result<attr_value> many(text_scanner& in, Read read) {
+result<attr_value> read_list_attr(text_scanner& in, Read read) {
   std::vector<T> values;
   auto listed = in.list([&]() -> status {
     TROUPE_ASSIGN(auto value, read());
@@ -31,20 +31,20 @@ result<attr_value> text_scanner::attr(attr_kind kind) {
   auto next_type = [this] { return type(); };
   auto next_shape = [this] { return partial(); };
   switch (kind) {
-    case attr_kind::boolean: return one<bool>([this] { return boolean(); });
-    case attr_kind::integer: return one<int64_t>(next_integer);
-    case attr_kind::real: return one<double>(next_real);
-    case attr_kind::text: return one<std::string>(next_text);
-    case attr_kind::type: return one<dtype>(next_type);
-    case attr_kind::shape: return one<partial_shape>(next_shape);
-    case attr_kind::tensor: return one<tensor>([this] { return literal(); });
-    case attr_kind::integers: return many<int64_t>(*this, next_integer);
-    case attr_kind::reals: return many<double>(*this, next_real);
-    case attr_kind::texts: return many<std::string>(*this, next_text);
-    case attr_kind::types: return many<dtype>(*this, next_type);
-    case attr_kind::shapes: return many<partial_shape>(*this, next_shape);
+    case attr_kind::boolean: return read_attr<bool>([this] { return boolean(); });
+    case attr_kind::integer: return read_attr<int64_t>(next_integer);
+    case attr_kind::real: return read_attr<double>(next_real);
+    case attr_kind::text: return read_attr<std::string>(next_text);
+    case attr_kind::type: return read_attr<dtype>(next_type);
+    case attr_kind::shape: return read_attr<partial_shape>(next_shape);
+    case attr_kind::tensor: return read_attr<tensor>([this] { return literal(); });
+    case attr_kind::integers: return read_list_attr<int64_t>(*this, next_integer);
+    case attr_kind::reals: return read_list_attr<double>(*this, next_real);
+    case attr_kind::texts: return read_list_attr<std::string>(*this, next_text);
+    case attr_kind::types: return read_list_attr<dtype>(*this, next_type);
+    case attr_kind::shapes: return read_list_attr<partial_shape>(*this, next_shape);
     case attr_kind::function:
-    case attr_kind::functions: break; // the graph's parser knows them
+    case attr_kind::functions: break; // read by the parser of the graph
   }
   return unexpected("an attribute of a known kind");
 }

@@ -1,4 +1,4 @@
-// Reads text graphs (docs/text-graphs.md): a graph, what to feed it and what must come out.
+// Reads text graphs (docs/text-graphs.md): a graph, feeds and expected results.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
@@ -16,15 +16,15 @@ struct text_feed {
 
 struct text_fetch {
   edge from;
-  std::optional<tensor> expected; ///< nothing: fetched, but not compared
+  std::optional<tensor> expected; ///< nullopt: fetched, but not compared
   double tolerance = 0;           ///< as written, or the type's default
   int line = 0;
 };
 
-/// What `error kind "part"` promises.
+/// The error statement `error kind "part"`.
 struct text_error {
   error_kind kind = error_kind::ok;
-  std::string part; ///< stands somewhere in the message
+  std::string part; ///< a substring of the message
   int line = 0;
 };
 
@@ -32,27 +32,27 @@ struct text_run {
   std::vector<text_feed> feeds;
   std::vector<text_fetch> fetches;
   std::vector<node*> targets;
-  std::optional<text_error> error; ///< the run must fail like that
+  std::optional<text_error> error; ///< the expected failure of the run
   int line = 0;                    ///< of its first statement
 };
 
 struct text_graph {
   std::vector<text_run> runs;
-  /// Building the graph failed, as the text said it must; then there are no runs.
+  /// The failure of building the graph, if the text expects it; then there are no runs.
   std::optional<text_error> build_error;
 };
 
 struct text_limits {
-  /// Of all literals together: `f32{1000000,1000000}[0]` is short.
+  /// The limit of all literals together: `f32{1000000,1000000}[0]` is a short text.
   size_t literal_bytes = 256u << 20;
 };
 
-/// Adds the nodes to `into` and returns the runs. Errors start with `file:line:column` and say what
-/// was expected; an error of graph::add keeps its kind.
-result<text_graph> parse_text_graph(std::string_view text, std::string_view file, graph& into,
+/// Adds the nodes to `target` and returns the runs. Errors start with `file:line:column` and state
+/// the expected syntax; an error of graph::add keeps its kind.
+result<text_graph> parse_text_graph(std::string_view text, std::string_view file, graph& target,
                                     const text_limits& limits = {});
 
-/// Says whether an actual error is the promised one; otherwise why not.
+/// Succeeds if `actual` is the promised error; otherwise fails with the difference.
 status check_error(const text_error& promised, const status& actual);
 
 } // namespace troupe

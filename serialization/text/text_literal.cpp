@@ -15,10 +15,10 @@ public:
     type_ = dtype_of<T>;
     start_ = in_.position();
     if (in_.take('(')) {
-      TROUPE_ASSIGN(auto only, value<T>());
+      TROUPE_ASSIGN(auto element, value<T>());
       TROUPE_TRY(in_.expect(')', "')'"));
       std::vector<stored<T>> values;
-      values.push_back(std::move(only));
+      values.push_back(std::move(element));
       return filled<T>(shape{}, values);
     }
     if (in_.at('{'))
@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  // std::vector<bool> has no elements to point at.
+  // A std::vector<bool> has no pointer to its elements.
   template <class T>
   using stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
@@ -49,8 +49,8 @@ private:
     TROUPE_ASSIGN(auto dims, checked_shape());
     std::vector<stored<T>> values;
     auto listed = in_.list([&]() -> status {
-      TROUPE_ASSIGN(auto next, value<T>());
-      values.push_back(std::move(next));
+      TROUPE_ASSIGN(auto element, value<T>());
+      values.push_back(std::move(element));
       return {};
     });
     TROUPE_TRY(std::move(listed));
@@ -60,7 +60,7 @@ private:
     return filled<T>(dims, values);
   }
 
-  // Appends the values of a list whose items are on axis `depth`, and notes or checks its length.
+  // Appends the values of a list whose items are on axis `depth`, and sets or checks its extent.
   template <class T>
   status nested(std::vector<stored<T>>& values, int depth) {
     auto start = in_.position();
@@ -77,8 +77,8 @@ private:
         return nested<T>(values, depth + 1);
       }
       TROUPE_TRY(set_rank(depth + 1));
-      TROUPE_ASSIGN(auto next, value<T>());
-      values.push_back(std::move(next));
+      TROUPE_ASSIGN(auto element, value<T>());
+      values.push_back(std::move(element));
       return {};
     });
     TROUPE_TRY(std::move(listed));
@@ -98,14 +98,14 @@ private:
     return {};
   }
 
-  // A complex value is a pair of numbers, where any other list holds lists or nothing.
+  // A complex value is a pair of numbers. Any other list contains lists, or is empty.
   bool at_pair() {
-    auto at = in_.at_, depth = static_cast<size_t>(in_.depth_);
+    auto position = in_.at_, depth = static_cast<size_t>(in_.depth_);
     in_.take('[');
-    auto found = !in_.at('[') && !in_.at(']');
-    in_.at_ = at;
+    auto is_pair = !in_.at('[') && !in_.at(']');
+    in_.at_ = position;
     in_.depth_ = static_cast<int>(depth);
-    return found;
+    return is_pair;
   }
 
   result<shape> checked_shape() {
@@ -121,11 +121,11 @@ private:
     if (elements > in_.literal_bytes_ / sizeof(T))
       return in_.error_at(start_, "a literal of shape ", dims, " is too large");
     in_.literal_bytes_ -= static_cast<size_t>(elements) * sizeof(T);
-    TROUPE_ASSIGN(auto made, tensor::make(dtype_of<T>, dims));
-    auto* to = made.template data<T>();
+    TROUPE_ASSIGN(auto literal, tensor::make(dtype_of<T>, dims));
+    auto* elements_out = literal.template data<T>();
     for (size_t i = 0; i < elements; ++i)
-      to[i] = static_cast<T>(values[values.size() == 1 ? 0 : i]);
-    return made;
+      elements_out[i] = static_cast<T>(values[values.size() == 1 ? 0 : i]);
+    return literal;
   }
 
   template <class T>
@@ -145,14 +145,14 @@ private:
   template <class T>
   result<std::complex<T>> pair() {
     if (!in_.take('[')) {
-      TROUPE_ASSIGN(auto only, real<T>());
-      return std::complex<T>{only};
+      TROUPE_ASSIGN(auto number, real<T>());
+      return std::complex<T>{number};
     }
-    TROUPE_ASSIGN(auto re, real<T>());
+    TROUPE_ASSIGN(auto real_part, real<T>());
     TROUPE_TRY(in_.expect(',', "',' and the imaginary part"));
-    TROUPE_ASSIGN(auto im, real<T>());
+    TROUPE_ASSIGN(auto imaginary_part, real<T>());
     TROUPE_TRY(in_.expect(']', "']' after the imaginary part"));
-    return std::complex<T>{re, im};
+    return std::complex<T>{real_part, imaginary_part};
   }
 
   template <class T>
@@ -192,9 +192,9 @@ private:
 };
 
 result<tensor> text_scanner::literal() {
-  TROUPE_ASSIGN(auto of, type());
+  TROUPE_ASSIGN(auto element_type, type());
   literal_reader reader{*this};
-  switch (of) {
+  switch (element_type) {
     case dtype::variant:
     case dtype::none: break;
     case dtype::boolean: return reader.read<bool>();

@@ -1,5 +1,5 @@
-// What the names in a text graph stand for: those of the graph, of the functions that are being
-// read, and of their arguments.
+// The scopes of names in a text graph: the graph, the functions that are being read, and their
+// arguments.
 #pragma once
 #include "troupe/runtime/graph/function.hpp"
 
@@ -12,24 +12,24 @@ namespace troupe {
 
 class text_names {
 public:
-  explicit text_names(graph& of) : levels_{{&of, {}, true}} {}
+  explicit text_names(graph& outermost) : levels_{{&outermost, {}, true}} {}
 
-  /// The graph itself, or the innermost function.
-  graph& here() const { return *levels_.back().nodes; }
-  /// How many functions are being read.
+  /// The innermost function that is being read, or the graph itself.
+  graph& innermost_graph() const { return *levels_.back().nodes; }
+  /// The number of functions that are being read.
   size_t depth() const { return levels_.size() - 1; }
 
-  /// Begins a function. One that is closed does not know names from outside.
+  /// Enters a function. A closed function does not see names from outside.
   void enter(graph& function, bool is_closed) { levels_.push_back({&function, {}, is_closed}); }
   void leave() { levels_.pop_back(); }
 
-  /// Names an argument of the innermost function. False if there is one of that name.
-  bool add_argument(std::string name, edge made) {
-    return levels_.back().arguments.emplace(std::move(name), made).second;
+  /// Names an argument of the innermost function. Returns false if that name is taken.
+  bool add_argument(std::string name, edge argument) {
+    return levels_.back().arguments.emplace(std::move(name), argument).second;
   }
 
-  /// A name hides what has it further outside, and a node's hides an argument's. Fails with
-  /// not_found and proposes names.
+  /// Finds the node of a name. An inner name hides an outer name, and a node hides an argument of
+  /// the same level. Fails with not_found and proposes similar names.
   result<node*> find(std::string_view name) const;
 
 private:
@@ -38,7 +38,7 @@ private:
     std::map<std::string, edge, std::less<>> arguments;
     bool is_closed;
   };
-  std::vector<level> levels_; // each within the one before
+  std::vector<level> levels_; // from the outermost inwards
 };
 
 } // namespace troupe

@@ -76,8 +76,8 @@ void text_scanner::back_to(size_t position) {
 int text_scanner::line_of(size_t position) const noexcept {
   if (position < counted_to_)
     counted_to_ = 0, lines_counted_ = 0;
-  auto more = text_.substr(counted_to_, position - counted_to_);
-  lines_counted_ += static_cast<int>(std::count(more.begin(), more.end(), '\n'));
+  auto uncounted = text_.substr(counted_to_, position - counted_to_);
+  lines_counted_ += static_cast<int>(std::count(uncounted.begin(), uncounted.end(), '\n'));
   counted_to_ = position;
   return 1 + lines_counted_;
 }
@@ -105,27 +105,27 @@ bool text_scanner::take(char wanted) {
   return true;
 }
 
-status text_scanner::expect(char wanted, std::string_view what) {
-  return take(wanted) ? status{} : unexpected(what);
+status text_scanner::expect(char wanted, std::string_view expected) {
+  return take(wanted) ? status{} : unexpected(expected);
 }
 
 status text_scanner::unexpected(std::string_view expected) {
   skip_blanks();
   auto start = at_;
-  std::string found = "the end of the text";
+  std::string actual = "the end of the text";
   if (at_ < text_.size()) {
     auto next = word();
     if (next.empty())
       next = text_.substr(start, 1);
     auto printable =
         std::all_of(next.begin(), next.end(), [](char c) { return c >= ' ' && c <= '~'; });
-    found = text_[start] == '\n' ? "the end of the line"
-            : printable
-                ? concat('\'', next.substr(0, 40), '\'')
-                : concat("byte ", static_cast<int>(static_cast<unsigned char>(text_[start])));
+    actual = text_[start] == '\n' ? "the end of the line"
+             : printable
+                 ? concat('\'', next.substr(0, 40), '\'')
+                 : concat("byte ", static_cast<int>(static_cast<unsigned char>(text_[start])));
   }
   at_ = start;
-  return error_at(start, "expected ", expected, ", got ", found);
+  return error_at(start, "expected ", expected, ", got ", actual);
 }
 
 std::string_view text_scanner::word() {
@@ -145,11 +145,11 @@ bool text_scanner::take_word(std::string_view wanted) {
   return false;
 }
 
-result<std::string> text_scanner::name(std::string_view what) {
-  auto found = word();
-  if (found.empty())
-    return unexpected(what);
-  return std::string{found};
+result<std::string> text_scanner::name(std::string_view expected) {
+  auto next = word();
+  if (next.empty())
+    return unexpected(expected);
+  return std::string{next};
 }
 
 result<std::string> text_scanner::quoted() {
@@ -204,7 +204,7 @@ result<int64_t> text_scanner::integer() {
 result<double> text_scanner::real() {
   auto start = position();
   auto digits = word();
-  // A '+' stands only in an exponent, 1e+3, and is no part of a word.
+  // A '+' occurs only in an exponent, 1e+3, and is not a word character.
   if ((digits.ends_with('e') || digits.ends_with('E')) && at_ < text_.size() && text_[at_] == '+') {
     ++at_;
     word();
@@ -232,18 +232,18 @@ result<bool> text_scanner::boolean() {
 
 result<dtype> text_scanner::type() {
   auto start = position();
-  if (auto found = dtype_from(word()); found && *found != dtype::none)
-    return *found;
+  if (auto named_type = dtype_from(word()); named_type && *named_type != dtype::none)
+    return *named_type;
   at_ = start;
   return unexpected("a type, such as f32");
 }
 
 bool text_scanner::at_literal() {
   auto start = position();
-  auto known = dtype_from(word()).value_or(dtype::none) != dtype::none;
-  auto found = known && (at('[') || at('(') || at('{'));
+  auto is_type = dtype_from(word()).value_or(dtype::none) != dtype::none;
+  auto is_literal = is_type && (at('[') || at('(') || at('{'));
   at_ = start;
-  return found;
+  return is_literal;
 }
 
 } // namespace troupe

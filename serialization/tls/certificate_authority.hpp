@@ -1,4 +1,4 @@
-// A private authority: makes certificates for the processes of a cluster.
+// A private certificate authority for the processes of a cluster.
 #pragma once
 #include "troupe/serialization/tls/certificate_name.hpp"
 
@@ -14,31 +14,32 @@ struct certified_key {
   std::string certificate, key;
 };
 
-/// From when until when a certificate is valid.
+/// The period for which a certificate is valid.
 struct validity {
   std::chrono::system_clock::time_point begin, end;
-  /// From some minutes ago, as clocks differ, so many days on.
+  /// From some minutes ago, because clocks differ, for `days` days.
   static validity of_days(int days);
 };
 
 class certificate_authority {
 public:
-  static result<certificate_authority> make(const validity& when);
-  /// Fails where that is no certificate of an authority in PEM, or the key is not its own.
-  static result<certificate_authority> read(const certified_key& from);
+  static result<certificate_authority> make(const validity& period);
+  /// Fails if `pem` has no certificate of an authority, or if the key is not that of the
+  /// certificate.
+  static result<certificate_authority> read(const certified_key& pem);
   certificate_authority(certificate_authority&&) noexcept;
   certificate_authority& operator=(certificate_authority&&) noexcept;
   ~certificate_authority();
 
   const certified_key& pem() const noexcept;
-  /// Makes a certificate for these names. One with a task's may be shown by both ends of a
-  /// connection, one of a client by the end that calls.
+  /// Makes a certificate for these names. A certificate with a task's name works at both ends of a
+  /// connection, one of a client only at the connecting end.
   result<certified_key> issue(const std::vector<certificate_name>& names,
-                              const validity& when) const;
+                              const validity& period) const;
 
 private:
   struct state;
-  explicit certificate_authority(std::unique_ptr<state> made);
+  explicit certificate_authority(std::unique_ptr<state> made_state);
   std::unique_ptr<state> state_;
 };
 

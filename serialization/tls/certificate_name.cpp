@@ -16,7 +16,7 @@ bool is_plain(char c) {
   return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
-// As in a cluster spec.
+// The syntax of a cluster spec.
 bool is_job_name(std::string_view name) {
   auto inner = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; };
   return !name.empty() && name.size() <= longest_part && is_letter(name[0]) &&
@@ -25,21 +25,21 @@ bool is_job_name(std::string_view name) {
 
 std::string escaped(std::string_view text) {
   constexpr auto digits = "0123456789ABCDEF";
-  std::string made;
+  std::string escaped_text;
   for (auto c : text)
     if (auto byte = static_cast<unsigned char>(c); is_plain(c))
-      made += c;
+      escaped_text += c;
     else
-      made += {'%', digits[byte >> 4], digits[byte & 15]};
-  return made;
+      escaped_text += {'%', digits[byte >> 4], digits[byte & 15]};
+  return escaped_text;
 }
 
-// One way only to write a name: what is escaped without need, or in small letters, is none.
+// Accepts only the canonical form: needless escapes and lower-case digits are errors.
 std::optional<std::string> unescaped(std::string_view text) {
-  std::string made;
+  std::string text_value;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
-      made += text[i];
+      text_value += text[i];
       continue;
     }
     unsigned byte = 0;
@@ -47,12 +47,12 @@ std::optional<std::string> unescaped(std::string_view text) {
     auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
     if (digits.size() != 2 || problem != std::errc{} || end != digits.data() + 2)
       return std::nullopt;
-    made += static_cast<char>(byte);
+    text_value += static_cast<char>(byte);
     i += 2;
   }
-  if (made.size() > longest_part || escaped(made) != text)
+  if (text_value.size() > longest_part || escaped(text_value) != text)
     return std::nullopt;
-  return made;
+  return text_value;
 }
 
 } // namespace
@@ -70,62 +70,62 @@ certificate_name certificate_name::of_client(std::string cluster, std::string cl
 }
 
 result<certificate_name> certificate_name::parse(std::string_view uri) {
-  auto bad = [&] {
+  auto fail_with_syntax = [&] {
     return invalid("'", std::string{uri.substr(0, 4 * longest_part)},
                    "' names no task and no client; write troupe://CLUSTER/job:worker/task:0, "
                    "troupe://CLUSTER/job:worker or troupe://CLUSTER/client:alice");
   };
   if (!uri.starts_with(scheme))
-    return bad();
-  auto rest = uri.substr(scheme.size());
-  auto slash = rest.find('/');
-  if (slash == rest.npos)
-    return bad();
-  auto cluster = unescaped(rest.substr(0, slash));
-  rest.remove_prefix(slash + 1);
+    return fail_with_syntax();
+  auto unparsed = uri.substr(scheme.size());
+  auto slash = unparsed.find('/');
+  if (slash == unparsed.npos)
+    return fail_with_syntax();
+  auto cluster = unescaped(unparsed.substr(0, slash));
+  unparsed.remove_prefix(slash + 1);
   if (!cluster)
-    return bad();
-  certificate_name made;
-  made.cluster = *std::move(cluster);
-  if (rest.starts_with("client:")) {
-    auto client = unescaped(rest.substr(7));
+    return fail_with_syntax();
+  certificate_name name;
+  name.cluster = *std::move(cluster);
+  if (unparsed.starts_with("client:")) {
+    auto client = unescaped(unparsed.substr(7));
     if (!client || client->empty())
-      return bad();
-    made.client = *std::move(client);
-    return made;
+      return fail_with_syntax();
+    name.client = *std::move(client);
+    return name;
   }
-  if (!rest.starts_with("job:"))
-    return bad();
-  rest.remove_prefix(4);
-  slash = rest.find('/');
-  made.job = rest.substr(0, slash);
-  if (!is_job_name(made.job))
-    return bad();
-  if (slash == rest.npos)
-    return made;
-  rest.remove_prefix(slash + 1);
-  if (!rest.starts_with("task:"))
-    return bad();
-  rest.remove_prefix(5);
+  if (!unparsed.starts_with("job:"))
+    return fail_with_syntax();
+  unparsed.remove_prefix(4);
+  slash = unparsed.find('/');
+  name.job = unparsed.substr(0, slash);
+  if (!is_job_name(name.job))
+    return fail_with_syntax();
+  if (slash == unparsed.npos)
+    return name;
+  unparsed.remove_prefix(slash + 1);
+  if (!unparsed.starts_with("task:"))
+    return fail_with_syntax();
+  unparsed.remove_prefix(5);
   int task = -1;
-  auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), task);
-  if (problem != std::errc{} || end != rest.data() + rest.size() || task < 0 ||
-      std::to_string(task) != rest)
-    return bad();
-  made.task = task;
-  return made;
+  auto [end, problem] = std::from_chars(unparsed.data(), unparsed.data() + unparsed.size(), task);
+  if (problem != std::errc{} || end != unparsed.data() + unparsed.size() || task < 0 ||
+      std::to_string(task) != unparsed)
+    return fail_with_syntax();
+  name.task = task;
+  return name;
 }
 
-bool certificate_name::covers(const task_name& which) const noexcept {
-  return !is_client() && job == which.job && (!task || *task == which.task);
+bool certificate_name::covers(const task_name& named_task) const noexcept {
+  return !is_client() && job == named_task.job && (!task || *task == named_task.task);
 }
 
 std::string to_string(const certificate_name& name) {
-  auto made = concat(scheme, escaped(name.cluster), '/');
+  auto prefix = concat(scheme, escaped(name.cluster), '/');
   if (name.is_client())
-    return concat(made, "client:", escaped(name.client));
-  return name.task ? concat(made, "job:", name.job, "/task:", *name.task)
-                   : concat(made, "job:", name.job);
+    return concat(prefix, "client:", escaped(name.client));
+  return name.task ? concat(prefix, "job:", name.job, "/task:", *name.task)
+                   : concat(prefix, "job:", name.job);
 }
 
 std::ostream& operator<<(std::ostream& out, const certificate_name& name) {
@@ -133,16 +133,16 @@ std::ostream& operator<<(std::ostream& out, const certificate_name& name) {
 }
 
 bool covers(const std::vector<certificate_name>& names, const std::string& cluster,
-            const task_name& which) {
+            const task_name& named_task) {
   return std::ranges::any_of(
-      names, [&](const auto& one) { return one.cluster == cluster && one.covers(which); });
+      names, [&](const auto& name) { return name.cluster == cluster && name.covers(named_task); });
 }
 
 std::string list_of(const std::vector<certificate_name>& names) {
-  std::string made;
-  for (const auto& one : names)
-    made += concat(made.empty() ? "" : ", ", one);
-  return made.empty() ? "no task and no client" : made;
+  std::string list;
+  for (const auto& name : names)
+    list += concat(list.empty() ? "" : ", ", name);
+  return list.empty() ? "no task and no client" : list;
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Whom a certificate names: tasks or a client of a cluster, as a URI among its alternative names.
+// The names in a certificate: tasks or a client of a cluster, as a URI among the alternative names.
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 
@@ -9,14 +9,15 @@
 
 namespace troupe {
 
-/// troupe://CLUSTER/job:worker/task:0 names a task, troupe://CLUSTER/job:worker all of a job, and
-/// troupe://CLUSTER/client:alice a client. CLUSTER is the cluster's name, with all but letters,
-/// digits, '-', '.', '_' and '~' as %XX; empty where it has none. So is the client's.
+/// troupe://CLUSTER/job:worker/task:0 names a task, troupe://CLUSTER/job:worker all tasks of a job,
+/// and troupe://CLUSTER/client:alice a client. CLUSTER is the cluster's name, which may be empty.
+/// Characters other than letters, digits, '-', '.', '_' and '~' are written as %XX, also in the
+/// name of a client.
 struct certificate_name {
   std::string cluster;
   std::string job;         ///< of tasks
-  std::optional<int> task; ///< none: all of the job
-  std::string client;      ///< where it names no task
+  std::optional<int> task; ///< none: all tasks of the job
+  std::string client;      ///< if it names no task
 
   static certificate_name of_task(std::string cluster, const task_name& task);
   static certificate_name of_job(std::string cluster, std::string job);
@@ -24,17 +25,17 @@ struct certificate_name {
   static result<certificate_name> parse(std::string_view uri);
 
   bool is_client() const noexcept { return job.empty(); }
-  bool covers(const task_name& which) const noexcept;
+  bool covers(const task_name& named_task) const noexcept;
   bool operator==(const certificate_name&) const = default;
 };
 
 std::string to_string(const certificate_name& name);
 std::ostream& operator<<(std::ostream& out, const certificate_name& name);
 
-/// Says whether one of them names that task of that cluster.
+/// Returns whether one of the names covers that task of that cluster.
 bool covers(const std::vector<certificate_name>& names, const std::string& cluster,
-            const task_name& which);
-/// "troupe:///job:worker/task:0, troupe:///client:alice"
+            const task_name& named_task);
+/// Formats names: "troupe:///job:worker/task:0, troupe:///client:alice"
 std::string list_of(const std::vector<certificate_name>& names);
 
 } // namespace troupe

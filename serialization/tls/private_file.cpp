@@ -17,32 +17,32 @@ status cannot_write(const std::string& path) {
 } // namespace
 
 status write_private_file(const std::string& path, std::string_view content, bool replace) {
-  auto beside = path + ".new";
-  // Whatever the umask, and whoever has a file of that name.
-  if (::unlink(beside.c_str()) != 0 && errno != ENOENT)
+  auto draft = path + ".new";
+  // A new file has mode 0600, whatever the umask and the owner of an existing file of that name.
+  if (::unlink(draft.c_str()) != 0 && errno != ENOENT)
     return cannot_write(path);
-  auto file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  auto file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)
     return cannot_write(path);
-  auto fine = true;
-  for (auto rest = content; fine && !rest.empty();) {
-    auto written = ::write(file, rest.data(), rest.size());
+  auto is_written = true;
+  for (auto unwritten = content; is_written && !unwritten.empty();) {
+    auto written = ::write(file, unwritten.data(), unwritten.size());
     if (written > 0)
-      rest.remove_prefix(static_cast<size_t>(written));
+      unwritten.remove_prefix(static_cast<size_t>(written));
     else
-      fine = written < 0 && errno == EINTR;
+      is_written = written < 0 && errno == EINTR;
   }
-  fine = fine && ::fsync(file) == 0;
-  fine = ::close(file) == 0 && fine;
+  is_written = is_written && ::fsync(file) == 0;
+  is_written = ::close(file) == 0 && is_written;
   status outcome;
-  if (!fine)
+  if (!is_written)
     outcome = cannot_write(path);
-  else if (replace && ::rename(beside.c_str(), path.c_str()) != 0)
+  else if (replace && ::rename(draft.c_str(), path.c_str()) != 0)
     outcome = cannot_write(path);
-  else if (!replace && ::link(beside.c_str(), path.c_str()) != 0) // which never replaces
+  else if (!replace && ::link(draft.c_str(), path.c_str()) != 0) // never replaces
     outcome = errno == EEXIST ? failure(error_kind::already_exists, path, " is there already")
                               : cannot_write(path);
-  ::unlink(beside.c_str()); // but for one that was renamed
+  ::unlink(draft.c_str()); // fails if the draft was renamed
   return outcome;
 }
 

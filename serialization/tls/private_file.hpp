@@ -1,4 +1,4 @@
-// Files that their owner alone may read, such as private keys.
+// Writes files that only their owner may read, such as private keys.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// Writes a file of mode 0600; its name means the whole old content or the whole new. Fails with
-/// already_exists where there is one and `replace` is false.
+/// Writes a file of mode 0600 atomically: a reader sees the old content or the new. Fails with
+/// already_exists if the file exists and `replace` is false.
 status write_private_file(const std::string& path, std::string_view content, bool replace);
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// TLS 1.3 between two processes that both show a certificate, without the connection: bytes in and
-// out. docs/security.md says who is believed.
+// TLS 1.3 between two processes that authenticate each other, independent of the transport: bytes
+// in and out. docs/security.md describes which certificates are trusted.
 #pragma once
 #include "troupe/serialization/tls/certificate_name.hpp"
 #include "troupe/serialization/tls/tls_files.hpp"
@@ -19,68 +19,69 @@ namespace troupe {
 
 struct tls_options {
   tls_files files;
-  std::string cluster = {};           ///< certificates of other clusters are not believed
-  std::optional<task_name> self = {}; ///< whom our certificate has to name; none: a client
-  /// By which peers' certificates are judged; none: the system's.
+  std::string cluster = {};           ///< certificates of other clusters are not trusted
+  std::optional<task_name> self = {}; ///< the task that our certificate must name; none: a client
+  /// The time for checks of peers' certificates; none: the system's.
   std::function<std::chrono::system_clock::time_point()> now = {};
-  /// Told on any thread when files that have changed cannot be used: those of before serve on.
+  /// Called on any thread when changed files cannot be used, and the previous ones stay in use.
   std::function<void(const std::string&)> on_warning = {};
 };
 
-/// One end of one connection. One thread at a time may call. Nothing of it waits.
+/// One end of one connection. One thread at a time may call. Never blocks.
 class tls_session {
 public:
-  /// Gives encrypted bytes that have come, as ::read does for a socket that does not block.
+  /// Returns encrypted bytes that have arrived, as ::read for a non-blocking socket.
   using source = std::function<ssize_t(std::span<std::byte>)>;
 
   virtual ~tls_session() = default;
 
-  /// Goes on with the handshake as far as bytes are there; returns whether it is done. Fails with
-  /// failed_precondition when one end does not believe the other, with unavailable when it ends
-  /// before. What output() has is to be sent in all cases: it may tell the other end why.
+  /// Continues the handshake with the available bytes; returns whether it is done. Fails with
+  /// failed_precondition if one end does not trust the other, with unavailable if the connection
+  /// ends early. output() must be sent in all cases: it may tell the other end the reason.
   virtual result<bool> shake_hands() = 0;
-  /// Whom of our cluster the other end's certificate names, after the handshake.
+  /// The names of our cluster in the other end's certificate, after the handshake.
   virtual const std::vector<certificate_name>& peer() const noexcept = 0;
 
-  /// As ::read, with EPROTO where failed() says more.
-  virtual ssize_t read(std::span<std::byte> to) = 0;
-  /// Bytes that read() can give without more from its source.
+  /// As ::read; errno is EPROTO if failed() has the reason.
+  virtual ssize_t read(std::span<std::byte> target) = 0;
+  /// The bytes that read() can return without more input.
   virtual size_t pending() const noexcept = 0;
-  /// Encrypts all of it, at the end of output(); false where failed() says why not.
-  virtual bool write(std::span<const std::byte> from) = 0;
-  /// What is written from now on has another key, which the other end is told. write() does so by
-  /// itself where a key has served long enough. False where failed() says why not.
+  /// Encrypts all bytes and appends them to output(); returns false if failed() has the reason.
+  virtual bool write(std::span<const std::byte> bytes) = 0;
+  /// Encrypts later writes with a new key, and notifies the other end. write() does so by itself
+  /// after enough records. Returns false if failed() has the reason.
   virtual bool change_keys() = 0;
-  /// What is to be sent. The caller takes bytes from it; read() may add some, too.
+  /// The bytes to send. The caller removes bytes; read() may append some, too.
   virtual std::vector<std::byte>& output() noexcept = 0;
-  /// Why it is of no use any more.
+  /// The error after which the session cannot be used.
   virtual const status& failed() const noexcept = 0;
 };
 
-/// What a process shows, and whom it believes. Any thread may call.
+/// The credentials of a process, and the authorities that it trusts. Thread-safe.
 class tls_identity {
 public:
-  /// Reads the files. Fails with the name of the file that is missing or of no use, and says why:
-  /// also where our own certificate has expired, names another task, or is not signed by the
+  /// Reads the files. Fails with the name and the problem of a file that is missing or invalid;
+  /// also if our own certificate has expired, names another task, or is not signed by the
   /// authority.
   static result<std::shared_ptr<tls_identity>> load(tls_options options);
   virtual ~tls_identity() = default;
 
-  /// The end that has called that task, or (with none) whichever task of the cluster is there; and
-  /// the end that was called. With the files as they are now.
+  /// Makes the connecting end of a connection to that task (none: to any task of the cluster), or
+  /// the accepting end. Uses the current files.
   virtual std::unique_ptr<tls_session> call(const std::optional<task_name>& expected,
-                                            tls_session::source from) = 0;
-  /// `anonymous`: peers without a certificate pass, and name nobody.
-  virtual std::unique_ptr<tls_session> answer(tls_session::source from, bool anonymous = false) = 0;
-  /// What the file of the token says, for a client that has one; else empty.
+                                            tls_session::source input) = 0;
+  /// `is_anonymous`: accepts peers without a certificate, which have no names.
+  virtual std::unique_ptr<tls_session> answer(tls_session::source input,
+                                              bool is_anonymous = false) = 0;
+  /// The content of the token's file, for a client that has one; else empty.
   virtual result<std::string> token() const = 0;
 };
 
-/// The one cluster that all names in a certificate's file are of; empty where they are of several,
-/// or it cannot be read.
+/// Returns the cluster of all names in a certificate's file; empty if they differ, or if the file
+/// cannot be read.
 std::string cluster_of_certificate(const std::string& path);
 
-/// Says whether bytes may be the beginning of TLS: those that a client begins with.
+/// Returns whether bytes may be the beginning of TLS from a client.
 bool begins_as_tls(std::span<const std::byte> bytes) noexcept;
 
 } // namespace troupe

@@ -17,8 +17,8 @@ constexpr size_t shortest_token = 16, longest_token = 512, random_bytes = 32;
 std::string in_digits(std::span<const unsigned char> bytes) {
   constexpr auto digits = "0123456789abcdef";
   std::string text;
-  for (auto one : bytes)
-    text += {digits[one >> 4], digits[one & 15]};
+  for (auto byte : bytes)
+    text += {digits[byte >> 4], digits[byte & 15]};
   return text;
 }
 

@@ -1,4 +1,4 @@
-// Tokens: secrets that say which client somebody is, where that has no certificate of its own.
+// Access tokens: secrets that identify clients without a certificate of their own.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -9,10 +9,10 @@ namespace troupe {
 
 /// 256 random bits as text.
 std::string new_token();
-/// SHA-256 as 64 small hexadecimal digits: what an access list has of a token.
+/// SHA-256 as 64 lower-case hexadecimal digits, as in access lists.
 std::string digest_of_token(std::string_view token);
-/// Reads a token out of a file: printable characters, from 16 to 512, without the white space
-/// around them.
+/// Reads a token from a file: printable characters, from 16 to 512. Ignores white space around
+/// them.
 result<std::string> read_token_file(const std::string& path);
 
 } // namespace troupe

@@ -7,15 +7,15 @@
 
 namespace troupe {
 
-/// The longest text that names a build; a longer one in a peer's hello is a protocol error.
+/// The maximum length of a build's name; a longer name in a peer's hello is a protocol error.
 inline constexpr size_t longest_build_name = 64;
 
-/// Returns a hash of the schema of messages (wire.capnp). Two processes understand each other only
-/// where it is the same.
+/// Returns a hash of the schema of messages (wire.capnp). Two processes can exchange messages only
+/// if their hashes are equal.
 uint64_t wire_schema_hash() noexcept;
 
-/// Returns the commit that this library was built from, with "-modified" where its sources had
-/// uncommitted changes, or "sources-" and a hash of the sources where there was no repository.
+/// Returns the commit that this library was built from, with "-modified" if its sources had
+/// uncommitted changes, or "sources-" and a hash of the sources if there was no repository.
 std::string_view build_commit() noexcept;
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Texts, as Cap'n Proto has them and as we do.
+// Conversions between the texts of Cap'n Proto and of the standard library.
 #pragma once
 #include <capnp/blob.h>
 #include <capnp/common.h>
@@ -9,7 +9,7 @@
 namespace troupe {
 
 inline kj::StringPtr as_text(const std::string& text) { return {text.c_str(), text.size()}; }
-/// Of a view, which `keep` ends with a zero.
+/// Copies a view to `keep`, which ends it with a zero.
 inline kj::StringPtr as_text(std::string_view text, std::string& keep) {
   return as_text(keep = text);
 }

@@ -1,4 +1,4 @@
-// Reads messages that others wrote: nothing in them is believed.
+// Decodes messages of peers, which are untrusted: every field is checked.
 #include "troupe/serialization/wire/capnp_text.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 #include "troupe/serialization/wire/payload.hpp"
@@ -14,10 +14,11 @@ status status_of(wire::Status::Reader from) {
     return {};
   if (to_string(kind) == "unknown") // from a newer peer
     kind = error_kind::internal;
-  status read{kind, text_of(from.getMessage())};
-  read = std::move(read).about(text_of(from.getOp()), text_of(from.getNode()));
-  read = std::move(read).on_task(text_of(from.getTask())).of_incarnation(from.getIncarnation());
-  return from.getStateLost() ? std::move(read).of_lost_state() : read;
+  status outcome{kind, text_of(from.getMessage())};
+  outcome = std::move(outcome).about(text_of(from.getOp()), text_of(from.getNode()));
+  outcome =
+      std::move(outcome).on_task(text_of(from.getTask())).of_incarnation(from.getIncarnation());
+  return from.getStateLost() ? std::move(outcome).of_lost_state() : outcome;
 }
 
 class reader {
@@ -32,11 +33,11 @@ public:
       if (sizes[i] != outside_[i].bytes())
         return damaged_message("payload ", i, " must have ", sizes[i], " bytes, has ",
                                outside_[i].bytes());
-    TROUPE_ASSIGN(auto made, body(from));
+    TROUPE_ASSIGN(auto decoded, body(from));
     for (size_t i = 0; i < used_.size(); ++i)
       if (!used_[i])
         return damaged_message("payload ", i, " belongs to no tensor");
-    return made;
+    return decoded;
   }
 
 private:
@@ -86,11 +87,11 @@ private:
         return message{fill_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};
       case wire::Envelope::PROGRAM_LOST: return message{program_lost{from.getProgramLost()}};
       case wire::Envelope::CLIENT_WAITS: {
-        client_waits made;
-        for (auto each : from.getClientWaits())
-          made.waits.push_back({text_of(each.getTarget()), text_of(each.getReason()),
-                                each.getSteps(), each.getSeconds()});
-        return message{std::move(made)};
+        client_waits decoded;
+        for (auto wait : from.getClientWaits())
+          decoded.waits.push_back({text_of(wait.getTarget()), text_of(wait.getReason()),
+                                   wait.getSteps(), wait.getSeconds()});
+        return message{std::move(decoded)};
       }
       case wire::Envelope::STEP_DONE: {
         auto in = from.getStepDone();
@@ -206,63 +207,64 @@ private:
   }
 
   result<message> read(wire::RegisterGraph::Reader in) {
-    register_graph made{.request = in.getRequest()};
-    auto& how = made.how;
-    how.session = in.getSession();
-    how.container = text_of(in.getContainer());
-    how.region_per_node = in.getRegionPerNode();
-    how.deterministic = in.getDeterministic();
-    how.replay = !in.getNoReplay();
-    how.low_priority = in.getLowPriority();
-    how.incarnation = in.getIncarnation();
-    for (auto each : in.getPartitions()) {
-      TROUPE_ASSIGN(auto graph, read(each.getGraph()));
+    register_graph decoded{.request = in.getRequest()};
+    auto& settings = decoded.how;
+    settings.session = in.getSession();
+    settings.container = text_of(in.getContainer());
+    settings.region_per_node = in.getRegionPerNode();
+    settings.deterministic = in.getDeterministic();
+    settings.replay = !in.getNoReplay();
+    settings.low_priority = in.getLowPriority();
+    settings.incarnation = in.getIncarnation();
+    for (auto partition : in.getPartitions()) {
+      TROUPE_ASSIGN(auto graph, read(partition.getGraph()));
       if (graph.type() != dtype::u8)
         return damaged_message("a graph is of type ", graph.type());
-      made.partitions.push_back({text_of(each.getDevice()), std::move(graph), each.getFrame(),
-                                 each.getFunction(), text_of(each.getOfNode())});
+      decoded.partitions.push_back({text_of(partition.getDevice()), std::move(graph),
+                                    partition.getFrame(), partition.getFunction(),
+                                    text_of(partition.getOfNode())});
     }
-    for (auto each : in.getPeers())
-      how.peers.push_back({text_of(each.getTask()), each.getIncarnation()});
-    TROUPE_ASSIGN(how.costs, read_costs<node_cost>(in, &node_cost::nanoseconds));
-    TROUPE_ASSIGN(how.positions, read_positions(in.getPositions()));
-    return message{std::move(made)};
+    for (auto peer : in.getPeers())
+      settings.peers.push_back({text_of(peer.getTask()), peer.getIncarnation()});
+    TROUPE_ASSIGN(settings.costs, read_costs<node_cost>(in, &node_cost::nanoseconds));
+    TROUPE_ASSIGN(settings.positions, read_positions(in.getPositions()));
+    return message{std::move(decoded)};
   }
 
   result<kernel_positions> read_positions(wire::Tensor::Reader in) {
     TROUPE_ASSIGN(auto texts, read(in));
-    kernel_positions made;
+    kernel_positions positions;
     if (texts.empty())
-      return made;
+      return positions;
     if (texts.type() != dtype::string || texts.rank() != 2 || texts.dims()[1] != 2)
       return damaged_message("positions are ", texts.type(), texts.dims());
     const auto* text = texts.data<std::string>();
     for (int64_t i = 0; i < texts.dims()[0]; ++i, text += 2)
-      made[text[0]] = text[1];
-    return made;
+      positions[text[0]] = text[1];
+    return positions;
   }
 
   template <class Cost, class From>
-  result<std::vector<Cost>> read_costs(From in, double Cost::*to) {
+  result<std::vector<Cost>> read_costs(From in, double Cost::*field) {
     TROUPE_ASSIGN(tensor nodes, read(in.getCostNodes()));
     TROUPE_ASSIGN(tensor nanoseconds, read(in.getCostNanoseconds()));
-    std::vector<Cost> made;
+    std::vector<Cost> costs;
     if (nodes.empty() && nanoseconds.empty())
-      return made;
+      return costs;
     if (nodes.type() != dtype::string || nanoseconds.type() != dtype::f64 || nodes.rank() != 1 ||
         nodes.dims() != nanoseconds.dims())
       return damaged_message("costs are ", nodes.type(), nodes.dims(), " and ", nanoseconds.type(),
                              nanoseconds.dims());
     for (int64_t i = 0; i < nodes.elements(); ++i) {
-      auto takes = nanoseconds.data<double>()[i];
-      if (!(takes >= 0 && takes < 1e18))
-        return damaged_message("a node is said to take ", takes, " ns");
-      Cost one;
-      one.node = nodes.data<std::string>()[i];
-      one.*to = takes;
-      made.push_back(std::move(one));
+      auto duration = nanoseconds.data<double>()[i];
+      if (!(duration >= 0 && duration < 1e18))
+        return damaged_message("a node has a cost of ", duration, " ns");
+      Cost cost;
+      cost.node = nodes.data<std::string>()[i];
+      cost.*field = duration;
+      costs.push_back(std::move(cost));
     }
-    return made;
+    return costs;
   }
 
   result<message> read(wire::DeviceListReply::Reader in) {
@@ -270,11 +272,11 @@ private:
   }
 
   static std::vector<device_info> read(capnp::List<wire::Device>::Reader from) {
-    std::vector<device_info> made;
-    for (auto each : from)
-      made.push_back({text_of(each.getName()), text_of(each.getKind()), each.getMemoryBytes(),
-                      text_of(each.getDescription())});
-    return made;
+    std::vector<device_info> devices;
+    for (auto item : from)
+      devices.push_back({text_of(item.getName()), text_of(item.getKind()), item.getMemoryBytes(),
+                         text_of(item.getDescription())});
+    return devices;
   }
 
   result<message> read(wire::StateListReply::Reader in) {
@@ -283,181 +285,182 @@ private:
   }
 
   result<state_list> read_state(wire::StateListReply::Reader in) {
-    state_list made{.entries = {}, .left_out = in.getLeftOut()};
+    state_list list{.entries = {}, .left_out = in.getLeftOut()};
     TROUPE_ASSIGN(auto texts, read(in.getTexts()));
     TROUPE_ASSIGN(auto bytes, read(in.getBytes()));
     if (texts.empty() && bytes.empty())
-      return made;
+      return list;
     if (texts.type() != dtype::string || bytes.type() != dtype::u64 || bytes.rank() != 1 ||
         texts.dims() != shape{bytes.elements(), 6})
       return damaged_message("state is listed as ", texts.type(), texts.dims(), " and ",
                              bytes.type(), bytes.dims());
     const auto* text = texts.data<std::string>();
     for (int64_t i = 0; i < bytes.elements(); ++i, text += 6)
-      made.entries.push_back(
+      list.entries.push_back(
           {text[0], text[1], text[2], text[3], text[4], text[5], bytes.data<uint64_t>()[i]});
-    return made;
+    return list;
   }
 
   result<session_prepare> read(wire::SessionPrepare::Reader in) {
-    session_prepare made{.low_priority = in.getLowPriority(), .explain = in.getExplain()};
-    made.retried = in.getRetried();
-    TROUPE_ASSIGN(made.graph, read(in.getGraph()));
-    if (made.graph.type() != dtype::u8)
-      return damaged_message("a graph is of type ", made.graph.type());
-    for (auto each : in.getTargets())
-      made.targets.push_back(text_of(each));
-    made.feeds = in.getFeeds();
-    TROUPE_ASSIGN(made.costs, read_costs<node_time>(in, &node_time::mean_ns));
+    session_prepare decoded{.low_priority = in.getLowPriority(), .explain = in.getExplain()};
+    decoded.retried = in.getRetried();
+    TROUPE_ASSIGN(decoded.graph, read(in.getGraph()));
+    if (decoded.graph.type() != dtype::u8)
+      return damaged_message("a graph is of type ", decoded.graph.type());
+    for (auto target : in.getTargets())
+      decoded.targets.push_back(text_of(target));
+    decoded.feeds = in.getFeeds();
+    TROUPE_ASSIGN(decoded.costs, read_costs<node_time>(in, &node_time::mean_ns));
     TROUPE_ASSIGN(auto devices, read(in.getCostDevices()));
-    if (made.costs.empty() && devices.empty())
-      return made;
-    auto rows = static_cast<int64_t>(made.costs.size());
+    if (decoded.costs.empty() && devices.empty())
+      return decoded;
+    auto rows = static_cast<int64_t>(decoded.costs.size());
     if (devices.type() != dtype::string || devices.dims() != shape{rows})
       return damaged_message("devices of ", rows, " costs are ", devices.type(), devices.dims());
     for (int64_t i = 0; i < rows; ++i)
-      made.costs[static_cast<size_t>(i)].device = devices.data<std::string>()[i];
-    return made;
+      decoded.costs[static_cast<size_t>(i)].device = devices.data<std::string>()[i];
+    return decoded;
   }
 
   result<message> read(wire::SessionRequest::Reader in) {
-    session_request made{.request = in.getRequest(), .deadline_ms = in.getDeadlineMs()};
+    session_request decoded{.request = in.getRequest(), .deadline_ms = in.getDeadlineMs()};
     switch (in.which()) {
       case wire::SessionRequest::OPEN: {
-        TROUPE_ASSIGN(made.what, read_settings(in.getOpen()));
+        TROUPE_ASSIGN(decoded.what, read_settings(in.getOpen()));
         break;
       }
       case wire::SessionRequest::PREPARE: {
-        TROUPE_ASSIGN(made.what, read(in.getPrepare()));
+        TROUPE_ASSIGN(decoded.what, read(in.getPrepare()));
         break;
       }
       case wire::SessionRequest::RUN: {
         auto from = in.getRun();
         TROUPE_ASSIGN(auto feeds, read(from.getFeeds()));
-        made.what = session_run{from.getHandle(),        std::move(feeds), from.getTimes(),
-                                from.getTrapNonfinite(), from.getFill(),   from.getKnows(),
-                                from.getRetried()};
+        decoded.what = session_run{from.getHandle(),        std::move(feeds), from.getTimes(),
+                                   from.getTrapNonfinite(), from.getFill(),   from.getKnows(),
+                                   from.getRetried()};
         break;
       }
       case wire::SessionRequest::FILL_END:
-        made.what = session_fill_end{in.getFillEnd().getFill(), in.getFillEnd().getDone()};
+        decoded.what = session_fill_end{in.getFillEnd().getFill(), in.getFillEnd().getDone()};
         break;
-      case wire::SessionRequest::FORGET: made.what = session_forget{in.getForget()}; break;
-      case wire::SessionRequest::RESET: made.what = session_reset{text_of(in.getReset())}; break;
+      case wire::SessionRequest::FORGET: decoded.what = session_forget{in.getForget()}; break;
+      case wire::SessionRequest::RESET: decoded.what = session_reset{text_of(in.getReset())}; break;
       case wire::SessionRequest::STATE_OF:
-        made.what = session_state_of{text_of(in.getStateOf())};
+        decoded.what = session_state_of{text_of(in.getStateOf())};
         break;
-      case wire::SessionRequest::DEVICES: made.what = session_devices{}; break;
-      case wire::SessionRequest::KNOWN_DEVICES: made.what = session_known_devices{}; break;
-      case wire::SessionRequest::STOP: made.what = session_stop{in.getStop()}; break;
+      case wire::SessionRequest::DEVICES: decoded.what = session_devices{}; break;
+      case wire::SessionRequest::KNOWN_DEVICES: decoded.what = session_known_devices{}; break;
+      case wire::SessionRequest::STOP: decoded.what = session_stop{in.getStop()}; break;
       case wire::SessionRequest::POSITIONS: {
         TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
-        session_positions asked{std::move(positions)};
+        session_positions positions_query{std::move(positions)};
         for (auto task : in.getTasks())
-          asked.tasks.push_back(text_of(task));
-        made.what = std::move(asked);
+          positions_query.tasks.push_back(text_of(task));
+        decoded.what = std::move(positions_query);
         break;
       }
-      default: return damaged_message("a session is asked for what is unknown");
+      default: return damaged_message("a session request is of unknown kind");
     }
-    return message{std::move(made)};
+    return message{std::move(decoded)};
   }
 
   result<session_ran> read(wire::SessionRan::Reader in) {
-    session_ran made{.step = in.getStep(), .begin_ns = in.getBeginNs(), .end_ns = in.getEndNs()};
-    TROUPE_ASSIGN(made.fetches, read(in.getFetches()));
-    TROUPE_ASSIGN(made.statistics, read(in.getStatistics()));
-    for (const auto& one : made.statistics)
-      if (one.type() != dtype::u8)
-        return damaged_message("statistics are of type ", one.type());
-    return made;
+    session_ran decoded{.step = in.getStep(), .begin_ns = in.getBeginNs(), .end_ns = in.getEndNs()};
+    TROUPE_ASSIGN(decoded.fetches, read(in.getFetches()));
+    TROUPE_ASSIGN(decoded.statistics, read(in.getStatistics()));
+    for (const auto& statistics : decoded.statistics)
+      if (statistics.type() != dtype::u8)
+        return damaged_message("statistics are of type ", statistics.type());
+    return decoded;
   }
 
-  // Texts, and a row of numbers for each row of them.
-  status read_table(wire::Tensor::Reader texts_in, int64_t texts_each,
-                    wire::Tensor::Reader numbers_in, int64_t numbers_each, tensor& texts,
+  // Reads a table of texts, and a table of numbers with the same number of rows.
+  status read_table(wire::Tensor::Reader texts_in, int64_t text_columns,
+                    wire::Tensor::Reader numbers_in, int64_t number_columns, tensor& texts,
                     tensor& numbers) {
     TROUPE_ASSIGN(texts, read(texts_in));
     TROUPE_ASSIGN(numbers, read(numbers_in));
-    if (texts.type() != dtype::string || texts.rank() != 2 || texts.dims()[1] != texts_each ||
-        numbers.type() != dtype::f64 || numbers.elements() != texts.dims()[0] * numbers_each)
+    if (texts.type() != dtype::string || texts.rank() != 2 || texts.dims()[1] != text_columns ||
+        numbers.type() != dtype::f64 || numbers.elements() != texts.dims()[0] * number_columns)
       return damaged_message("a report is ", texts.type(), texts.dims(), " and ", numbers.type(),
                              numbers.dims());
     return {};
   }
 
   result<placement_report> read(wire::PlacementReport::Reader in) {
-    placement_report made{.strategy = text_of(in.getStrategy()),
-                          .total_ns = in.getTotalNs(),
-                          .first_worker_ns = in.getFirstWorkerNs()};
+    placement_report report{.strategy = text_of(in.getStrategy()),
+                            .total_ns = in.getTotalNs(),
+                            .first_worker_ns = in.getFirstWorkerNs()};
     tensor texts, numbers;
     TROUPE_TRY(read_table(in.getNodes(), 4, in.getEnds(), 1, texts, numbers));
     for (int64_t i = 0; i < texts.dims()[0]; ++i) {
       const auto* text = texts.data<std::string>() + 4 * i;
-      made.nodes.push_back({text[0], text[1], text[2], text[3], numbers.data<double>()[i]});
+      report.nodes.push_back({text[0], text[1], text[2], text[3], numbers.data<double>()[i]});
     }
     TROUPE_TRY(read_table(in.getLinks(), 2, in.getSizes(), 2, texts, numbers));
     for (int64_t i = 0; i < texts.dims()[0]; ++i) {
       const auto* text = texts.data<std::string>() + 2 * i;
       const auto* number = numbers.data<double>() + 2 * i;
       if (!(number[0] >= 0 && number[0] < 1e18))
-        return damaged_message(number[0], " tensors are said to be sent");
-      made.links.push_back({text[0], text[1], static_cast<uint64_t>(number[0]), number[1]});
+        return damaged_message("a link has ", number[0], " tensors");
+      report.links.push_back({text[0], text[1], static_cast<uint64_t>(number[0]), number[1]});
     }
-    return made;
+    return report;
   }
 
   result<message> read(wire::SessionReply::Reader in) {
-    session_reply made{.request = in.getRequest(),
-                       .outcome = status_of(in.getOutcome()),
-                       .leaving = in.getLeaving(),
-                       .not_begun = in.getNotBegun()};
-    TROUPE_TRY(read_tasks(in, made));
-    for (auto each : in.getProblems())
-      made.problems.push_back({text_of(each.getTask()), status_of(each.getWhy())});
-    for (auto each : in.getWarnings())
-      made.warnings.push_back(text_of(each));
+    session_reply decoded{.request = in.getRequest(),
+                          .outcome = status_of(in.getOutcome()),
+                          .leaving = in.getLeaving(),
+                          .not_begun = in.getNotBegun()};
+    TROUPE_TRY(read_tasks(in, decoded));
+    for (auto problem : in.getProblems())
+      decoded.problems.push_back({text_of(problem.getTask()), status_of(problem.getWhy())});
+    for (auto warning : in.getWarnings())
+      decoded.warnings.push_back(text_of(warning));
     switch (in.which()) {
       case wire::SessionReply::NOTHING: break;
-      case wire::SessionReply::HANDLE: made.what = prepared_handle{in.getHandle()}; break;
+      case wire::SessionReply::HANDLE: decoded.what = prepared_handle{in.getHandle()}; break;
       case wire::SessionReply::RAN: {
-        TROUPE_ASSIGN(made.what, read(in.getRan()));
+        TROUPE_ASSIGN(decoded.what, read(in.getRan()));
         break;
       }
-      case wire::SessionReply::DEVICES: made.what = read(in.getDevices()); break;
+      case wire::SessionReply::DEVICES: decoded.what = read(in.getDevices()); break;
       case wire::SessionReply::STATE: {
-        TROUPE_ASSIGN(made.what, read_state(in.getState()));
+        TROUPE_ASSIGN(decoded.what, read_state(in.getState()));
         break;
       }
       case wire::SessionReply::POSITIONS: {
-        std::vector<task_positions> all;
-        for (auto each : in.getPositions()) {
-          TROUPE_ASSIGN(auto at, read_positions(each.getPositions()));
-          all.push_back({text_of(each.getTask()), each.getIncarnation(), std::move(at)});
+        std::vector<task_positions> positions;
+        for (auto item : in.getPositions()) {
+          TROUPE_ASSIGN(auto task_position, read_positions(item.getPositions()));
+          positions.push_back(
+              {text_of(item.getTask()), item.getIncarnation(), std::move(task_position)});
         }
-        made.what = std::move(all);
+        decoded.what = std::move(positions);
         break;
       }
       case wire::SessionReply::REPORT: {
-        TROUPE_ASSIGN(made.what, read(in.getReport()));
+        TROUPE_ASSIGN(decoded.what, read(in.getReport()));
         break;
       }
-      default: return damaged_message("a session answers what is unknown");
+      default: return damaged_message("a session reply is of unknown kind");
     }
-    return message{std::move(made)};
+    return message{std::move(decoded)};
   }
 
   result<message> read(wire::MemberChanges::Reader in) {
-    member_changes made{read(in.getSince()),
-                        read(in.getEpoch()),
-                        {},
-                        {text_of(in.getCoordinatorJob()), in.getCoordinatorTask()}};
-    if (made.coordinator.job.empty())
-      made.coordinator = {};
+    member_changes decoded{read(in.getSince()),
+                           read(in.getEpoch()),
+                           {},
+                           {text_of(in.getCoordinatorJob()), in.getCoordinatorTask()}};
+    if (decoded.coordinator.job.empty())
+      decoded.coordinator = {};
     TROUPE_ASSIGN(auto texts, read(in.getTexts()));
     TROUPE_ASSIGN(auto numbers, read(in.getNumbers()));
     if (texts.empty() && numbers.empty())
-      return message{std::move(made)};
+      return message{std::move(decoded)};
     if (texts.type() != dtype::string || numbers.type() != dtype::u64 || texts.rank() != 2 ||
         texts.dims() != shape{texts.dims()[0], 2} || numbers.dims() != shape{texts.dims()[0], 4})
       return damaged_message("members are ", texts.type(), texts.dims(), " and ", numbers.type(),
@@ -467,33 +470,33 @@ private:
     for (int64_t i = 0; i < texts.dims()[0]; ++i, text += 2, number += 4) {
       if (number[0] >= max_tasks_of_job || number[2] > static_cast<uint64_t>(presence::gone))
         return damaged_message("a member is task ", number[0], " and in state ", number[2]);
-      made.members.push_back({{text[0], static_cast<int>(number[0])},
-                              number[1],
-                              text[1],
-                              static_cast<presence>(number[2]),
-                              number[3]});
+      decoded.members.push_back({{text[0], static_cast<int>(number[0])},
+                                 number[1],
+                                 text[1],
+                                 static_cast<presence>(number[2]),
+                                 number[3]});
     }
-    return message{std::move(made)};
+    return message{std::move(decoded)};
   }
 
   static list_epoch read(wire::ListEpoch::Reader in) { return {in.getTerm(), in.getChange()}; }
 
   result<std::vector<indexed_tensor>> read(capnp::List<wire::IndexedTensor>::Reader from) {
-    std::vector<indexed_tensor> made;
-    for (auto each : from) {
-      TROUPE_ASSIGN(auto value, read(each.getValue()));
-      made.push_back({each.getIndex(), std::move(value)});
+    std::vector<indexed_tensor> values;
+    for (auto item : from) {
+      TROUPE_ASSIGN(auto value, read(item.getValue()));
+      values.push_back({item.getIndex(), std::move(value)});
     }
-    return made;
+    return values;
   }
 
   result<std::vector<tensor>> read(capnp::List<wire::Tensor>::Reader from) {
-    std::vector<tensor> made;
-    for (auto each : from) {
-      TROUPE_ASSIGN(auto value, read(each));
-      made.push_back(std::move(value));
+    std::vector<tensor> values;
+    for (auto item : from) {
+      TROUPE_ASSIGN(auto value, read(item));
+      values.push_back(std::move(value));
     }
-    return made;
+    return values;
   }
 
   result<tensor> read(wire::Tensor::Reader from) {
@@ -505,20 +508,20 @@ private:
     std::array<int64_t, max_rank> extents{};
     for (unsigned axis = 0; axis < dims.size(); ++axis)
       extents[axis] = dims[axis];
-    std::span<const int64_t> shape_of{extents.data(), dims.size()};
+    std::span<const int64_t> shape_extents{extents.data(), dims.size()};
     if (from.isOutside()) {
-      // Only once: many strings tensors unpacked from one payload would multiply a peer's bytes.
+      // Each payload once: unpacking one payload for many tensors would multiply a peer's bytes.
       if (from.getOutside() >= outside_.size() || used_[from.getOutside()])
         return damaged_message("it has no payload ", from.getOutside(), " for this tensor");
       used_[from.getOutside()] = true;
-      return from_payload(from.getType(), shape_of, outside_[from.getOutside()]);
+      return from_payload(from.getType(), shape_extents, outside_[from.getOutside()]);
     }
     if (!from.isInlined())
-      return damaged_message("a tensor stands in an unknown place");
+      return damaged_message("a tensor has a payload of unknown kind");
     auto bytes = from.getInlined();
     TROUPE_ASSIGN(auto payload, bytes_to_tensor({reinterpret_cast<const std::byte*>(bytes.begin()),
                                                  bytes.size()}));
-    return from_payload(from.getType(), shape_of, payload);
+    return from_payload(from.getType(), shape_extents, payload);
   }
 
   std::span<const tensor> outside_;

@@ -1,4 +1,4 @@
-// What the receiver of a message must know of it before it takes memory for its payloads.
+// Reads the part of a message that its receiver needs before it allocates memory for payloads.
 #include "troupe/serialization/wire/messages.hpp"
 #include "troupe/serialization/wire/read_root.hpp"
 
@@ -6,11 +6,11 @@ namespace troupe {
 
 result<envelope> read_envelope(std::span<const std::byte> bytes) {
   return read_root<result<envelope>>(bytes, [](wire::Envelope::Reader from) -> result<envelope> {
-    envelope made;
+    envelope parsed;
     switch (from.which()) {
       case wire::Envelope::DEREGISTER_GRAPH:
       case wire::Envelope::CONTAINER_RESET:
-      case wire::Envelope::GOODBYE: made.order = delivery::ordered; break;
+      case wire::Envelope::GOODBYE: parsed.order = delivery::ordered; break;
       case wire::Envelope::HELLO:
       case wire::Envelope::REFUSAL:
       case wire::Envelope::CANCEL_STEP:
@@ -21,13 +21,13 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::LENT:
       case wire::Envelope::RETURNED:
       case wire::Envelope::PING:
-      case wire::Envelope::PONG: made.order = delivery::urgent; break;
+      case wire::Envelope::PONG: parsed.order = delivery::urgent; break;
       case wire::Envelope::TENSOR_PUSH:
-        made.step = step_id{from.getTensorPush().getSession(), from.getTensorPush().getStep()};
-        made.order = delivery::free;
+        parsed.step = step_id{from.getTensorPush().getSession(), from.getTensorPush().getStep()};
+        parsed.order = delivery::free;
         break;
       case wire::Envelope::SESSION_REQUEST:
-        made.order = from.getSessionRequest().isStop() ? delivery::urgent : delivery::free;
+        parsed.order = from.getSessionRequest().isStop() ? delivery::urgent : delivery::free;
         break;
       case wire::Envelope::REGISTER_REPLY:
       case wire::Envelope::SETTLE_STEP:
@@ -42,14 +42,14 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       case wire::Envelope::FILL_END:
       case wire::Envelope::PROGRAM_LOST:
       case wire::Envelope::CLIENT_WAITS:
-        if (from.getOutside().size() > 0) // before it is pulled
-          return damaged_message("a message of a kind that brings no tensors announces payloads");
+        if (from.getOutside().size() > 0) // before the payloads are pulled
+          return damaged_message("a message of a kind without tensors announces payloads");
         [[fallthrough]];
-      default: made.order = delivery::free; break;
+      default: parsed.order = delivery::free; break;
     }
     for (auto size : from.getOutside())
-      made.outside.push_back(size);
-    return made;
+      parsed.outside.push_back(size);
+    return parsed;
   });
 }
 

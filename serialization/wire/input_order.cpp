@@ -3,31 +3,32 @@
 namespace troupe {
 
 result<std::vector<uint32_t>>
-order_after_inputs(const std::vector<std::vector<uint32_t>>& before,
+order_after_inputs(const std::vector<std::vector<uint32_t>>& inputs_of_nodes,
                    const std::function<std::string(uint32_t)>& describe) {
-  enum class mark : uint8_t { fresh, open, done };
-  std::vector<mark> marks(before.size(), mark::fresh);
+  enum class mark : uint8_t { unvisited, on_path, done };
+  std::vector<mark> marks(inputs_of_nodes.size(), mark::unvisited);
   std::vector<uint32_t> order;
-  order.reserve(before.size());
-  std::vector<std::pair<uint32_t, size_t>> path; // a node, and how many before it were visited
-  for (uint32_t start = 0; start < before.size(); ++start) {
-    if (marks[start] != mark::fresh)
+  order.reserve(inputs_of_nodes.size());
+  std::vector<std::pair<uint32_t, size_t>> path; // a node, and the number of its visited inputs
+  for (uint32_t start = 0; start < inputs_of_nodes.size(); ++start) {
+    if (marks[start] != mark::unvisited)
       continue;
-    marks[start] = mark::open;
+    marks[start] = mark::on_path;
     path.emplace_back(start, 0);
     while (!path.empty()) {
-      auto& [at, next] = path.back();
-      if (next == before[at].size()) {
-        marks[at] = mark::done;
-        order.push_back(at);
+      auto& [current, next] = path.back();
+      if (next == inputs_of_nodes[current].size()) {
+        marks[current] = mark::done;
+        order.push_back(current);
         path.pop_back();
         continue;
       }
-      auto input = before[at][next++];
-      if (marks[input] == mark::open)
-        return invalid(describe(input), ": its inputs lead back to it, through ", describe(at));
-      if (marks[input] == mark::fresh) {
-        marks[input] = mark::open;
+      auto input = inputs_of_nodes[current][next++];
+      if (marks[input] == mark::on_path)
+        return invalid(describe(input), ": its inputs lead back to it, through ",
+                       describe(current));
+      if (marks[input] == mark::unvisited) {
+        marks[input] = mark::on_path;
         path.emplace_back(input, 0);
       }
     }

@@ -9,10 +9,10 @@
 
 namespace troupe {
 
-/// Orders positions so that each comes after those that stand `before` it, and as they are where
-/// that is so already. Fails for a cycle, and says with `describe` where it is.
+/// Orders positions so that each comes after its inputs. Keeps their order where
+/// it is valid already. Fails for a cycle; `describe` names its nodes in the error.
 result<std::vector<uint32_t>>
-order_after_inputs(const std::vector<std::vector<uint32_t>>& before,
+order_after_inputs(const std::vector<std::vector<uint32_t>>& inputs_of_nodes,
                    const std::function<std::string(uint32_t)>& describe);
 
 } // namespace troupe

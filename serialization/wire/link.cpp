@@ -14,10 +14,10 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// A stranger gets no more of our memory than a hello needs.
+// Before a valid hello, a peer gets only the memory that a hello needs.
 constexpr size_t longest_hello = 4096;
 constexpr size_t longest_reason = 2048;
-// Below this not even a pull would fit.
+// The smallest limit with which a pull message fits.
 constexpr size_t shortest_limit = 1024;
 
 std::string describe(const hello* peer) {
@@ -28,11 +28,11 @@ std::string describe(const hello* peer) {
   return concat("a ", peer->role);
 }
 
-// A name that a peer gives itself, safe to print.
+// Makes a name that a peer sent safe to print.
 std::string printable(std::string text) {
-  constexpr size_t longest = longest_build_name;
-  if (text.size() > longest)
-    text.resize(longest);
+  constexpr size_t max_length = longest_build_name;
+  if (text.size() > max_length)
+    text.resize(max_length);
   std::ranges::replace_if(
       text, [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;
@@ -45,20 +45,20 @@ std::string describe_build(const hello& peer) {
                                    hex_text(peer.schema));
 }
 
-// Messages of another schema would be misread.
-status check_build(const hello& peer, const hello& self) {
+// Fails for different schemas, whose messages would be misread.
+status check_build(const hello& peer, const hello& own_hello) {
   if (peer.build.size() > longest_build_name)
     return invalid("the peer names its build with ", peer.build.size(), " bytes; ",
                    longest_build_name, " are the limit");
-  if (peer.schema == self.schema)
+  if (peer.schema == own_hello.schema)
     return {};
   return failure(error_kind::failed_precondition,
                  "the builds at the two ends differ: ", describe(&peer), " is ",
-                 describe_build(peer), "; ", describe(&self), " is ", describe_build(self),
-                 "; run the same build at both ends");
+                 describe_build(peer), "; ", describe(&own_hello), " is ",
+                 describe_build(own_hello), "; run the same build at both ends");
 }
 
-status check(const hello& peer, const hello& self) {
+status check(const hello& peer, const hello& own_hello) {
   if (peer.version != protocol_version)
     return failure(error_kind::failed_precondition, "the peer (Troupe ", peer.software,
                    ") speaks version ", peer.version, " of the protocol, this is version ",
@@ -66,13 +66,13 @@ status check(const hello& peer, const hello& self) {
   if (peer.role != "task" && peer.role != "client")
     return invalid("the peer's role must be task or client, got '", peer.role, "'");
   if (peer.role == "task" && (peer.job.empty() || peer.task < 0))
-    return invalid("the peer does not say which task it is");
+    return invalid("the peer's hello names no task");
   if (peer.role == "task" && peer.task >= max_tasks_of_job)
-    return invalid("the peer says that it is ", describe(&peer), "; a job has at most ",
+    return invalid("the peer's hello names ", describe(&peer), "; a job has at most ",
                    max_tasks_of_job, " tasks");
   if (peer.max_message < shortest_limit)
     return invalid("the peer accepts no message of more than ", peer.max_message, " bytes");
-  return check_build(peer, self);
+  return check_build(peer, own_hello);
 }
 
 } // namespace
@@ -90,11 +90,11 @@ struct link::state final : link_receiver {
     options.self.build = build_commit();
     options.self.max_message = options.max_message;
     options.self.max_tensor_bytes = options.max_tensor_bytes;
-    auto first = encode(options.self, {.max_message = longest_hello});
-    if (first)
-      output.push_handshake(*std::move(first));
+    auto own_hello = encode(options.self, {.max_message = longest_hello});
+    if (own_hello)
+      output.push_handshake(*std::move(own_hello));
     else
-      failed = first.status();
+      failed = own_hello.status();
   }
 
   ~state() { revoke(); }
@@ -104,7 +104,7 @@ struct link::state final : link_receiver {
       options.lends->revoke();
   }
 
-  // What the peer accepts.
+  // Returns the limit of payload bytes that the peer accepts, and adjusts `encoding`.
   result<uint64_t> limit(encode_options& encoding) {
     std::lock_guard guard{mutex};
     TROUPE_TRY(status{failed});
@@ -115,71 +115,71 @@ struct link::state final : link_receiver {
     return std::min(options.max_tensor_bytes, peer->max_tensor_bytes);
   }
 
-  status send(const message& what) {
+  status send(const message& outgoing) {
     encode_options encoding{options.inline_tensor, options.max_message};
     TROUPE_ASSIGN(auto largest, limit(encoding));
-    TROUPE_ASSIGN(auto encoded, encode(what, encoding)); // several threads at once
+    TROUPE_ASSIGN(auto encoded, encode(outgoing, encoding)); // without the lock
     uint64_t total = 0;
     for (const auto& payload : encoded.outside)
       total += payload.bytes();
-    auto order = delivery_of(what);
+    auto order = delivery_of(outgoing);
     if (total > 0 && order != delivery::free)
-      return invalid(name_of(what), ": a message of this kind cannot carry a payload");
-    const auto* push = std::get_if<tensor_push>(&what);
+      return invalid(name_of(outgoing), ": a message of this kind cannot carry a payload");
+    const auto* push = std::get_if<tensor_push>(&outgoing);
     auto step = push && total > 0 ? std::optional{push->step} : std::nullopt;
     if (step && callbacks.on_announce)
       callbacks.on_announce(*step);
     std::lock_guard guard{mutex};
     TROUPE_TRY(status{failed});
     if (total > largest)
-      return failure(error_kind::resource_exhausted, name_of(what), ": tensors of ", total,
+      return failure(error_kind::resource_exhausted, name_of(outgoing), ": tensors of ", total,
                      " bytes are more than ", describe(known_peer()), " accepts: ", largest);
     auto queued = output.push(std::move(encoded), order, step);
-    return queued.ok()
-               ? status{}
-               : std::move(queued).within(concat(name_of(what), " to ", describe(known_peer())));
+    return queued.ok() ? status{}
+                       : std::move(queued).within(
+                             concat(name_of(outgoing), " to ", describe(known_peer())));
   }
 
-  // Ends the connection, and tells the peer why if it may understand.
-  status fail(status why, bool tell) {
+  // Ends the connection. With `notify_peer`, sends the reason to the peer.
+  status fail(status reason, bool notify_peer) {
     std::lock_guard guard{mutex};
     if (!failed.ok())
       return failed;
     revoke();
     output.close();
-    if (tell)
-      if (auto last = encode(refusal{{why.kind(), why.message().substr(0, longest_reason)}}))
+    if (notify_peer)
+      if (auto last = encode(refusal{{reason.kind(), reason.message().substr(0, longest_reason)}}))
         output.push_handshake(*std::move(last));
-    failed = std::move(why);
+    failed = std::move(reason);
     return failed;
   }
 
-  void abandon(status why) {
+  void abandon(status reason) {
     input.close();
     std::lock_guard guard{mutex};
     revoke();
     output.close();
     if (failed.ok())
-      failed = std::move(why);
+      failed = std::move(reason);
   }
 
-  template <class Take>
-  status receive(size_t bytes, Take take) {
+  template <class ReadInput>
+  status receive(size_t bytes, ReadInput read_input) {
     {
       std::lock_guard guard{mutex};
       TROUPE_TRY(status{failed});
       heard = heard || bytes > 0;
     }
-    return fail_if(take());
+    return fail_if(read_input());
   }
 
   status fail_if(status outcome) {
     if (outcome.ok())
       return {};
     std::unique_lock lock{mutex};
-    auto tell = (peer || refusing) && !peer_refused;
+    auto notify_peer = (peer || refusing) && !peer_refused;
     lock.unlock();
-    return fail(std::move(outcome), tell);
+    return fail(std::move(outcome), notify_peer);
   }
 
   status review(step_id step) {
@@ -193,53 +193,54 @@ struct link::state final : link_receiver {
   status withdraw(step_id step) {
     std::unique_lock lock{mutex};
     TROUPE_TRY(status{failed});
-    status told;
+    status outcome;
     for (auto transfer : output.withdraw(step))
-      if (told)
-        told = tell_withdrawn(transfer);
+      if (outcome)
+        outcome = send_withdrawn(transfer);
     lock.unlock();
-    return fail_if(std::move(told));
+    return fail_if(std::move(outcome));
   }
 
-  // Before anything is announced that takes its room.
-  status tell_withdrawn(uint64_t transfer) {
+  // Must be queued before later announcements, which may reuse the freed limits.
+  status send_withdrawn(uint64_t transfer) {
     TROUPE_ASSIGN(auto encoded, encode(withdrawn{transfer}));
     return output.push(std::move(encoded), delivery::urgent);
   }
 
-  status on_message(message what) override {
-    if (auto* no = std::get_if<refusal>(&what)) {
+  status on_message(message received) override {
+    if (auto* refused = std::get_if<refusal>(&received)) {
       peer_refused = true;
-      auto why = no->why.ok() ? failure(error_kind::unavailable, "no reason given") : no->why;
-      return std::move(why).within(concat(describe(known_peer()), " has ended the connection"));
+      auto reason =
+          refused->why.ok() ? failure(error_kind::unavailable, "no reason given") : refused->why;
+      return std::move(reason).within(concat(describe(known_peer()), " has ended the connection"));
     }
-    if (auto* first = std::get_if<hello>(&what))
-      return greet(std::move(*first));
+    if (auto* greeting = std::get_if<hello>(&received))
+      return greet(std::move(*greeting));
     if (!peer)
-      return invalid("the peer's first message must be hello, got ", name_of(what));
-    if (auto* wanted = std::get_if<pull>(&what)) {
+      return invalid("the peer's first message must be hello, got ", name_of(received));
+    if (auto* pulled = std::get_if<pull>(&received)) {
       std::lock_guard guard{mutex};
-      return output.start(wanted->transfer);
+      return output.start(pulled->transfer);
     }
-    if (auto* asks = std::get_if<borrow>(&what))
-      return lend(asks->transfer);
-    if (auto* there = std::get_if<lent>(&what))
-      return input.lent(there->transfer, there->address);
-    if (auto* back = std::get_if<returned>(&what)) {
+    if (auto* borrowed = std::get_if<borrow>(&received))
+      return lend(borrowed->transfer);
+    if (auto* loan = std::get_if<lent>(&received))
+      return input.lent(loan->transfer, loan->address);
+    if (auto* returned_loan = std::get_if<returned>(&received)) {
       std::lock_guard guard{mutex};
-      return output.take_back(back->transfer);
+      return output.take_back(returned_loan->transfer);
     }
-    if (auto* dropped = std::get_if<unwanted>(&what)) {
+    if (auto* dropped = std::get_if<unwanted>(&received)) {
       std::lock_guard guard{mutex};
-      TROUPE_ASSIGN(auto waited, output.drop(dropped->transfer));
-      return waited ? tell_withdrawn(dropped->transfer) : status{};
+      TROUPE_ASSIGN(auto was_waiting, output.drop(dropped->transfer));
+      return was_waiting ? send_withdrawn(dropped->transfer) : status{};
     }
-    if (auto* gone = std::get_if<withdrawn>(&what))
-      return input.withdrawn(gone->transfer);
-    if (auto* question = std::get_if<ping>(&what))
+    if (auto* withdrawal = std::get_if<withdrawn>(&received))
+      return input.withdrawn(withdrawal->transfer);
+    if (auto* question = std::get_if<ping>(&received))
       return send(pong{question->nonce});
-    if (!std::holds_alternative<pong>(what) && callbacks.on_message)
-      callbacks.on_message(std::move(what));
+    if (!std::holds_alternative<pong>(received) && callbacks.on_message)
+      callbacks.on_message(std::move(received));
     return {};
   }
 
@@ -261,20 +262,20 @@ struct link::state final : link_receiver {
   demand wanted(step_id step) override {
     return callbacks.wanted ? callbacks.wanted(step) : demand::now;
   }
-  void on_lost(step_id step, status why) override {
+  void on_lost(step_id step, status reason) override {
     if (callbacks.on_lost)
-      callbacks.on_lost(step, std::move(why));
+      callbacks.on_lost(step, std::move(reason));
   }
 
-  status greet(hello who) {
+  status greet(hello received) {
     if (peer)
       return invalid("the peer says hello twice");
     refusing = true;
-    TROUPE_TRY(check(who, options.self));
+    TROUPE_TRY(check(received, options.self));
     if (callbacks.on_hello)
-      TROUPE_TRY(callbacks.on_hello(who));
+      TROUPE_TRY(callbacks.on_hello(received));
     std::lock_guard guard{mutex};
-    peer = std::move(who);
+    peer = std::move(received);
     if (output.longest_message() > peer->max_message)
       return failure(error_kind::resource_exhausted, describe(known_peer()),
                      " accepts no message of more than ", peer->max_message, " bytes");
@@ -284,9 +285,9 @@ struct link::state final : link_receiver {
     return {};
   }
 
-  // Who was not there to listen, because its process or its machine stood still, has heard nothing
-  // and knows nothing: that time counts against the peer as if it had not been late.
-  void doubt_oneself(clock::time_point now) {
+  // After a pause of this process or machine, the silence is not the peer's: subtracts most of the
+  // pause from the time for which the peer was not heard.
+  void discount_own_pause(clock::time_point now) {
     auto gap = now - last_tick;
     if (ticked && gap > options.timeout / 2) {
       first_tick += gap - options.timeout / 6;
@@ -300,24 +301,24 @@ struct link::state final : link_receiver {
     TROUPE_TRY(status{failed});
     if (!ticked)
       first_tick = now;
-    doubt_oneself(now);
+    discount_own_pause(now);
     if (heard || !ticked)
       last_heard = now;
     if (written || !ticked)
       last_written = now;
     heard = written = false;
     ticked = true;
-    // A stranger that sends a byte now and then is heard, but must not stay for ever.
+    // A peer without a hello must introduce itself in time, even if it sends some bytes.
     if (!peer && now - first_tick >= options.timeout)
       last_heard = first_tick;
     auto silence = now - last_heard;
-    // Unasked, because a peer may be long at reading what lies before a question. What waits to be
-    // written is a sign of life itself.
+    // Pings also without a reason to ask: a peer that reads slowly may not see earlier questions.
+    // Queued output needs no ping, because it is a sign of life itself.
     auto third = options.timeout / 3;
-    auto pings = peer && now - last_written >= third && output.idle();
-    // Asked, because a peer with a longer timeout need not say yet that it lives.
+    auto needs_ping = peer && now - last_written >= third && output.idle();
+    // Asks a silent peer: its timeout, and so its ping interval, may be longer.
     if (peer && silence >= third && now - last_asked >= third) {
-      pings = true;
+      needs_ping = true;
       last_asked = now;
     }
     lock.unlock();
@@ -327,7 +328,7 @@ struct link::state final : link_receiver {
                           std::chrono::duration_cast<std::chrono::milliseconds>(silence).count(),
                           " ms"),
                   false);
-    if (!pings)
+    if (!needs_ping)
       return {};
     auto sent = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch());
     return send(ping{++nonce, sent.count()});
@@ -337,12 +338,12 @@ struct link::state final : link_receiver {
 
   link_options options;
   link_callbacks callbacks;
-  std::mutex mutex; // of `output`, `peer`, `failed`, and what tick() looks at
+  std::mutex mutex; // of `output`, `peer`, `failed`, and the members that tick() reads
   link_output output;
-  link_input input; // the reader's own
+  link_input input; // used by the reading thread
   std::optional<hello> peer;
   status failed;
-  bool refusing = false; // the peer speaks our protocol, but we may not want it
+  bool refusing = false; // the peer speaks the protocol, but its hello is not accepted yet
   bool peer_refused = false;
   bool heard = false;
   bool written = false;
@@ -357,17 +358,17 @@ link::link(link&&) noexcept = default;
 link& link::operator=(link&&) noexcept = default;
 link::~link() = default;
 
-status link::send(const message& what) {
-  if (std::holds_alternative<hello>(what) || std::holds_alternative<refusal>(what) ||
-      std::holds_alternative<pull>(what) || std::holds_alternative<unwanted>(what) ||
-      std::holds_alternative<withdrawn>(what) || std::holds_alternative<borrow>(what) ||
-      std::holds_alternative<lent>(what) || std::holds_alternative<returned>(what) ||
-      std::holds_alternative<ping>(what) || std::holds_alternative<pong>(what))
-    return invalid(name_of(what), " is sent by the link alone");
-  return state_->send(what);
+status link::send(const message& outgoing) {
+  if (std::holds_alternative<hello>(outgoing) || std::holds_alternative<refusal>(outgoing) ||
+      std::holds_alternative<pull>(outgoing) || std::holds_alternative<unwanted>(outgoing) ||
+      std::holds_alternative<withdrawn>(outgoing) || std::holds_alternative<borrow>(outgoing) ||
+      std::holds_alternative<lent>(outgoing) || std::holds_alternative<returned>(outgoing) ||
+      std::holds_alternative<ping>(outgoing) || std::holds_alternative<pong>(outgoing))
+    return invalid(name_of(outgoing), " is sent by the link alone");
+  return state_->send(outgoing);
 }
 
-void link::abandon(status why) { state_->abandon(std::move(why)); }
+void link::abandon(status reason) { state_->abandon(std::move(reason)); }
 
 status link::review(step_id step) { return state_->review(step); }
 

@@ -1,4 +1,4 @@
-// What kinds of messages there are: their names, who takes them, and how they are delivered.
+// The kinds of messages: names, recipients and delivery.
 #include "troupe/serialization/wire/messages.hpp"
 
 namespace troupe {
@@ -52,32 +52,34 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
 
 } // namespace
 
-std::string_view name_of(const message& what) noexcept { return names[what.index()]; }
+std::string_view name_of(const message& value) noexcept { return names[value.index()]; }
 
-bool is_for_membership(const message& what) noexcept {
-  return std::holds_alternative<member_changes>(what) ||
-         std::holds_alternative<number_claim>(what) || std::holds_alternative<number_grant>(what) ||
-         std::holds_alternative<probe_request>(what) ||
-         std::holds_alternative<probe_answer>(what) || std::holds_alternative<vote_request>(what) ||
-         std::holds_alternative<vote>(what) || std::holds_alternative<program_lost>(what);
+bool is_for_membership(const message& value) noexcept {
+  return std::holds_alternative<member_changes>(value) ||
+         std::holds_alternative<number_claim>(value) ||
+         std::holds_alternative<number_grant>(value) ||
+         std::holds_alternative<probe_request>(value) ||
+         std::holds_alternative<probe_answer>(value) ||
+         std::holds_alternative<vote_request>(value) || std::holds_alternative<vote>(value) ||
+         std::holds_alternative<program_lost>(value);
 }
 
-bool is_for_host(const message& what) noexcept {
-  return std::holds_alternative<session_request>(what);
+bool is_for_host(const message& value) noexcept {
+  return std::holds_alternative<session_request>(value);
 }
 
-delivery delivery_of(const message& what) noexcept {
-  if (const auto* asked = std::get_if<session_request>(&what))
-    return std::holds_alternative<session_stop>(asked->what) ? delivery::urgent : delivery::free;
-  if (std::holds_alternative<deregister_graph>(what) || std::holds_alternative<goodbye>(what) ||
-      std::holds_alternative<container_reset>(what))
+delivery delivery_of(const message& value) noexcept {
+  if (const auto* request = std::get_if<session_request>(&value))
+    return std::holds_alternative<session_stop>(request->what) ? delivery::urgent : delivery::free;
+  if (std::holds_alternative<deregister_graph>(value) || std::holds_alternative<goodbye>(value) ||
+      std::holds_alternative<container_reset>(value))
     return delivery::ordered;
-  if (std::holds_alternative<cancel_step>(what) || std::holds_alternative<pull>(what) ||
-      std::holds_alternative<unwanted>(what) || std::holds_alternative<withdrawn>(what) ||
-      std::holds_alternative<borrow>(what) || std::holds_alternative<lent>(what) ||
-      std::holds_alternative<returned>(what) || std::holds_alternative<ping>(what) ||
-      std::holds_alternative<pong>(what) || std::holds_alternative<hello>(what) ||
-      std::holds_alternative<refusal>(what))
+  if (std::holds_alternative<cancel_step>(value) || std::holds_alternative<pull>(value) ||
+      std::holds_alternative<unwanted>(value) || std::holds_alternative<withdrawn>(value) ||
+      std::holds_alternative<borrow>(value) || std::holds_alternative<lent>(value) ||
+      std::holds_alternative<returned>(value) || std::holds_alternative<ping>(value) ||
+      std::holds_alternative<pong>(value) || std::holds_alternative<hello>(value) ||
+      std::holds_alternative<refusal>(value))
     return delivery::urgent;
   return delivery::free;
 }

@@ -15,7 +15,7 @@
 namespace troupe {
 namespace {
 
-// Longer texts are cut: an error message must not make the message that carries it fail.
+// Longer texts are cut, so that a long error text does not make its message fail.
 constexpr size_t longest_text = 64 * 1024;
 
 class writer {
@@ -25,193 +25,193 @@ public:
   status failed;
   std::vector<tensor> outside;
 
-  void operator()(const hello& what) {
+  void operator()(const hello& source) {
     auto to = to_.initHello();
-    to.setVersion(what.version);
-    to.setSoftware(as_text(what.software));
-    to.setRole(as_text(what.role));
-    to.setJob(as_text(what.job));
-    to.setTask(what.task);
-    to.setIncarnation(what.incarnation);
-    to.setMaxMessage(what.max_message);
-    to.setMaxTensorBytes(what.max_tensor_bytes);
-    to.setCluster(as_text(what.cluster));
-    to.setProcess(what.process);
-    to.setTokenAt(what.token_at);
-    to.setToken0(what.token[0]);
-    to.setToken1(what.token[1]);
-    to.setAccessToken(as_text(what.access_token));
-    to.setSchema(what.schema);
-    to.setBuild(as_text(what.build));
+    to.setVersion(source.version);
+    to.setSoftware(as_text(source.software));
+    to.setRole(as_text(source.role));
+    to.setJob(as_text(source.job));
+    to.setTask(source.task);
+    to.setIncarnation(source.incarnation);
+    to.setMaxMessage(source.max_message);
+    to.setMaxTensorBytes(source.max_tensor_bytes);
+    to.setCluster(as_text(source.cluster));
+    to.setProcess(source.process);
+    to.setTokenAt(source.token_at);
+    to.setToken0(source.token[0]);
+    to.setToken1(source.token[1]);
+    to.setAccessToken(as_text(source.access_token));
+    to.setSchema(source.schema);
+    to.setBuild(as_text(source.build));
   }
-  void operator()(const refusal& what) { write(to_.initRefusal(), what.why); }
-  void operator()(const register_graph& what) {
+  void operator()(const refusal& source) { write(to_.initRefusal(), source.why); }
+  void operator()(const register_graph& source) {
     auto to = to_.initRegisterGraph();
-    to.setRequest(what.request);
-    to.setSession(what.how.session);
-    to.setContainer(as_text(what.how.container));
-    to.setRegionPerNode(what.how.region_per_node);
-    to.setDeterministic(what.how.deterministic);
-    to.setNoReplay(!what.how.replay);
-    to.setLowPriority(what.how.low_priority);
-    to.setIncarnation(what.how.incarnation);
-    write_known(to.initPeers(static_cast<unsigned>(what.how.peers.size())), what.how.peers);
-    auto list = to.initPartitions(static_cast<unsigned>(what.partitions.size()));
+    to.setRequest(source.request);
+    to.setSession(source.how.session);
+    to.setContainer(as_text(source.how.container));
+    to.setRegionPerNode(source.how.region_per_node);
+    to.setDeterministic(source.how.deterministic);
+    to.setNoReplay(!source.how.replay);
+    to.setLowPriority(source.how.low_priority);
+    to.setIncarnation(source.how.incarnation);
+    write_known(to.initPeers(static_cast<unsigned>(source.how.peers.size())), source.how.peers);
+    auto list = to.initPartitions(static_cast<unsigned>(source.partitions.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
-      list[i].setDevice(as_text(what.partitions[i].device));
-      write(list[i].initGraph(), what.partitions[i].graph);
-      list[i].setFrame(what.partitions[i].frame);
-      list[i].setFunction(what.partitions[i].function);
-      list[i].setOfNode(as_text(what.partitions[i].of_node));
+      list[i].setDevice(as_text(source.partitions[i].device));
+      write(list[i].initGraph(), source.partitions[i].graph);
+      list[i].setFrame(source.partitions[i].frame);
+      list[i].setFunction(source.partitions[i].function);
+      list[i].setOfNode(as_text(source.partitions[i].of_node));
     }
-    write_positions([&] { return to.initPositions(); }, what.how.positions);
-    write_costs(to, what.how.costs, &node_cost::nanoseconds);
+    write_positions([&] { return to.initPositions(); }, source.how.positions);
+    write_costs(to, source.how.costs, &node_cost::nanoseconds);
   }
-  void operator()(const register_reply& what) {
+  void operator()(const register_reply& source) {
     auto to = to_.initRegisterReply();
-    to.setRequest(what.request);
-    to.setHandle(what.handle);
-    write(to.initOutcome(), what.outcome);
+    to.setRequest(source.request);
+    to.setHandle(source.handle);
+    write(to.initOutcome(), source.outcome);
   }
-  void operator()(const deregister_graph& what) { to_.setDeregisterGraph(what.handle); }
-  void operator()(const run_step& what) {
+  void operator()(const deregister_graph& source) { to_.setDeregisterGraph(source.handle); }
+  void operator()(const run_step& source) {
     auto to = to_.initRunStep();
-    to.setRequest(what.request);
-    to.setHandle(what.handle);
-    to.setStep(what.step.sequence);
-    to.setSession(what.step.session);
-    to.setIncarnation(what.incarnation);
-    to.setDeadlineMs(what.deadline_ms);
-    to.setTimes(what.times);
-    to.setTrapNonfinite(what.check_numerics);
-    to.setFills(what.fills);
-    to.setRetried(what.retried);
-    write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
+    to.setRequest(source.request);
+    to.setHandle(source.handle);
+    to.setStep(source.step.sequence);
+    to.setSession(source.step.session);
+    to.setIncarnation(source.incarnation);
+    to.setDeadlineMs(source.deadline_ms);
+    to.setTimes(source.times);
+    to.setTrapNonfinite(source.check_numerics);
+    to.setFills(source.fills);
+    to.setRetried(source.retried);
+    write(to.initFeeds(static_cast<unsigned>(source.feeds.size())), source.feeds);
   }
-  void operator()(const fill_end& what) {
+  void operator()(const fill_end& source) {
     auto to = to_.initFillEnd();
-    to.setRequest(what.request);
-    to.setDone(what.done);
+    to.setRequest(source.request);
+    to.setDone(source.done);
   }
-  void operator()(const program_lost& what) { to_.setProgramLost(what.handle); }
-  void operator()(const client_waits& what) {
-    auto to = to_.initClientWaits(static_cast<unsigned>(what.waits.size()));
+  void operator()(const program_lost& source) { to_.setProgramLost(source.handle); }
+  void operator()(const client_waits& source) {
+    auto to = to_.initClientWaits(static_cast<unsigned>(source.waits.size()));
     for (unsigned i = 0; i < to.size(); ++i) {
-      to[i].setTarget(as_text(what.waits[i].target));
-      to[i].setReason(as_text(what.waits[i].reason));
-      to[i].setSteps(what.waits[i].steps);
-      to[i].setSeconds(what.waits[i].seconds);
+      to[i].setTarget(as_text(source.waits[i].target));
+      to[i].setReason(as_text(source.waits[i].reason));
+      to[i].setSteps(source.waits[i].steps);
+      to[i].setSeconds(source.waits[i].seconds);
     }
   }
-  void operator()(const step_done& what) {
+  void operator()(const step_done& source) {
     auto to = to_.initStepDone();
-    to.setRequest(what.request);
-    write(to.initOutcome(), what.outcome);
-    write(to.initFetches(static_cast<unsigned>(what.fetches.size())), what.fetches);
-    write(to.initStatistics(), what.statistics);
-    to.setHolds(what.holds);
-    to.setFill(static_cast<uint8_t>(what.fill));
+    to.setRequest(source.request);
+    write(to.initOutcome(), source.outcome);
+    write(to.initFetches(static_cast<unsigned>(source.fetches.size())), source.fetches);
+    write(to.initStatistics(), source.statistics);
+    to.setHolds(source.holds);
+    to.setFill(static_cast<uint8_t>(source.fill));
   }
-  void operator()(const cancel_step& what) {
+  void operator()(const cancel_step& source) {
     auto to = to_.initCancelStep();
-    to.setStep(what.step.sequence);
-    to.setSession(what.step.session);
-    write(to.initWhy(), what.why);
+    to.setStep(source.step.sequence);
+    to.setSession(source.step.session);
+    write(to.initWhy(), source.why);
   }
-  void operator()(const settle_step& what) {
+  void operator()(const settle_step& source) {
     auto to = to_.initSettleStep();
-    to.setRequest(what.request);
-    to.setStep(what.step.sequence);
-    to.setSession(what.step.session);
+    to.setRequest(source.request);
+    to.setStep(source.step.sequence);
+    to.setSession(source.step.session);
   }
-  void operator()(const tensor_push& what) {
+  void operator()(const tensor_push& source) {
     auto to = to_.initTensorPush();
-    to.setStep(what.step.sequence);
-    to.setSession(what.step.session);
-    to.setFrame(what.frame);
-    to.setIteration(what.iteration);
-    to.setKey(what.key);
-    to.setDead(what.dead);
-    write(to.initValue(), what.value);
+    to.setStep(source.step.sequence);
+    to.setSession(source.step.session);
+    to.setFrame(source.frame);
+    to.setIteration(source.iteration);
+    to.setKey(source.key);
+    to.setDead(source.dead);
+    write(to.initValue(), source.value);
   }
-  void operator()(const pull& what) { to_.setPull(what.transfer); }
-  void operator()(const unwanted& what) { to_.setUnwanted(what.transfer); }
-  void operator()(const withdrawn& what) { to_.setWithdrawn(what.transfer); }
-  void operator()(const borrow& what) { to_.setBorrow(what.transfer); }
-  void operator()(const lent& what) {
+  void operator()(const pull& source) { to_.setPull(source.transfer); }
+  void operator()(const unwanted& source) { to_.setUnwanted(source.transfer); }
+  void operator()(const withdrawn& source) { to_.setWithdrawn(source.transfer); }
+  void operator()(const borrow& source) { to_.setBorrow(source.transfer); }
+  void operator()(const lent& source) {
     auto to = to_.initLent();
-    to.setTransfer(what.transfer);
-    to.setAddress(what.address);
+    to.setTransfer(source.transfer);
+    to.setAddress(source.address);
   }
-  void operator()(const returned& what) { to_.setReturned(what.transfer); }
-  void operator()(const ping& what) {
+  void operator()(const returned& source) { to_.setReturned(source.transfer); }
+  void operator()(const ping& source) {
     auto to = to_.initPing();
-    to.setNonce(what.nonce);
-    to.setSentNs(what.sent_ns);
+    to.setNonce(source.nonce);
+    to.setSentNs(source.sent_ns);
   }
-  void operator()(const pong& what) { to_.setPong(what.nonce); }
-  void operator()(const goodbye& what) { to_.setGoodbye(as_text(what.reason)); }
-  void operator()(const container_reset& what) {
+  void operator()(const pong& source) { to_.setPong(source.nonce); }
+  void operator()(const goodbye& source) { to_.setGoodbye(as_text(source.reason)); }
+  void operator()(const container_reset& source) {
     auto to = to_.initContainerReset();
-    to.setRequest(what.request);
-    to.setContainer(as_text(what.container));
+    to.setRequest(source.request);
+    to.setContainer(as_text(source.container));
   }
-  void operator()(const reply& what) {
+  void operator()(const reply& source) {
     auto to = to_.initReply();
-    to.setRequest(what.request);
-    write(to.initOutcome(), what.outcome);
+    to.setRequest(source.request);
+    write(to.initOutcome(), source.outcome);
   }
-  void operator()(const device_list_request& what) { to_.setDeviceListRequest(what.request); }
-  void operator()(const device_list_reply& what) {
+  void operator()(const device_list_request& source) { to_.setDeviceListRequest(source.request); }
+  void operator()(const device_list_reply& source) {
     auto to = to_.initDeviceListReply();
-    to.setRequest(what.request);
-    write_devices(to.initDevices(static_cast<unsigned>(what.devices.size())), what.devices);
+    to.setRequest(source.request);
+    write_devices(to.initDevices(static_cast<unsigned>(source.devices.size())), source.devices);
   }
-  void operator()(const state_list_request& what) { to_.setStateListRequest(what.request); }
-  void operator()(const state_list_reply& what) {
+  void operator()(const state_list_request& source) { to_.setStateListRequest(source.request); }
+  void operator()(const state_list_reply& source) {
     auto to = to_.initStateListReply();
-    to.setRequest(what.request);
-    write_state(to, what.list);
-    write(to.initOutcome(), what.outcome);
+    to.setRequest(source.request);
+    write_state(to, source.list);
+    write(to.initOutcome(), source.outcome);
   }
-  void operator()(const inspect_request& what) {
+  void operator()(const inspect_request& source) {
     auto to = to_.initInspectRequest();
-    to.setRequest(what.request);
-    to.setRef(as_text(what.ref));
-    to.setDepth(what.depth);
-    to.setOnly(as_text(what.only));
+    to.setRequest(source.request);
+    to.setRef(as_text(source.ref));
+    to.setDepth(source.depth);
+    to.setOnly(as_text(source.only));
   }
-  void operator()(const inspect_reply& what) {
+  void operator()(const inspect_reply& source) {
     auto to = to_.initInspectReply();
-    to.setRequest(what.request);
-    write(to.initOutcome(), what.outcome);
-    write(to.initTree(), what.tree);
+    to.setRequest(source.request);
+    write(to.initOutcome(), source.outcome);
+    write(to.initTree(), source.tree);
   }
-  void operator()(const drain_request& what) { to_.setDrainRequest(what.request); }
-  void operator()(const positions_request& what) {
+  void operator()(const drain_request& source) { to_.setDrainRequest(source.request); }
+  void operator()(const positions_request& source) {
     auto to = to_.initPositionsRequest();
-    to.setRequest(what.request);
-    to.setSession(what.session);
-    write_positions([&] { return to.initGoOnFrom(); }, what.go_on_from);
+    to.setRequest(source.request);
+    to.setSession(source.session);
+    write_positions([&] { return to.initGoOnFrom(); }, source.go_on_from);
   }
-  void operator()(const positions_reply& what) {
+  void operator()(const positions_reply& source) {
     auto to = to_.initPositionsReply();
-    to.setRequest(what.request);
-    to.setIncarnation(what.incarnation);
-    write(to.initOutcome(), what.outcome);
-    write_positions([&] { return to.initPositions(); }, what.at);
+    to.setRequest(source.request);
+    to.setIncarnation(source.incarnation);
+    write(to.initOutcome(), source.outcome);
+    write_positions([&] { return to.initPositions(); }, source.at);
   }
 
-  // As tensors, which may lie beside the message.
-  void operator()(const member_changes& what) {
+  // Members are tensors, which may be payloads outside of the message.
+  void operator()(const member_changes& source) {
     auto to = to_.initMemberChanges();
-    write(to.initSince(), what.since);
-    write(to.initEpoch(), what.epoch);
-    to.setCoordinatorJob(as_text(what.coordinator.job));
-    to.setCoordinatorTask(what.coordinator.task);
-    if (what.members.empty())
+    write(to.initSince(), source.since);
+    write(to.initEpoch(), source.epoch);
+    to.setCoordinatorJob(as_text(source.coordinator.job));
+    to.setCoordinatorTask(source.coordinator.task);
+    if (source.members.empty())
       return;
-    auto count = static_cast<int64_t>(what.members.size());
+    auto count = static_cast<int64_t>(source.members.size());
     auto texts = tensor::make(dtype::string, shape{count, 2});
     auto numbers = tensor::make(dtype::u64, shape{count, 4});
     if (!texts || !numbers) {
@@ -220,171 +220,175 @@ public:
     }
     auto* text = texts->data<std::string>();
     auto* number = numbers->data<uint64_t>();
-    for (const auto& one : what.members) {
-      *text++ = one.task.job;
-      *text++ = one.address;
-      for (auto each : {static_cast<uint64_t>(one.task.task), one.incarnation,
-                        static_cast<uint64_t>(one.state), one.changed})
-        *number++ = each;
+    for (const auto& member : source.members) {
+      *text++ = member.task.job;
+      *text++ = member.address;
+      for (auto field : {static_cast<uint64_t>(member.task.task), member.incarnation,
+                         static_cast<uint64_t>(member.state), member.changed})
+        *number++ = field;
     }
     write(to.initTexts(), *texts);
     write(to.initNumbers(), *numbers);
   }
-  void operator()(const number_claim& what) {
+  void operator()(const number_claim& source) {
     auto to = to_.initNumberClaim();
-    to.setJob(as_text(what.job));
-    to.setTask(what.task);
-    to.setIncarnation(what.incarnation);
-    to.setAddress(as_text(what.address));
-    to.setHolds(what.holds);
+    to.setJob(as_text(source.job));
+    to.setTask(source.task);
+    to.setIncarnation(source.incarnation);
+    to.setAddress(as_text(source.address));
+    to.setHolds(source.holds);
   }
-  void operator()(const number_grant& what) {
+  void operator()(const number_grant& source) {
     auto to = to_.initNumberGrant();
-    write(to.initOutcome(), what.outcome);
-    to.setJob(as_text(what.task.job));
-    to.setTask(what.task.task);
-    to.setIncarnation(what.incarnation);
-    to.setAsk(as_text(what.ask));
+    write(to.initOutcome(), source.outcome);
+    to.setJob(as_text(source.task.job));
+    to.setTask(source.task.task);
+    to.setIncarnation(source.incarnation);
+    to.setAsk(as_text(source.ask));
   }
-  void operator()(const probe_request& what) {
+  void operator()(const probe_request& source) {
     auto to = to_.initProbeRequest();
-    to.setJob(as_text(what.task.job));
-    to.setTask(what.task.task);
-    to.setIncarnation(what.incarnation);
+    to.setJob(as_text(source.task.job));
+    to.setTask(source.task.task);
+    to.setIncarnation(source.incarnation);
   }
-  void operator()(const probe_answer& what) {
+  void operator()(const probe_answer& source) {
     auto to = to_.initProbeAnswer();
-    to.setJob(as_text(what.task.job));
-    to.setTask(what.task.task);
-    to.setIncarnation(what.incarnation);
-    to.setReached(what.reached);
+    to.setJob(as_text(source.task.job));
+    to.setTask(source.task.task);
+    to.setIncarnation(source.incarnation);
+    to.setReached(source.reached);
   }
-  void operator()(const vote_request& what) {
+  void operator()(const vote_request& source) {
     auto to = to_.initVoteRequest();
-    to.setTerm(what.term);
-    write(to.initHas(), what.has);
+    to.setTerm(source.term);
+    write(to.initHas(), source.has);
   }
-  void operator()(const vote& what) {
+  void operator()(const vote& source) {
     auto to = to_.initVote();
-    to.setTerm(what.term);
-    to.setGranted(what.granted);
+    to.setTerm(source.term);
+    to.setGranted(source.granted);
   }
-  void operator()(const session_request& what) {
+  void operator()(const session_request& source) {
     auto to = to_.initSessionRequest();
-    to.setRequest(what.request);
-    to.setDeadlineMs(what.deadline_ms);
-    std::visit([&](const auto& one) { write(to, one); }, what.what);
+    to.setRequest(source.request);
+    to.setDeadlineMs(source.deadline_ms);
+    std::visit([&](const auto& body) { write(to, body); }, source.what);
   }
-  void operator()(const session_reply& what) {
+  void operator()(const session_reply& source) {
     auto to = to_.initSessionReply();
-    to.setRequest(what.request);
-    write(to.initOutcome(), what.outcome);
-    to.setLeaving(what.leaving);
-    to.setNotBegun(what.not_begun);
-    write_tasks(to, what);
-    auto problems = to.initProblems(static_cast<unsigned>(what.problems.size()));
+    to.setRequest(source.request);
+    write(to.initOutcome(), source.outcome);
+    to.setLeaving(source.leaving);
+    to.setNotBegun(source.not_begun);
+    write_tasks(to, source);
+    auto problems = to.initProblems(static_cast<unsigned>(source.problems.size()));
     for (unsigned i = 0; i < problems.size(); ++i) {
-      problems[i].setTask(as_text(what.problems[i].task));
-      write(problems[i].initWhy(), what.problems[i].why);
+      problems[i].setTask(as_text(source.problems[i].task));
+      write(problems[i].initWhy(), source.problems[i].why);
     }
-    write(to.initWarnings(static_cast<unsigned>(what.warnings.size())), what.warnings);
-    std::visit([&](const auto& one) { write(to, one); }, what.what);
+    write(to.initWarnings(static_cast<unsigned>(source.warnings.size())), source.warnings);
+    std::visit([&](const auto& body) { write(to, body); }, source.what);
   }
 
 private:
   using request_builder = wire::SessionRequest::Builder;
   using reply_builder = wire::SessionReply::Builder;
 
-  static void write(request_builder in, const session_open& what) {
-    write_settings(in.initOpen(), what);
+  static void write(request_builder in, const session_open& source) {
+    write_settings(in.initOpen(), source);
   }
-  void write(request_builder in, const session_prepare& what) {
+  void write(request_builder in, const session_prepare& source) {
     auto to = in.initPrepare();
-    write(to.initGraph(), what.graph);
-    write(to.initTargets(static_cast<unsigned>(what.targets.size())), what.targets);
-    to.setFeeds(what.feeds);
-    to.setLowPriority(what.low_priority);
-    to.setExplain(what.explain);
-    to.setRetried(what.retried);
-    write_costs(to, what.costs, &node_time::mean_ns);
+    write(to.initGraph(), source.graph);
+    write(to.initTargets(static_cast<unsigned>(source.targets.size())), source.targets);
+    to.setFeeds(source.feeds);
+    to.setLowPriority(source.low_priority);
+    to.setExplain(source.explain);
+    to.setRetried(source.retried);
+    write_costs(to, source.costs, &node_time::mean_ns);
     std::vector<std::string> devices;
-    for (const auto& one : what.costs)
-      devices.push_back(one.device);
+    for (const auto& cost : source.costs)
+      devices.push_back(cost.device);
     if (!devices.empty())
       write(to.initCostDevices(), tensor::vector(devices));
   }
-  void write(request_builder in, const session_run& what) {
+  void write(request_builder in, const session_run& source) {
     auto to = in.initRun();
-    to.setHandle(what.handle);
-    write(to.initFeeds(static_cast<unsigned>(what.feeds.size())), what.feeds);
-    to.setTimes(what.times);
-    to.setTrapNonfinite(what.check_numerics);
-    to.setFill(what.fill);
-    to.setKnows(what.knows);
-    to.setRetried(what.retried);
+    to.setHandle(source.handle);
+    write(to.initFeeds(static_cast<unsigned>(source.feeds.size())), source.feeds);
+    to.setTimes(source.times);
+    to.setTrapNonfinite(source.check_numerics);
+    to.setFill(source.fill);
+    to.setKnows(source.knows);
+    to.setRetried(source.retried);
   }
-  static void write(request_builder in, const session_fill_end& what) {
+  static void write(request_builder in, const session_fill_end& source) {
     auto to = in.initFillEnd();
-    to.setFill(what.fill);
-    to.setDone(what.done);
+    to.setFill(source.fill);
+    to.setDone(source.done);
   }
-  static void write(request_builder in, const session_forget& what) { in.setForget(what.handle); }
-  static void write(request_builder in, const session_reset& what) {
-    in.setReset(as_text(what.container));
+  static void write(request_builder in, const session_forget& source) {
+    in.setForget(source.handle);
   }
-  static void write(request_builder in, const session_state_of& what) {
-    in.setStateOf(as_text(what.task));
+  static void write(request_builder in, const session_reset& source) {
+    in.setReset(as_text(source.container));
+  }
+  static void write(request_builder in, const session_state_of& source) {
+    in.setStateOf(as_text(source.task));
   }
   static void write(request_builder in, const session_devices&) { in.setDevices(); }
   static void write(request_builder in, const session_known_devices&) { in.setKnownDevices(); }
-  static void write(request_builder in, const session_stop& what) { in.setStop(what.request); }
-  void write(request_builder in, const session_positions& what) {
+  static void write(request_builder in, const session_stop& source) { in.setStop(source.request); }
+  void write(request_builder in, const session_positions& source) {
     in.initPositions();
-    write_positions([&] { return in.getPositions(); }, what.go_on_from);
-    auto tasks = in.initTasks(static_cast<unsigned>(what.tasks.size()));
+    write_positions([&] { return in.getPositions(); }, source.go_on_from);
+    auto tasks = in.initTasks(static_cast<unsigned>(source.tasks.size()));
     for (unsigned i = 0; i < tasks.size(); ++i)
-      tasks.set(i, as_text(what.tasks[i]));
+      tasks.set(i, as_text(source.tasks[i]));
   }
 
   static void write(reply_builder in, std::monostate) { in.setNothing(); }
-  static void write(reply_builder in, const prepared_handle& what) { in.setHandle(what.handle); }
-  void write(reply_builder in, const session_ran& what) {
+  static void write(reply_builder in, const prepared_handle& source) {
+    in.setHandle(source.handle);
+  }
+  void write(reply_builder in, const session_ran& source) {
     auto to = in.initRan();
-    write(to.initFetches(static_cast<unsigned>(what.fetches.size())), what.fetches);
-    to.setStep(what.step);
-    write(to.initStatistics(static_cast<unsigned>(what.statistics.size())), what.statistics);
-    to.setBeginNs(what.begin_ns);
-    to.setEndNs(what.end_ns);
+    write(to.initFetches(static_cast<unsigned>(source.fetches.size())), source.fetches);
+    to.setStep(source.step);
+    write(to.initStatistics(static_cast<unsigned>(source.statistics.size())), source.statistics);
+    to.setBeginNs(source.begin_ns);
+    to.setEndNs(source.end_ns);
   }
-  static void write(reply_builder in, const std::vector<device_info>& what) {
-    write_devices(in.initDevices(static_cast<unsigned>(what.size())), what);
+  static void write(reply_builder in, const std::vector<device_info>& source) {
+    write_devices(in.initDevices(static_cast<unsigned>(source.size())), source);
   }
-  void write(reply_builder in, const state_list& what) { write_state(in.initState(), what); }
-  void write(reply_builder in, const std::vector<task_positions>& what) {
-    auto to = in.initPositions(static_cast<unsigned>(what.size()));
+  void write(reply_builder in, const state_list& source) { write_state(in.initState(), source); }
+  void write(reply_builder in, const std::vector<task_positions>& source) {
+    auto to = in.initPositions(static_cast<unsigned>(source.size()));
     for (unsigned i = 0; i < to.size(); ++i) {
-      to[i].setTask(as_text(what[i].task));
-      to[i].setIncarnation(what[i].incarnation);
-      write_positions([&] { return to[i].initPositions(); }, what[i].at);
+      to[i].setTask(as_text(source[i].task));
+      to[i].setIncarnation(source[i].incarnation);
+      write_positions([&] { return to[i].initPositions(); }, source[i].at);
     }
   }
-  void write(reply_builder in, const placement_report& what) {
+  void write(reply_builder in, const placement_report& source) {
     auto to = in.initReport();
-    to.setStrategy(as_text(what.strategy));
-    to.setTotalNs(what.total_ns);
-    to.setFirstWorkerNs(what.first_worker_ns);
+    to.setStrategy(as_text(source.strategy));
+    to.setTotalNs(source.total_ns);
+    to.setFirstWorkerNs(source.first_worker_ns);
     std::vector<std::string> nodes, links;
     std::vector<double> ends, sizes;
-    for (const auto& one : what.nodes) {
-      nodes.insert(nodes.end(), {one.node, one.op, one.device, one.why});
-      ends.push_back(one.end_ns);
+    for (const auto& entry : source.nodes) {
+      nodes.insert(nodes.end(), {entry.node, entry.op, entry.device, entry.why});
+      ends.push_back(entry.end_ns);
     }
-    for (const auto& one : what.links) {
-      links.insert(links.end(), {one.from, one.to});
-      sizes.insert(sizes.end(), {static_cast<double>(one.tensors), one.bytes});
+    for (const auto& entry : source.links) {
+      links.insert(links.end(), {entry.from, entry.to});
+      sizes.insert(sizes.end(), {static_cast<double>(entry.tensors), entry.bytes});
     }
-    auto rows = static_cast<int64_t>(what.nodes.size()),
-         uses = static_cast<int64_t>(what.links.size());
+    auto rows = static_cast<int64_t>(source.nodes.size()),
+         uses = static_cast<int64_t>(source.links.size());
     write(to.initNodes(), tensor::of(shape{rows, 4}, nodes));
     write(to.initEnds(), tensor::of(shape{rows}, ends));
     write(to.initLinks(), tensor::of(shape{uses, 2}, links));
@@ -392,44 +396,44 @@ private:
   }
 
   static void write_known(capnp::List<wire::KnownPeer>::Builder to,
-                          const std::vector<known_peer>& what) {
+                          const std::vector<known_peer>& source) {
     for (unsigned i = 0; i < to.size(); ++i) {
-      to[i].setTask(as_text(what[i].task));
-      to[i].setIncarnation(what[i].incarnation);
+      to[i].setTask(as_text(source[i].task));
+      to[i].setIncarnation(source[i].incarnation);
     }
   }
 
-  // As tensors, which may lie beside the message: there are as many as nodes.
+  // Costs are tensors, which may be payloads outside of the message: there is one for each node.
   template <class To, class Cost>
-  void write_costs(To to, const std::vector<Cost>& what, double Cost::*takes) {
-    if (what.empty())
+  void write_costs(To to, const std::vector<Cost>& source, double Cost::*duration) {
+    if (source.empty())
       return;
     std::vector<std::string> nodes;
     std::vector<double> nanoseconds;
-    for (const auto& one : what) {
-      nodes.push_back(one.node);
-      nanoseconds.push_back(one.*takes);
+    for (const auto& cost : source) {
+      nodes.push_back(cost.node);
+      nanoseconds.push_back(cost.*duration);
     }
     write(to.initCostNodes(), tensor::vector(nodes));
     write(to.initCostNanoseconds(), tensor::vector(nanoseconds));
   }
 
   static void write_devices(capnp::List<wire::Device>::Builder to,
-                            const std::vector<device_info>& what) {
+                            const std::vector<device_info>& source) {
     for (unsigned i = 0; i < to.size(); ++i) {
-      to[i].setName(as_text(what[i].name));
-      to[i].setKind(as_text(what[i].kind));
-      to[i].setMemoryBytes(what[i].memory_bytes);
-      to[i].setDescription(as_text(what[i].description));
+      to[i].setName(as_text(source[i].name));
+      to[i].setKind(as_text(source[i].kind));
+      to[i].setMemoryBytes(source[i].memory_bytes);
+      to[i].setDescription(as_text(source[i].description));
     }
   }
 
-  // As tensors, which may lie beside the message.
-  void write_state(wire::StateListReply::Builder to, const state_list& what) {
-    to.setLeftOut(what.left_out);
-    if (what.entries.empty())
+  // The list is tensors, which may be payloads outside of the message.
+  void write_state(wire::StateListReply::Builder to, const state_list& source) {
+    to.setLeftOut(source.left_out);
+    if (source.entries.empty())
       return;
-    auto count = static_cast<int64_t>(what.entries.size());
+    auto count = static_cast<int64_t>(source.entries.size());
     auto texts = tensor::make(dtype::string, shape{count, 6});
     auto bytes = tensor::make(dtype::u64, shape{count});
     if (!texts || !bytes) {
@@ -438,11 +442,11 @@ private:
     }
     auto* text = texts->data<std::string>();
     auto* size = bytes->data<uint64_t>();
-    for (const auto& one : what.entries) {
-      for (const auto* each :
-           {&one.task, &one.container, &one.kind, &one.name, &one.holds, &one.content})
-        *text++ = *each;
-      *size++ = one.bytes;
+    for (const auto& entry : source.entries) {
+      for (const auto* text_field :
+           {&entry.task, &entry.container, &entry.kind, &entry.name, &entry.holds, &entry.content})
+        *text++ = *text_field;
+      *size++ = entry.bytes;
     }
     write(to.initTexts(), *texts);
     write(to.initBytes(), *bytes);
@@ -457,35 +461,35 @@ private:
       write(to[i], from[i]);
   }
 
-  static void write(wire::ListEpoch::Builder to, const list_epoch& what) {
-    to.setTerm(what.term);
-    to.setChange(what.change);
+  static void write(wire::ListEpoch::Builder to, const list_epoch& source) {
+    to.setTerm(source.term);
+    to.setChange(source.change);
   }
 
-  // As a tensor, which may lie beside the message.
-  template <class Place>
-  void write_positions(Place place, const kernel_positions& what) {
-    if (what.empty())
+  // Positions are a tensor, which may be a payload outside of the message.
+  template <class InitPositions>
+  void write_positions(InitPositions init_positions, const kernel_positions& source) {
+    if (source.empty())
       return;
-    auto texts = tensor::make(dtype::string, shape{static_cast<int64_t>(what.size()), 2});
+    auto texts = tensor::make(dtype::string, shape{static_cast<int64_t>(source.size()), 2});
     if (!texts) {
       failed = texts.status();
       return;
     }
     auto* text = texts->data<std::string>();
-    for (const auto& [node, position] : what) {
+    for (const auto& [node, position] : source) {
       *text++ = node;
       *text++ = position;
     }
-    write(place(), *texts);
+    write(init_positions(), *texts);
   }
 
-  void write(wire::Status::Builder to, const status& what) {
-    to.setKind(static_cast<uint8_t>(what.kind()));
-    to.setMessage(as_text(what.message().size() <= longest_text
-                              ? what.message()
-                              : what.message().substr(0, longest_text) + " [cut]"));
-    const auto& origin = what.origin();
+  void write(wire::Status::Builder to, const status& source) {
+    to.setKind(static_cast<uint8_t>(source.kind()));
+    to.setMessage(as_text(source.message().size() <= longest_text
+                              ? source.message()
+                              : source.message().substr(0, longest_text) + " [cut]"));
+    const auto& origin = source.origin();
     if (std::max({origin.op.size(), origin.node.size(), origin.task.size()}) > longest_text)
       return;
     to.setOp(as_text(origin.op));
@@ -503,22 +507,22 @@ private:
     }
   }
 
-  void write(wire::Tensor::Builder to, const tensor& what) {
-    if (what.empty()) {
+  void write(wire::Tensor::Builder to, const tensor& source) {
+    if (source.empty()) {
       to.setNothing();
       return;
     }
-    to.setType(static_cast<uint8_t>(what.type()));
-    auto dims = to.initShape(static_cast<unsigned>(what.rank()));
-    for (int axis = 0; axis < what.rank(); ++axis)
-      dims.set(static_cast<unsigned>(axis), what.dims()[axis]);
-    auto payload = to_payload(what);
+    to.setType(static_cast<uint8_t>(source.type()));
+    auto dims = to.initShape(static_cast<unsigned>(source.rank()));
+    for (int axis = 0; axis < source.rank(); ++axis)
+      dims.set(static_cast<unsigned>(axis), source.dims()[axis]);
+    auto payload = to_payload(source);
     if (!payload) {
       failed = payload.status();
       return;
     }
     auto size = payload->bytes();
-    // Half of the message is kept for everything else in it.
+    // Inlined payloads use at most half of the message.
     if (size <= options_.inline_tensor && size <= options_.max_message / 2 - inlined_) {
       inlined_ += size;
       auto bytes = bytes_of(*payload);
@@ -536,28 +540,28 @@ private:
 
 } // namespace
 
-result<encoded_message> encode(const message& what, const encode_options& options) {
+result<encoded_message> encode(const message& source, const encode_options& options) {
   try {
-    // Small messages fit: no memory is taken for them.
+    // Small messages fit into this buffer without an allocation.
     capnp::word scratch[256] = {};
     capnp::MallocMessageBuilder builder{kj::arrayPtr(scratch, std::size(scratch))};
     auto root = builder.initRoot<wire::Envelope>();
     writer to{root, options};
-    std::visit(to, what);
-    TROUPE_TRY(std::move(to.failed).within(name_of(what)));
+    std::visit(to, source);
+    TROUPE_TRY(std::move(to.failed).within(name_of(source)));
     auto sizes = root.initOutside(static_cast<unsigned>(to.outside.size()));
     for (unsigned i = 0; i < sizes.size(); ++i)
       sizes.set(i, to.outside[i].bytes());
     auto size = capnp::computeSerializedSizeInWords(builder) * sizeof(capnp::word);
     if (size > options.max_message)
-      return failure(error_kind::resource_exhausted, name_of(what), ": the message has ", size,
+      return failure(error_kind::resource_exhausted, name_of(source), ": the message has ", size,
                      " bytes, the longest allowed has ", options.max_message);
     encoded_message encoded{std::vector<std::byte>(size), std::move(to.outside)};
     kj::ArrayOutputStream out{{reinterpret_cast<kj::byte*>(encoded.bytes.data()), size}};
     capnp::writeMessage(out, builder);
     return encoded;
-  } catch (const kj::Exception& thrown) { // a text or list beyond what the format can hold
-    return failure(error_kind::resource_exhausted, name_of(what), ": ",
+  } catch (const kj::Exception& thrown) { // a text or list exceeds a limit of the format
+    return failure(error_kind::resource_exhausted, name_of(source), ": ",
                    std::string_view{thrown.getDescription().cStr()});
   }
 }

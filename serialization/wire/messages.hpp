@@ -1,4 +1,4 @@
-// What tasks and clients say to each other over a link, as plain structs, and their bytes.
+// The messages between tasks and clients over a link, as structs, and their encoding.
 #pragma once
 #include "troupe/runtime/cluster/fill_stage.hpp"
 #include "troupe/runtime/cluster/member_list.hpp"
@@ -24,26 +24,26 @@ namespace troupe {
 /// cluster, and requests the incarnation that they are meant for; payloads can be withdrawn.
 inline constexpr uint32_t protocol_version = 2;
 
-/// First on every connection, both ways. An end that rejects it answers `refusal` and closes.
+/// The first message of each end. A peer that rejects it answers `refusal` and closes.
 struct hello {
   uint32_t version = protocol_version;
-  std::string software; ///< "0.1.0", for people
+  std::string software; ///< "0.1.0", for diagnostics
   std::string role;     ///< "task" or "client"
   std::string job;      ///< of a task
   int32_t task = 0;
-  uint64_t incarnation = 0;      ///< of a task: the later it began, the greater
-  uint64_t max_message = 0;      ///< the longest message that the sender accepts; the link fills in
-  uint64_t max_tensor_bytes = 0; ///< the most payload that one message may bring; likewise
-  std::string cluster = {};      ///< its name; empty where it has none
-  /// Of a process that lends its memory to others of its machine: its number there, and what must
-  /// be found at which address (lending_token.hpp). 0: it does not.
+  uint64_t incarnation = 0;      ///< of a task: greater for a later start
+  uint64_t max_message = 0;      ///< the longest message that the sender accepts; set by the link
+  uint64_t max_tensor_bytes = 0; ///< the limit of the payload of one message; set by the link
+  std::string cluster = {};      ///< the cluster's name; may be empty
+  /// Of a process that lends its memory to other processes of its machine: its process ID, and the
+  /// address and value of its token (lending_token.hpp). 0: it does not lend.
   uint32_t process = 0;
   uint64_t token_at = 0;
   std::array<uint64_t, 2> token = {};
-  std::string access_token = {}; ///< of a client that shows one; over TLS only
-  /// What messages look like, which must be the same at both ends, and the commit that the sender
-  /// was built from (build_identity.hpp); the link fills both in. 0 and empty in builds from before
-  /// hello had them.
+  std::string access_token = {}; ///< of a client that has one; over TLS only
+  /// The hash of the message schema, which must be equal at both ends, and the commit that the
+  /// sender was built from (build_identity.hpp); the link sets both. 0 and empty in builds from
+  /// before these fields.
   uint64_t schema = 0;
   std::string build = {};
 };
@@ -53,10 +53,10 @@ struct refusal {
   status why;
 };
 
-/// What one device of the receiving task shall run in the steps to come.
+/// The partition that one device of the receiving task runs in later steps.
 struct registered_partition {
   std::string device;
-  tensor graph; ///< u8, as write_graph() made it: the receiver checks it when it reads it
+  tensor graph; ///< u8, as write_graph() made it; the receiver checks it on reading
   uint32_t frame = 0, function = 0; ///< as of a partition (runtime/placement/partition.hpp)
   std::string of_node = {};
 };
@@ -66,18 +66,18 @@ struct node_cost {
   double nanoseconds = 0;
 };
 
-/// How a task shall compile what it is registered with, and for whom.
+/// How a task compiles a registered graph, and for which session.
 struct registration_settings {
   uint64_t session = 0;
-  std::string container = {};        ///< of variables that name none
-  bool region_per_node = false;      ///< for debugging: no node shares straight-line code
-  bool deterministic = false;        ///< kernels shall give the same bits for any number of threads
-  bool replay = true;                ///< what a GPU is given again and again may be one launch
-  bool low_priority = false;         ///< heavy work gives way to that of other steps
-  std::vector<node_cost> costs = {}; ///< of nodes that were measured
-  uint64_t incarnation = 0;          ///< of the task that it is meant for; 0: any
-  std::vector<known_peer> peers = {}; ///< that the graph exchanges tensors with
-  kernel_positions positions = {};    ///< where kernels begin that have not run yet
+  std::string container = {};         ///< of variables that name none
+  bool region_per_node = false;       ///< for debugging: each node is a region
+  bool deterministic = false;         ///< kernels give the same bits for any number of threads
+  bool replay = true;                 ///< repeated launches of a GPU may become one CUDA graph
+  bool low_priority = false;          ///< heavy work yields to that of other steps
+  std::vector<node_cost> costs = {};  ///< of measured nodes
+  uint64_t incarnation = 0;           ///< of the intended task; 0: any
+  std::vector<known_peer> peers = {}; ///< with which the graph exchanges tensors
+  kernel_positions positions = {};    ///< the initial positions of kernels that have not run yet
 };
 
 /// Master to worker; answered by register_reply.
@@ -89,28 +89,28 @@ struct register_graph {
 
 struct register_reply {
   uint64_t request = 0;
-  uint64_t handle = 0; ///< names the graph on that worker, from now on
+  uint64_t handle = 0; ///< identifies the graph on that worker
   status outcome;
 };
 
-/// Master to worker: the graph is not needed any more. No answer.
+/// Master to worker: releases the graph. No answer.
 struct deregister_graph {
   uint64_t handle = 0;
 };
 
 /// Worker to master: the graph cannot run any more, because a task that it sends to is lost. The
-/// next step is to register it again, and need not fail to find out. No answer.
+/// master registers it again before the next step. No answer.
 struct program_lost {
   uint64_t handle = 0;
 };
 
-/// Client -> one of the tasks that it reaches, each second while its steps wait for others, and
-/// once when none does any more. For operators alone. No answer.
+/// Client -> one of its tasks, each second while its steps wait for other tasks, and once when the
+/// waits have ended. For operators only. No answer.
 struct client_waits {
   client_wait_list waits = {};
 };
 
-/// A value and its place among the feeds or fetches of a registered graph.
+/// A value and its index among the feeds or fetches of a registered graph.
 struct indexed_tensor {
   uint32_t index = 0;
   tensor value;
@@ -121,17 +121,17 @@ struct run_step {
   uint64_t request = 0;
   uint64_t handle = 0;
   step_id step;
-  uint64_t deadline_ms = 0; ///< from the moment of receipt; a century or more for none
+  uint64_t deadline_ms = 0; ///< from the time of receipt; a century or more for none
   std::vector<indexed_tensor> feeds = {};
-  bool times = false; ///< step_done shall bring statistics
+  bool times = false; ///< requests statistics in step_done
   bool check_numerics = false;
-  uint64_t incarnation = 0; ///< of the task that it is meant for; 0: any
-  bool fills = false;   ///< it is one of those that fill the task (runtime/cluster/fill_gate.hpp)
-  bool retried = false; ///< its client tries it again where it fails because of a task
+  uint64_t incarnation = 0; ///< of the intended task; 0: any
+  bool fills = false;       ///< the step initializes the task (runtime/cluster/fill_gate.hpp)
+  bool retried = false;     ///< the client retries the step if it fails because of a task
 };
 
-/// Master to worker, after run_steps that fill: the task serves all from now on, or the next may
-/// fill it. Answered by reply.
+/// Master to worker, after run_steps that fill: if `done`, the task serves all clients from now on;
+/// else another client may initialize it. Answered by reply.
 struct fill_end {
   uint64_t request = 0;
   bool done = false;
@@ -141,80 +141,82 @@ struct step_done {
   uint64_t request = 0;
   status outcome;
   std::vector<indexed_tensor> fetches;
-  tensor statistics = {}; ///< u8, as write_statistics() made it; nothing where nobody asked
-  /// The step was given what goes back if it fails elsewhere: settle_step or cancel_step says so.
+  tensor statistics = {}; ///< u8, as write_statistics() made it; empty if not requested
+  /// The step took values that are given back if it fails on another task. settle_step or
+  /// cancel_step ends this state.
   bool holds = false;
-  fill_stage fill = fill_stage::over; ///< what the task says of being filled
+  fill_stage fill = fill_stage::over; ///< the task's state of initialization
 };
 
-/// Either way: the step has failed or is not wanted any more. May come before its run_step, and
-/// after a step_done that `holds`.
+/// Either direction: the step has failed or is cancelled. May arrive before its run_step, and after
+/// a step_done that `holds`.
 struct cancel_step {
   step_id step;
   status why;
 };
 
-/// Master to worker, after a step_done that `holds`: the step has ended well on all tasks, and what
-/// it was given is spent. Answered by `reply`, an error where it has gone back meanwhile: the
-/// master tells its client of success only after that.
+/// Master to worker, after a step_done that `holds`: the step has succeeded on all tasks, so that
+/// the taken values are not given back. Answered by `reply`, with an error if they were given back
+/// in the meantime. The master reports success to its client only after that.
 struct settle_step {
   step_id step;
   uint64_t request = 0;
 };
 
-/// Worker to worker: what a Send produced. May come before its run_step.
+/// Worker to worker: the output of a Send. May arrive before its run_step.
 struct tensor_push {
   step_id step;
   uint32_t key = 0;  ///< the edge's number in the step
-  bool dead = false; ///< comes from a branch not taken; then there is no value
+  bool dead = false; ///< from a branch not taken; then there is no value
   tensor value = {};
   uint64_t frame = 0, iteration = 0; ///< of a loop; 0: outside of all loops
 };
 
-/// Receiver of an announced payload to its sender: now. The link asks and answers by itself.
+/// Receiver of an announced payload to its sender: requests the payload. Sent and answered by
+/// links.
 struct pull {
   uint64_t transfer = 0;
 };
 
-/// Receiver of an announced tensor_push to its sender: its payload is not to come. The link says so
-/// by itself; the answer is `withdrawn`, unless all has left already.
+/// Receiver of an announced tensor_push to its sender: cancels the payload. Sent by links; the
+/// answer is `withdrawn`, unless the whole payload has left already.
 struct unwanted {
-  uint64_t transfer = 0; ///< the number of its first payload
+  uint64_t transfer = 0; ///< the number of the message's first payload
 };
 
-/// Sender of an announced tensor_push to its receiver: no more of its payload comes, the message is
-/// none.
+/// Sender of an announced tensor_push to its receiver: no more of its payload will arrive, and the
+/// message is void.
 struct withdrawn {
-  uint64_t transfer = 0; ///< the number of its first payload
+  uint64_t transfer = 0; ///< the number of the message's first payload
 };
 
-/// In the place of a pull, to a process of the same machine that lends its memory: I would read it
-/// there. Answered by `lent`, or by chunks.
+/// Instead of a pull, to a process of the same machine that lends its memory: requests to read the
+/// payload there. Answered by `lent`, or by chunks.
 struct borrow {
   uint64_t transfer = 0;
 };
 
-/// The payload lies there, and stays until it is `returned`, or the connection ends.
+/// The address of a lent payload, valid until `returned`, or until the connection ends.
 struct lent {
   uint64_t transfer = 0;
   uint64_t address = 0;
 };
 
-/// What was lent is not needed any more: it was read, or is not wanted.
+/// Ends a loan: the payload was read, or is not wanted.
 struct returned {
   uint64_t transfer = 0;
 };
 
 struct ping {
   uint64_t nonce = 0;
-  int64_t sent_ns = 0; ///< on the sender's own clock
+  int64_t sent_ns = 0; ///< on the sender's clock
 };
 
 struct pong {
   uint64_t nonce = 0;
 };
 
-/// Last on a connection that its sender closes on purpose.
+/// The last message on a connection that its sender closes on purpose.
 struct goodbye {
   std::string reason;
 };
@@ -255,7 +257,7 @@ struct state_list_reply {
 struct positions_request {
   uint64_t request = 0;
   uint64_t session = 0;
-  kernel_positions go_on_from = {}; ///< they shall stand there, if there are any
+  kernel_positions go_on_from = {}; ///< new positions, if any
 };
 
 struct positions_reply {
@@ -265,12 +267,12 @@ struct positions_reply {
   kernel_positions at = {};
 };
 
-/// Whoever wonders -> task: what is there to see of that part of you? Answered by inspect_reply.
+/// Any peer -> task: requests an inspection of a part. Answered by inspect_reply.
 struct inspect_request {
   uint64_t request = 0;
   std::string ref; ///< inspection_ref
   uint32_t depth = 0;
-  std::string only = {}; ///< kinds of parts, as inspection_scope has them
+  std::string only = {}; ///< kinds of parts, as in inspection_scope
 };
 
 struct inspect_reply {
@@ -279,8 +281,8 @@ struct inspect_reply {
   tensor tree = {}; ///< u8: JSON
 };
 
-/// Operator -> task: take nothing new, and end when what has begun has ended. Answered by reply, at
-/// once.
+/// Operator -> task: accept no new work, and end when the running work has ended. Answered
+/// immediately by reply.
 struct drain_request {
   uint64_t request = 0;
 };
@@ -289,9 +291,9 @@ struct drain_request {
 /// (hosted_session.hpp).
 
 /// member_changes, number_claim, number_grant, probe_request, probe_answer, vote_request and vote
-/// (runtime/cluster/member_list.hpp) go between the memberships of processes of one cluster: the
-/// first either way, a claim to the coordinator, and a grant back; the coordinator asks with
-/// probes, and a member that would be coordinator for votes, and both are answered.
+/// (runtime/cluster/member_list.hpp) are messages between the memberships of processes of one
+/// cluster. Member changes go in either direction, a claim to the coordinator, and a grant back.
+/// The coordinator sends probes, and a candidate for coordinator requests votes; both are answered.
 
 using message =
     std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
@@ -303,39 +305,38 @@ using message =
                  session_request, session_reply, fill_end, program_lost, client_waits>;
 
 /// The struct's name: "run_step".
-std::string_view name_of(const message& what) noexcept;
+std::string_view name_of(const message& value) noexcept;
 
-/// Says whether it is for the membership of the process that gets it.
-bool is_for_membership(const message& what) noexcept;
+/// Whether the message is for the membership of the receiving process.
+bool is_for_membership(const message& value) noexcept;
 
-/// Says whether it is for the host of sessions of the task that gets it.
-bool is_for_host(const message& what) noexcept;
+/// Whether the message is for the host of sessions of the receiving task.
+bool is_for_host(const message& value) noexcept;
 
 /// How a message may pass others that were sent before it.
 enum class delivery : uint8_t {
-  ordered, ///< after all that was sent before it: deregister_graph, container_reset, goodbye
-  free,    ///< as soon as it is complete: whatever may bring tensors, and answers
+  ordered, ///< after all earlier messages: deregister_graph, container_reset, goodbye
+  free,    ///< as soon as it is complete: messages that may have tensors, and answers
   urgent,  ///< before everything that has not left yet, payload included
 };
 
-delivery delivery_of(const message& what) noexcept;
+delivery delivery_of(const message& value) noexcept;
 
 struct encode_options {
-  size_t inline_tensor = 64 * 1024; ///< larger payloads travel outside of the message
-  size_t max_message = 1024 * 1024; ///< the encoding fails rather than being longer
+  size_t inline_tensor = 64 * 1024; ///< larger payloads are sent outside of the message
+  size_t max_message = 1024 * 1024; ///< encoding fails for longer messages
 };
 
-/// A message's bytes, and the payloads that travel beside it as raw bytes.
+/// A message's bytes, and the payloads that are sent beside it as raw bytes.
 struct encoded_message {
   std::vector<std::byte> bytes;
   std::vector<tensor> outside; ///< u8, over the memory of the message's tensors of numbers
 };
 
-/// Fails with resource_exhausted for a message that is too long. Tensors must be in memory that the
-/// CPU can read.
-result<encoded_message> encode(const message& what, const encode_options& options = {});
+/// Fails with resource_exhausted for a message that is too long. Tensors must be in host memory.
+result<encoded_message> encode(const message& source, const encode_options& options = {});
 
-/// What a receiver must know of a message before it takes memory for its payloads.
+/// The part of a message that a receiver needs before it allocates memory for payloads.
 struct envelope {
   delivery order = delivery::ordered;
   std::vector<uint64_t> outside; ///< bytes of each payload
@@ -345,8 +346,8 @@ struct envelope {
 /// Fails with data_loss. Nothing larger than `bytes` is allocated.
 result<envelope> read_envelope(std::span<const std::byte> bytes);
 
-/// `outside` are u8 tensors of the sizes that the envelope says; numbers will share their memory.
-/// Fails with data_loss for whatever encode() cannot have written.
+/// `outside` are u8 tensors of the sizes in the envelope; tensors of numbers will share their
+/// memory. Fails with data_loss for bytes that encode() cannot have written.
 result<message> decode(std::span<const std::byte> bytes, std::span<const tensor> outside = {});
 
 } // namespace troupe

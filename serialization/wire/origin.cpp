@@ -2,15 +2,16 @@
 
 namespace troupe {
 
-// TODO(cleanup): a node knows this text, but tells it only within its description.
-std::string origin_of(const node& of) {
-  auto text = of.description();
-  auto begin = concat(of.op().name, " '", of.name(), "' (").size();
-  return begin < text.size() ? text.substr(begin, text.size() - begin - 1) : to_string(of.where());
+// TODO(cleanup): a node stores this text, but returns it only within its description.
+std::string origin_of(const node& described) {
+  auto text = described.description();
+  auto begin = concat(described.op().name, " '", described.name(), "' (").size();
+  return begin < text.size() ? text.substr(begin, text.size() - begin - 1)
+                             : to_string(described.where());
 }
 
 result<node*> add_with_origin(graph& to, node_spec spec, std::string origin) {
-  auto here = concat('(', to_string(spec.where), ')');
+  auto own_location = concat('(', to_string(spec.where), ')');
   auto added = to.add(std::move(spec));
   if (origin.empty())
     return added;
@@ -19,8 +20,8 @@ result<node*> add_with_origin(graph& to, node_spec spec, std::string origin) {
     return added;
   }
   auto text = added.status().message();
-  if (auto at = text.find(here); at != text.npos)
-    text.replace(at, here.size(), concat('(', origin, ')'));
+  if (auto offset = text.find(own_location); offset != text.npos)
+    text.replace(offset, own_location.size(), concat('(', origin, ')'));
   return status{added.status().kind(), std::move(text)};
 }
 

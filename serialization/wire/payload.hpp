@@ -1,21 +1,21 @@
-// A tensor's elements as plain bytes, and back with every check.
+// Conversion of a tensor's elements to plain bytes, and back with every check.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
 namespace troupe {
 
-/// Returns the elements as a u8 vector. Numbers share the tensor's memory, little-endian as they
-/// are; strings are copied: the length of each as 8 bytes, then all their bytes.
-result<tensor> to_payload(const tensor& of);
+/// Returns the elements as a u8 vector. Numbers share the tensor's memory, in little-endian order.
+/// Strings are copied: the length of each as 8 bytes, then all their bytes.
+result<tensor> to_payload(const tensor& value);
 
-/// Bytes of to_payload() without making it.
-uint64_t payload_bytes(const tensor& of) noexcept;
+/// The size of to_payload(), without making it.
+uint64_t payload_bytes(const tensor& value) noexcept;
 
-/// The inverse, for types, extents and bytes that come from a peer or a file. The tensor shares the
-/// payload's memory where it holds numbers. Fails with data_loss.
+/// The inverse, for types, extents and bytes from a peer or a file. Tensors of numbers share the
+/// payload's memory. Fails with data_loss.
 result<tensor> from_payload(uint8_t type, std::span<const int64_t> extents, const tensor& payload);
 
-/// Copies bytes that are known to fit into a u8 vector.
+/// Copies bytes, whose size was checked, to a u8 vector.
 result<tensor> bytes_to_tensor(std::span<const std::byte> bytes);
 
 inline std::span<const std::byte> bytes_of(const tensor& payload) noexcept {

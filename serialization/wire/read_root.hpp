@@ -1,4 +1,4 @@
-// Where a message's bytes become something to read, of which nothing is believed.
+// Opens the bytes of a message for reading. The bytes are untrusted.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 #include "troupe/serialization/wire/wire.capnp.h"
@@ -17,7 +17,8 @@ status damaged_message(const Ts&... parts) {
   return failure(error_kind::data_loss, "damaged message: ", parts...);
 }
 
-/// Calls `read` with the envelope. Cap'n Proto checks every pointer as it is followed, and throws.
+/// Calls `read` with the envelope. Cap'n Proto checks every pointer when it is followed, and
+/// throws.
 template <class Result, class Read>
 Result read_root(std::span<const std::byte> bytes, Read read) {
   if (bytes.size() % sizeof(capnp::word) != 0)
@@ -31,7 +32,7 @@ Result read_root(std::span<const std::byte> bytes, Read read) {
     words = aligned.asPtr();
   }
   capnp::ReaderOptions limits;
-  // Pointers may lead to the same bytes many times; an honest message is read about twice.
+  // Pointers may refer to the same bytes many times; a valid message is read about twice.
   limits.traversalLimitInWords = 4 * words.size() + 1024;
   limits.nestingLimit = 16;
   try {

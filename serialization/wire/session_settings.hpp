@@ -1,20 +1,20 @@
-// The settings of a session that a task hosts, and what its answers tell of tasks, as they stand in
-// a message.
+// The encoding of the settings of a hosted session, and of the parts of its answers that concern
+// tasks.
 #pragma once
 #include "troupe/serialization/wire/hosted_session.hpp"
 #include "troupe/serialization/wire/wire.capnp.h"
 
 namespace troupe {
 
-void write_settings(wire::SessionOpen::Builder to, const session_open& what);
-/// Fails with data_loss for values that there are not.
+void write_settings(wire::SessionOpen::Builder to, const session_open& settings);
+/// Fails with data_loss for invalid values.
 result<session_open> read_settings(wire::SessionOpen::Reader in);
 
-/// What the session has on tasks, what of it is lost, and which of them are being filled.
-void write_tasks(wire::SessionReply::Builder to, const session_reply& what);
+/// The tasks with state of the session, the lost state, and the tasks in initialization.
+void write_tasks(wire::SessionReply::Builder to, const session_reply& source);
 status read_tasks(wire::SessionReply::Reader in, session_reply& to);
 
-/// Fails with data_loss for a number that stands for no stage.
+/// Fails with data_loss for a number that is not a stage.
 result<fill_stage> read_stage(uint8_t from);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-# What travels between processes and lies in saved graphs. Fields are only ever added, at the end.
+# Messages between processes, and saved graphs. Fields are only ever added, at the end.
 @0xd3a8c5e1f07b4926;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -7,11 +7,11 @@ $Cxx.namespace("troupe::wire");
 struct Status {
   kind @0 :UInt8;              # troupe::error_kind
   message @1 :Text;
-  op @2 :Text;                 # what the error is about, where that is known
+  op @2 :Text;                 # the op that the error is about, if known
   node @3 :Text;
   task @4 :Text;
   incarnation @5 :UInt64;      # of that task
-  stateLost @6 :Bool;          # what the session had on the task is gone with it
+  stateLost @6 :Bool;          # the session's state on the task is lost
 }
 
 struct Tensor {
@@ -20,7 +20,7 @@ struct Tensor {
   union {
     nothing @2 :Void;          # a tensor that holds nothing
     inlined @3 :Data;          # the payload
-    outside @4 :UInt32;        # where it stands among the payloads beside the message
+    outside @4 :UInt32;        # its index among the payloads beside the message
   }
 }
 
@@ -28,7 +28,7 @@ struct Tensor {
 
 struct PartialShape {
   known @0 :Bool;              # the rank is
-  extents @1 :List(Int64);     # -1 for an unknown one
+  extents @1 :List(Int64);     # -1 for an unknown extent
 }
 
 struct Attr {
@@ -54,7 +54,7 @@ struct Attr {
 struct Function {
   name @0 :Text;
   body @1 :Tensor;             # a graph of its own; nothing: the function around the node
-  handedOn @2 :List(Int32);    # for each result the argument that it is; -1: a _Fetch gives it
+  handedOn @2 :List(Int32);    # for each result the argument that it is; -1: from a _Fetch
 }
 
 struct Input {
@@ -137,11 +137,11 @@ struct Hello {
   maxMessage @6 :UInt64;
   maxTensorBytes @7 :UInt64;
   cluster @8 :Text;
-  process @9 :UInt32;          # of one that lends its memory to others of its machine; else 0
-  tokenAt @10 :UInt64;         # where its token stands
+  process @9 :UInt32;          # of a process that lends memory to others of its machine; or 0
+  tokenAt @10 :UInt64;         # the address of its token
   token0 @11 :UInt64;
   token1 @12 :UInt64;
-  accessToken @13 :Text;       # of a client that shows one; over TLS only
+  accessToken @13 :Text;       # of a client that has one; over TLS only
   schema @14 :UInt64;          # a hash of this file, without comments and spaces
   build @15 :Text;             # the commit that the sender was built from
 }
@@ -151,7 +151,7 @@ struct Partition {
   graph @1 :Tensor;
   frame @2 :UInt32;            # of a function that runs as a frame; 0: of the step itself
   function @3 :UInt32;         # which of the frame's functions
-  ofNode @4 :Text;             # that the frame is for, as errors call it
+  ofNode @4 :Text;             # the node that the frame is for, named in errors
 }
 
 struct RegisterGraph {
@@ -163,10 +163,10 @@ struct RegisterGraph {
   deterministic @5 :Bool;
   costNodes @6 :Tensor;        # strings: the nodes that were measured
   noReplay @7 :Bool;
-  incarnation @8 :UInt64;      # of the task that it is meant for; 0: any
+  incarnation @8 :UInt64;      # of the task that it is addressed to; 0: any
   peers @9 :List(KnownPeer);
   costNanoseconds @10 :Tensor; # f64: what each of them costs
-  positions @11 :Tensor;       # strings [n, 2]: nodes that have not run yet, and where they begin
+  positions @11 :Tensor;       # strings [n, 2]: nodes that have not run yet, and first positions
   lowPriority @12 :Bool;       # heavy work gives way to that of other steps
 }
 
@@ -192,12 +192,12 @@ struct RunStep {
   step @2 :UInt64;
   deadlineMs @3 :UInt64;
   feeds @4 :List(IndexedTensor);
-  times @5 :Bool;              # step_done shall bring statistics
+  times @5 :Bool;              # step_done shall have statistics
   trapNonfinite @6 :Bool;
   session @7 :UInt64;
-  incarnation @8 :UInt64;      # of the task that it is meant for; 0: any
-  fills @9 :Bool;              # it restores or initialises what a task waits to be filled with
-  retried @10 :Bool;           # its client tries it again where it fails because of a task
+  incarnation @8 :UInt64;      # of the task that it is addressed to; 0: any
+  fills @9 :Bool;              # it restores or initializes state of a task that is to be filled
+  retried @10 :Bool;           # its client retries it if it fails because of a task
 }
 
 struct ClientWait {
@@ -209,7 +209,7 @@ struct ClientWait {
 
 struct FillEnd {
   request @0 :UInt64;
-  done @1 :Bool;               # else it is given up
+  done @1 :Bool;               # false: it is given up
 }
 
 struct StepDone {
@@ -217,8 +217,8 @@ struct StepDone {
   outcome @1 :Status;
   fetches @2 :List(IndexedTensor);
   statistics @3 :Tensor;       # u8: TaskStatistics
-  holds @4 :Bool;              # what the step took waits for its end: settleStep or cancelStep
-  fill @5 :UInt8;              # troupe::fill_stage: what the task says where it is to be filled
+  holds @4 :Bool;              # elements taken by the step wait for settleStep or cancelStep
+  fill @5 :UInt8;              # troupe::fill_stage: of a task that is to be filled
 }
 
 struct CancelStep {
@@ -279,21 +279,21 @@ struct StateListReply {
   request @0 :UInt64;
   texts @1 :Tensor;            # strings [n, 6]: task, container, kind, name, holds, content
   bytes @2 :Tensor;            # u64 [n]
-  leftOut @3 :UInt64;          # that the task did not list
+  leftOut @3 :UInt64;          # not listed by the task
   outcome @4 :Status;
 }
 
 struct PositionsRequest {
   request @0 :UInt64;
   session @1 :UInt64;
-  goOnFrom @2 :Tensor;         # strings [n, 2]: nodes, and where they shall stand; or nothing
+  goOnFrom @2 :Tensor;         # strings [n, 2]: nodes, and positions to set; or nothing
 }
 
 struct PositionsReply {
   request @0 :UInt64;
   incarnation @1 :UInt64;      # of the task
   outcome @2 :Status;
-  positions @3 :Tensor;        # strings [n, 2]: nodes, and where they stand
+  positions @3 :Tensor;        # strings [n, 2]: nodes, and their positions
 }
 
 struct InspectRequest {
@@ -338,7 +338,7 @@ struct NumberGrant {
   job @1 :Text;
   task @2 :Int32;
   incarnation @3 :UInt64;
-  ask @4 :Text;                # the coordinator's address, of a task that is none
+  ask @4 :Text;                # the coordinator's address, if the task is not it
 }
 
 struct VoteRequest {
@@ -358,7 +358,7 @@ struct Probe {
   reached @3 :Bool;            # of an answer
 }
 
-# ---- sessions whose master is a task's
+# ---- sessions whose master runs in a task
 
 struct SessionOpen {
   container @0 :Text;
@@ -383,7 +383,7 @@ struct SessionOpen {
   swapMemory @19 :UInt64;
   swapAtLeast @20 :UInt64;
   hoistInvariants @21 :Bool;
-  restores @22 :Bool;          # what tasks lose: the client is told, and says what it knows
+  restores @22 :Bool;          # lost state: after a loss, other steps wait for the client
 }
 
 struct SessionPrepare {
@@ -394,7 +394,7 @@ struct SessionPrepare {
   costNodes @4 :Tensor;        # as in RegisterGraph
   costNanoseconds @5 :Tensor;
   feeds @6 :UInt32;            # of the signature
-  costDevices @7 :Tensor;      # strings: where each was measured
+  costDevices @7 :Tensor;      # strings: the device of each measurement
   retried @8 :Bool;            # as in SessionRun
 }
 
@@ -403,14 +403,14 @@ struct SessionRun {
   feeds @1 :List(Tensor);
   times @2 :Bool;
   trapNonfinite @3 :Bool;
-  fill @4 :UInt64;             # the number of what it is part of, as in SessionFillEnd; or 0
-  knows @5 :UInt64;            # the last StateLoss that the client has been told of, and seen to
-  retried @6 :Bool;            # the client asks again where it fails, and its caller is not told
+  fill @4 :UInt64;             # the number of its fill, as in SessionFillEnd; or 0
+  knows @5 :UInt64;            # the last StateLoss that the client has received and handled
+  retried @6 :Bool;            # the client retries it if it fails, without notifying its caller
 }
 
 struct SessionFillEnd {
   fill @0 :UInt64;
-  done @1 :Bool;               # else it is given up
+  done @1 :Bool;               # false: it is given up
 }
 
 struct SessionRequest {
@@ -427,7 +427,7 @@ struct SessionRequest {
     positions @9 :Tensor;      # strings [n, 2], as in PositionsRequest
     fillEnd @10 :SessionFillEnd;
     knownDevices @11 :Void;
-    stop @12 :UInt64;          # the number of a request that is to end
+    stop @12 :UInt64;          # the number of a request to stop
   }
   tasks @13 :List(Text);       # of positions: of these alone
 }
@@ -485,10 +485,10 @@ struct SessionReply {
     report @9 :PlacementReport;
   }
   warnings @10 :List(Text);
-  notBegun @11 :Bool;          # what was asked for: it may be asked of another
-  held @12 :List(KnownPeer);   # tasks on which the step uses state, where that was not told yet
-  losses @13 :List(StateLoss); # of what the session had on tasks, where they were not told yet
-  fills @14 :List(TaskFill);   # what tasks that wait to be filled have said to the step
+  notBegun @11 :Bool;          # the request has not begun: another task may be asked
+  held @12 :List(KnownPeer);   # tasks on which the step uses state, if not reported yet
+  losses @13 :List(StateLoss); # of the session's state on tasks, if not reported yet
+  fills @14 :List(TaskFill);   # replies of tasks that wait to be filled
   problems @15 :List(TaskProblem); # of devices and state: tasks that could not be asked
 }
 
@@ -510,7 +510,7 @@ struct Span {
   beginNs @2 :Int64;           # on the task's own clock
   endNs @3 :Int64;
   bytes @4 :UInt64;
-  runs @5 :UInt64;             # of a node in a function: how often it ran, one after the other
+  runs @5 :UInt64;             # of a node in a function: the number of its runs, in sequence
 }
 
 struct MemoryTimeline {        # lists of one length

@@ -157,12 +157,12 @@ private:
     return {};
   }
 
-  result<uint32_t> position_of(const node* input, const node& of) const {
-    auto found = positions_.find(input);
-    if (found == positions_.end())
-      return invalid(of.description(), ": the input ", input ? input->description() : "(nothing)",
+  result<uint32_t> position_of(const node* input, const node& user) const {
+    auto entry = positions_.find(input);
+    if (entry == positions_.end())
+      return invalid(user.description(), ": the input ", input ? input->description() : "(nothing)",
                      " is not among the nodes to write");
-    return found->second;
+    return entry->second;
   }
 
   result<tensor> join() {
@@ -170,25 +170,25 @@ private:
     auto total = payload_offset(graph_header_bytes + structure);
     for (const auto& payload : payloads_)
       total += payload_offset(payload.bytes());
-    TROUPE_ASSIGN(auto made, tensor::make(dtype::u8, shape{static_cast<int64_t>(total)}));
-    auto* to = static_cast<std::byte*>(made.raw());
+    TROUPE_ASSIGN(auto written, tensor::make(dtype::u8, shape{static_cast<int64_t>(total)}));
+    auto* to = static_cast<std::byte*>(written.raw());
     std::memset(to, 0, payload_offset(graph_header_bytes + structure));
     kj::ArrayOutputStream out{{reinterpret_cast<kj::byte*>(to) + graph_header_bytes, structure}};
     capnp::writeMessage(out, message_);
-    auto at = payload_offset(graph_header_bytes + structure);
+    auto offset = payload_offset(graph_header_bytes + structure);
     for (const auto& payload : payloads_) {
       auto end = payload_offset(payload.bytes());
-      std::memcpy(to + at, payload.raw(), payload.bytes());
-      std::memset(to + at + payload.bytes(), 0, end - payload.bytes());
-      at += end;
+      std::memcpy(to + offset, payload.raw(), payload.bytes());
+      std::memset(to + offset + payload.bytes(), 0, end - payload.bytes());
+      offset += end;
     }
-    auto checksum = checksum_of(bytes_of(made).subspan(graph_header_bytes));
+    auto checksum = checksum_of(bytes_of(written).subspan(graph_header_bytes));
     uint64_t structure_bytes = structure;
     std::memcpy(to, &graph_magic, 4);
     std::memcpy(to + 4, &graph_version, 4);
     std::memcpy(to + 8, &structure_bytes, 8);
     std::memcpy(to + 16, &checksum, 8);
-    return made;
+    return written;
   }
 
   std::span<node* const> nodes_;
@@ -202,16 +202,16 @@ private:
 result<tensor> write_graph(std::span<node* const> nodes) {
   try {
     return graph_writer{nodes}.write();
-  } catch (const kj::Exception& thrown) { // more than the format can hold
+  } catch (const kj::Exception& thrown) { // the graph exceeds a limit of the format
     return failure(error_kind::resource_exhausted,
                    "writing a graph: ", thrown.getDescription().cStr());
   }
 }
 
-result<tensor> write_graph(const graph& of) {
+result<tensor> write_graph(const graph& source) {
   std::vector<node*> nodes;
-  for (const auto& each : of.nodes())
-    nodes.push_back(each.get());
+  for (const auto& owned : source.nodes())
+    nodes.push_back(owned.get());
   return write_graph(nodes);
 }
 

@@ -1,4 +1,4 @@
-// Graphs as bytes, for the wire and for files.
+// The encoding of graphs as bytes, for the wire and for files.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
@@ -7,15 +7,15 @@
 
 namespace troupe {
 
-/// Writes nodes with everything that their order, inputs and attributes say; returns a u8 vector.
-/// The inputs and controls of a node must be among the nodes.
+/// Writes nodes with their order, inputs and attributes; returns a u8 vector. The inputs and
+/// controls of a node must be among the nodes.
 result<tensor> write_graph(std::span<node* const> nodes);
-result<tensor> write_graph(const graph& of);
+result<tensor> write_graph(const graph& source);
 
-/// Adds the nodes to a graph, which checks each of them as if a user had written it. They may stand
-/// in any order; those that stand after their inputs keep their order. Fails with data_loss for
-/// damaged bytes, and with an error that names the node for what the graph refuses, a name that is
-/// taken, and a cycle. Nodes that were added before the error stay.
-status read_graph(std::span<const std::byte> bytes, graph& into);
+/// Adds the nodes to a graph, which checks each of them like nodes that a user adds. The nodes may
+/// be in any order; nodes that come after their inputs keep their order. Fails with data_loss for
+/// damaged bytes. Fails with an error that names the node if the graph refuses it, if its name is
+/// taken, and for a cycle. Nodes that were added before the error stay.
+status read_graph(std::span<const std::byte> bytes, graph& target);
 
 } // namespace troupe

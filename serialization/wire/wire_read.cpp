@@ -1,4 +1,4 @@
-// Reads graphs that others wrote: nothing in them is believed.
+// Decodes graphs of peers and files, which are untrusted: every field is checked.
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/serialization/wire/capnp_text.hpp"
 #include "troupe/serialization/wire/frame.hpp"
@@ -24,8 +24,8 @@ status damaged_graph(const Ts&... parts) {
 template <class T>
 std::vector<T> numbers_of(typename capnp::List<T>::Reader list) {
   std::vector<T> values;
-  for (auto each : list)
-    values.push_back(each);
+  for (auto value : list)
+    values.push_back(value);
   return values;
 }
 
@@ -35,27 +35,27 @@ result<dtype> type_of(uint8_t number) {
   return static_cast<dtype>(number);
 }
 
-// How deep functions may lie within functions: reading them takes stack.
+// The maximum nesting of functions, which bounds the stack of the reader.
 constexpr int max_depth = 64;
 
-status read_graph(std::span<const std::byte> bytes, graph& into, int depth);
+status read_graph(std::span<const std::byte> bytes, graph& target, int depth);
 
 class graph_reader {
 public:
-  graph_reader(wire::Graph::Reader from, std::span<const std::byte> payloads, graph& into,
+  graph_reader(wire::Graph::Reader from, std::span<const std::byte> payloads, graph& target,
                int depth)
-      : nodes_(from.getNodes()), sizes_(from.getPayloads()), rest_(payloads), into_(into),
+      : nodes_(from.getNodes()), sizes_(from.getPayloads()), unread_(payloads), target_(target),
         depth_(depth) {}
 
   status read() {
     TROUPE_TRY(find_payloads());
-    TROUPE_ASSIGN(auto order, sorted());
+    TROUPE_ASSIGN(auto order, sort_nodes());
     added_.resize(nodes_.size());
     for (auto position : order) {
-      auto made = add(nodes_[position]);
-      if (!made)
-        return made.status();
-      added_[position] = *made;
+      auto added = add(nodes_[position]);
+      if (!added)
+        return added.status();
+      added_[position] = *added;
     }
     return {};
   }
@@ -63,41 +63,43 @@ public:
 private:
   status find_payloads() {
     for (auto size : sizes_) {
-      if (size > rest_.size())
+      if (size > unread_.size())
         return damaged_graph("a payload of ", size, " bytes is cut off");
-      payloads_.push_back(rest_.first(static_cast<size_t>(size)));
+      payloads_.push_back(unread_.first(static_cast<size_t>(size)));
       auto padded = (size + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
-      rest_ = rest_.subspan(static_cast<size_t>(std::min<uint64_t>(padded, rest_.size())));
+      unread_ = unread_.subspan(static_cast<size_t>(std::min<uint64_t>(padded, unread_.size())));
     }
     used_.resize(payloads_.size());
-    return rest_.empty() ? status{} : damaged_graph(rest_.size(), " bytes follow the last payload");
+    return unread_.empty() ? status{}
+                           : damaged_graph(unread_.size(), " bytes follow the last payload");
   }
 
   std::string description(uint32_t position) const {
-    auto of = nodes_[position];
-    return concat(text_of(of.getOp()), " '", text_of(of.getName()), "' (", text_of(of.getOrigin()),
-                  ')');
+    auto described = nodes_[position];
+    return concat(text_of(described.getOp()), " '", text_of(described.getName()), "' (",
+                  text_of(described.getOrigin()), ')');
   }
 
-  // Read once: Cap'n Proto counts what is read, to limit a hostile sender's multiplication.
+  // Reads each node once: Cap'n Proto counts the reads, which bounds a hostile message.
   result<std::vector<std::vector<uint32_t>>> predecessors() const {
-    std::vector<std::vector<uint32_t>> before(nodes_.size());
-    for (uint32_t at = 0; at < nodes_.size(); ++at) {
-      for (auto input : nodes_[at].getInputs())
-        before[at].push_back(input.getNode());
-      for (auto control : nodes_[at].getControls())
-        before[at].push_back(control);
-      for (auto each : before[at])
-        if (each >= nodes_.size())
-          return damaged_graph(description(at), ": there is no node number ", each);
+    std::vector<std::vector<uint32_t>> inputs_of_nodes(nodes_.size());
+    for (uint32_t position = 0; position < nodes_.size(); ++position) {
+      for (auto input : nodes_[position].getInputs())
+        inputs_of_nodes[position].push_back(input.getNode());
+      for (auto control : nodes_[position].getControls())
+        inputs_of_nodes[position].push_back(control);
+      for (auto input_position : inputs_of_nodes[position])
+        if (input_position >= nodes_.size())
+          return damaged_graph(description(position), ": there is no node number ", input_position);
     }
-    return before;
+    return inputs_of_nodes;
   }
 
-  // Every node after its inputs and controls.
-  result<std::vector<uint32_t>> sorted() const {
-    TROUPE_ASSIGN(auto before, predecessors());
-    return order_after_inputs(before, [this](uint32_t at) { return description(at); });
+  // Orders every node after its inputs and controls.
+  result<std::vector<uint32_t>> sort_nodes() const {
+    TROUPE_ASSIGN(auto inputs_of_nodes, predecessors());
+    return order_after_inputs(inputs_of_nodes,
+                              [this](uint32_t position) { return description(position); });
   }
 
   result<node*> add(wire::Node::Reader from) {
@@ -105,14 +107,14 @@ private:
     spec.op = text_of(from.getOp());
     spec.name = text_of(from.getName());
     spec.device = text_of(from.getDevice());
-    auto about = [&](status why) {
-      return std::move(why).within(
+    auto with_node = [&](status reason) {
+      return std::move(reason).within(
           concat(spec.op, " '", spec.name, "' (", text_of(from.getOrigin()), ')'));
     };
     for (auto input : from.getInputs()) {
       auto* producer = added_[input.getNode()];
       if (input.getOutput() >= static_cast<uint32_t>(producer->outputs()))
-        return about(invalid(producer->description(), " has no output ", input.getOutput()));
+        return with_node(invalid(producer->description(), " has no output ", input.getOutput()));
       spec.inputs.push_back(producer->output(static_cast<int>(input.getOutput())));
     }
     for (auto control : from.getControls())
@@ -120,11 +122,11 @@ private:
     for (auto attr : from.getAttrs()) {
       auto value = read(attr);
       if (!value)
-        return about(value.status());
+        return with_node(value.status());
       if (!spec.attrs.emplace(text_of(attr.getName()), *std::move(value)).second)
-        return about(damaged_graph("attribute ", text_of(attr.getName()), " is given twice"));
+        return with_node(damaged_graph("attribute ", text_of(attr.getName()), " is given twice"));
     }
-    return add_with_origin(into_, std::move(spec), text_of(from.getOrigin()));
+    return add_with_origin(target_, std::move(spec), text_of(from.getOrigin()));
   }
 
   result<attr_value> read(wire::Attr::Reader from) {
@@ -149,22 +151,22 @@ private:
       case wire::Attr::REALS: return attr_value{numbers_of<double>(from.getReals())};
       case wire::Attr::TEXTS: {
         std::vector<std::string> values;
-        for (auto each : from.getTexts())
-          values.push_back(text_of(each));
+        for (auto item : from.getTexts())
+          values.push_back(text_of(item));
         return attr_value{std::move(values)};
       }
       case wire::Attr::TYPES: {
         std::vector<dtype> values;
-        for (auto each : from.getTypes()) {
-          TROUPE_ASSIGN(auto type, type_of(each));
+        for (auto item : from.getTypes()) {
+          TROUPE_ASSIGN(auto type, type_of(item));
           values.push_back(type);
         }
         return attr_value{std::move(values)};
       }
       case wire::Attr::SHAPES: {
         std::vector<partial_shape> values;
-        for (auto each : from.getShapes()) {
-          TROUPE_ASSIGN(auto dims, read(each));
+        for (auto item : from.getShapes()) {
+          TROUPE_ASSIGN(auto dims, read(item));
           values.push_back(std::move(dims));
         }
         return attr_value{std::move(values)};
@@ -175,8 +177,8 @@ private:
       }
       case wire::Attr::FUNCTIONS: {
         std::vector<function_value> values;
-        for (auto each : from.getFunctions()) {
-          TROUPE_ASSIGN(auto value, read(each));
+        for (auto item : from.getFunctions()) {
+          TROUPE_ASSIGN(auto value, read(item));
           values.push_back(std::move(value));
         }
         return attr_value{std::move(values)};
@@ -186,22 +188,22 @@ private:
   }
 
   result<function_value> read(wire::Function::Reader from) {
-    function_value made{text_of(from.getName()), {}};
+    function_value value{text_of(from.getName()), {}};
     TROUPE_ASSIGN(auto bytes, read(from.getBody()));
     if (bytes.empty())
-      return made;
+      return value;
     if (bytes.type() != dtype::u8)
-      return damaged_graph("function '", made.name, "' is of type ", bytes.type());
+      return damaged_graph("function '", value.name, "' is of type ", bytes.type());
     if (depth_ == max_depth)
-      return damaged_graph("functions lie more than ", max_depth, " deep within functions");
-    auto body = std::make_unique<graph>(into_.ops());
+      return damaged_graph("functions are nested more than ", max_depth, " deep");
+    auto body = std::make_unique<graph>(target_.ops());
     TROUPE_TRY(read_graph(bytes_of(bytes), *body, depth_ + 1)
-                   .within(concat("function '", made.name, "'")));
+                   .within(concat("function '", value.name, "'")));
     std::vector<int> handed_on;
-    for (auto each : from.getHandedOn())
-      handed_on.push_back(each);
-    TROUPE_ASSIGN(made.body, function::make(made.name, std::move(body), std::move(handed_on)));
-    return made;
+    for (auto output : from.getHandedOn())
+      handed_on.push_back(output);
+    TROUPE_ASSIGN(value.body, function::make(value.name, std::move(body), std::move(handed_on)));
+    return value;
   }
 
   static result<partial_shape> read(wire::PartialShape::Reader from) {
@@ -238,15 +240,15 @@ private:
 
   capnp::List<wire::Node>::Reader nodes_;
   capnp::List<uint64_t>::Reader sizes_;
-  std::span<const std::byte> rest_;
-  graph& into_;
+  std::span<const std::byte> unread_;
+  graph& target_;
   const int depth_;
   std::vector<std::span<const std::byte>> payloads_;
   std::vector<bool> used_;
   std::vector<node*> added_;
 };
 
-status read_graph(std::span<const std::byte> bytes, graph& into, int depth) {
+status read_graph(std::span<const std::byte> bytes, graph& target, int depth) {
   uint32_t magic = 0, version = 0;
   uint64_t structure = 0, checksum = 0;
   if (bytes.size() < graph_header_bytes)
@@ -266,19 +268,19 @@ status read_graph(std::span<const std::byte> bytes, graph& into, int depth) {
   if (checksum != checksum_of(bytes))
     return damaged_graph("its checksum differs");
   auto words_count = static_cast<size_t>(structure) / sizeof(capnp::word);
-  auto words = kj::heapArray<capnp::word>(words_count); // aligned, which the bytes need not be
+  auto words = kj::heapArray<capnp::word>(words_count); // aligned, unlike the bytes
   if (words.size() > 0)
     std::memcpy(static_cast<void*>(words.begin()), bytes.data(), static_cast<size_t>(structure));
   auto payloads = payload_offset(graph_header_bytes + structure) - graph_header_bytes;
   bytes = bytes.subspan(static_cast<size_t>(std::min<uint64_t>(payloads, bytes.size())));
 
   capnp::ReaderOptions limits;
-  // A node is read a few times; pointers to shared bytes must not multiply them.
+  // A node is read a few times. The limit prevents pointers to shared bytes from multiplying them.
   limits.traversalLimitInWords = 8 * words.size() + 1024;
   limits.nestingLimit = 16;
   try {
     capnp::FlatArrayMessageReader reader{words, limits};
-    return graph_reader{reader.getRoot<wire::Graph>(), bytes, into, depth}.read();
+    return graph_reader{reader.getRoot<wire::Graph>(), bytes, target, depth}.read();
   } catch (const kj::Exception& thrown) {
     return damaged_graph(thrown.getDescription().cStr());
   }
@@ -286,8 +288,8 @@ status read_graph(std::span<const std::byte> bytes, graph& into, int depth) {
 
 } // namespace
 
-status read_graph(std::span<const std::byte> bytes, graph& into) {
-  return read_graph(bytes, into, 0);
+status read_graph(std::span<const std::byte> bytes, graph& target) {
+  return read_graph(bytes, target, 0);
 }
 
 } // namespace troupe

@@ -192,7 +192,7 @@ TEST_CASE("invalid gradients in a GraphDef are refused") {
     return read_graph_def_text(with_library(library), g).status().message();
   };
   CHECK_THAT(fails(concat(f, is_gradient)),
-             Contains("there is no function 'g', which is said to be the gradient of 'f'"));
+             Contains("there is no function 'g', the declared gradient of 'f'"));
   auto narrow = function("g", "x", "x", "");
   CHECK_THAT(fails(concat(f, narrow, is_gradient)), Contains("gradient of function 'f'"));
   auto missing_gradient =

@@ -113,10 +113,11 @@ TEST_CASE("what is wrong with a loop in place is said with line and column") {
   CHECK_THAT(error_of(loop_with("i = i32(0), i = i32(1)", less, "  return i")),
              StartsWith("model.txt:2:24: there is a loop variable 'i' already"));
   CHECK_THAT(error_of("w = while (i = i32(0)) {\n  return i\n}\ny = f32[1]"),
-             StartsWith("model.txt:3:2: expected 'do' and what a turn of the loop does"));
-  CHECK_THAT(error_of(loop_with("i = i32(0), y = x", less, "  return i")),
-             StartsWith("model.txt:5:6: a turn returns new values of all loop variables: expected "
-                        "2, got 1"));
+             StartsWith("model.txt:3:2: expected 'do' and the body of the loop"));
+  CHECK_THAT(
+      error_of(loop_with("i = i32(0), y = x", less, "  return i")),
+      StartsWith("model.txt:5:6: the body returns new values of all loop variables: expected "
+                 "2, got 1"));
   CHECK_THAT(error_of(loop_with("i = i32(0)", less, "  j = Add(k, i)\n  return j")),
              StartsWith("model.txt:6:11: there is no node 'k'"));
   CHECK_THAT(error_of(loop_with("i = i32(0)", "  return i, i", "  return i")),
@@ -135,7 +136,7 @@ TEST_CASE("what is wrong with a loop in place is said with line and column") {
 
 TEST_CASE("what is wrong with a branch in place is said with line and column") {
   CHECK_THAT(error_of("y = if (bool(true)) {\n  a = f32[1]\n  return a\n}\n"),
-             StartsWith("model.txt:4:2: expected 'else' and what there is otherwise"));
+             StartsWith("model.txt:4:2: expected 'else' and the other branch"));
   CHECK_THAT(error_of("y = if (bool(true)) {\n  a = f32[1]\n  return a\n} else {\n}\n"),
              StartsWith("model.txt:1:1: branches return 1 and 0 values"));
   CHECK_THAT(error_of("y = if (bool(true), x) {\n}\n"), StartsWith("model.txt:1:19: expected ')'"));

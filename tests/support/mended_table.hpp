@@ -15,10 +15,10 @@ inline result<std::vector<table_row>> read_mended_table(std::string_view content
     auto rows = read_sorted_table(file);
     if (rows)
       return rows;
-    // "the block at byte 123 of 45 bytes has another checksum"
+    // "the block at byte 123 of 45 bytes has a wrong checksum"
     auto message = rows.status().message();
     auto byte_position = message.find("byte "), of_position = message.find(" of "),
-         bytes = message.find(" bytes has another");
+         bytes = message.find(" bytes has a wrong");
     size_t offset = 0, size = 0;
     if (bytes == message.npos || of_position > bytes)
       return rows;

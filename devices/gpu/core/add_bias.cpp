@@ -2,14 +2,14 @@
 
 namespace troupe::gpu {
 
-status add_bias(gpu_device& on, const biased_result& to, const epilogue& what) {
-  if (to.elements() == 0)
+status add_bias(gpu_device& target, const biased_result& output, const epilogue& applied) {
+  if (output.elements() == 0)
     return {};
-  auto* by = on.driver().as_bias();
-  if (!by)
-    return failure(error_kind::unimplemented, "the driver of ", to_string(on.kind()), ':',
-                   on.ordinal(), " adds no biases");
-  return by->add_bias(to, what, on.compute());
+  auto* bias_kernels = target.driver().as_bias();
+  if (!bias_kernels)
+    return failure(error_kind::unimplemented, "the driver of ", to_string(target.kind()), ':',
+                   target.ordinal(), " adds no biases");
+  return bias_kernels->add_bias(output, applied, target.compute());
 }
 
 } // namespace troupe::gpu

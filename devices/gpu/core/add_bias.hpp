@@ -1,13 +1,13 @@
-// Biases that a GPU's library does not add as it writes a result: a launch of its own does.
+// Adds biases by a separate launch, for libraries that do not add them as they write a result.
 #pragma once
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 
 namespace troupe::gpu {
 
-/// What is done to the numbers of a result (f16, bf16 or f32).
+/// Applied to the elements of a result (f16, bf16 or f32).
 struct epilogue {
-  const void* bias = nullptr; ///< a number for each channel, added if there is one
-  bool rectify = false;       ///< then replaces what is negative by zero; NaN stays
+  const void* bias = nullptr; ///< a number for each channel, added unless null
+  bool rectify = false;       ///< then replaces negative numbers by zero; keeps NaN
 };
 
 /// A result in memory, [outer, channels, inner].
@@ -19,17 +19,17 @@ struct biased_result {
   int64_t elements() const { return outer * channels * inner; }
 };
 
-/// What a driver may be, beside a driver: one that adds biases.
+/// An optional interface of a driver: adds biases.
 class bias_driver {
 public:
-  /// Launches it; there is a bias, and there are elements.
-  virtual status add_bias(const biased_result& to, const epilogue& what, stream in) = 0;
+  /// Launches the kernel. `applied` has a bias, and `output` is not empty.
+  virtual status add_bias(const biased_result& output, const epilogue& applied, stream in) = 0;
 
 protected:
   ~bias_driver() = default;
 };
 
-/// Launches it behind what the device was given.
-status add_bias(gpu_device& on, const biased_result& to, const epilogue& what);
+/// Launches the kernel on the compute stream of `target`.
+status add_bias(gpu_device& target, const biased_result& output, const epilogue& applied);
 
 } // namespace troupe::gpu

@@ -20,35 +20,36 @@ size_t block_cache::class_of(size_t bytes) noexcept {
 }
 
 std::optional<block> block_cache::take_newest(size_t size) {
-  auto it = blocks_.find(size);
-  if (it == blocks_.end() || it->second.empty())
+  auto cached = blocks_.find(size);
+  if (cached == blocks_.end() || cached->second.empty())
     return {};
-  auto& all = it->second;
-  auto at =
-      std::find_if(all.rbegin(), all.rend(), [](const block& one) { return !one.is_copied(); });
-  auto found = at == all.rend() ? all.front() : *at;
-  all.erase(at == all.rend() ? all.begin() : std::prev(at.base()));
-  bytes_ -= found.size;
-  return found;
+  auto& freed_blocks = cached->second;
+  auto uncopied = std::find_if(freed_blocks.rbegin(), freed_blocks.rend(),
+                               [](const block& candidate) { return !candidate.is_copied(); });
+  auto taken = uncopied == freed_blocks.rend() ? freed_blocks.front() : *uncopied;
+  freed_blocks.erase(uncopied == freed_blocks.rend() ? freed_blocks.begin()
+                                                     : std::prev(uncopied.base()));
+  bytes_ -= taken.size;
+  return taken;
 }
 
 std::optional<block> block_cache::take_oldest(size_t size, uint64_t until) {
-  auto it = blocks_.find(size);
-  if (it == blocks_.end() || it->second.empty() || it->second.front().freed > until)
+  auto cached = blocks_.find(size);
+  if (cached == blocks_.end() || cached->second.empty() || cached->second.front().freed > until)
     return {};
-  auto found = it->second.front();
-  it->second.pop_front();
-  bytes_ -= found.size;
-  return found;
+  auto taken = cached->second.front();
+  cached->second.pop_front();
+  bytes_ -= taken.size;
+  return taken;
 }
 
 std::optional<block> block_cache::take_any() {
-  for (auto it = blocks_.rbegin(); it != blocks_.rend(); ++it)
-    if (!it->second.empty()) {
-      auto found = it->second.back();
-      it->second.pop_back();
-      bytes_ -= found.size;
-      return found;
+  for (auto cached = blocks_.rbegin(); cached != blocks_.rend(); ++cached)
+    if (!cached->second.empty()) {
+      auto taken = cached->second.back();
+      cached->second.pop_back();
+      bytes_ -= taken.size;
+      return taken;
     }
   return {};
 }

@@ -7,87 +7,88 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Clocks drift apart, and the distance of two events is told with few digits.
-constexpr auto longest_use = 10s;
-constexpr auto patience = 5s; // for what was launched before
-constexpr auto patience_with_marks = 100ms;
-constexpr auto exact_enough = 100us;
+// Clocks drift apart, and the driver measures the distance of events with few digits.
+constexpr auto max_base_age = 10s;
+constexpr auto max_base_wait = 5s; // for earlier launches
+constexpr auto max_mark_wait = 100ms;
+constexpr auto max_base_error = 100us;
 constexpr int max_tries = 5;
 
 } // namespace
 
 clock::~clock() {
   auto& driver = core_->under();
-  for (const auto& one : marks_)
-    if (one.at)
-      driver.destroy(one.at);
+  for (const auto& timed_mark : marks_)
+    if (timed_mark.passed_event)
+      driver.destroy(timed_mark.passed_event);
   if (base_)
     driver.destroy(base_);
 }
 
 void clock::begin() noexcept {
   late_ = false;
-  for (auto& one : marks_)
-    one.marked = false;
+  for (auto& timed_mark : marks_)
+    timed_mark.marked = false;
   auto now = std::chrono::steady_clock::now();
-  if (base_ && base_time_ != decltype(base_time_){} && now - base_time_ < longest_use)
+  if (base_ && base_time_ != decltype(base_time_){} && now - base_time_ < max_base_age)
     return;
   base_time_ = {};
   auto& driver = core_->under();
   if (!base_) {
-    auto made = driver.make_timed_event();
-    if (!made)
+    auto new_event = driver.make_timed_event();
+    if (!new_event)
       return;
-    base_ = *made;
+    base_ = *new_event;
   }
-  // The event is passed at some time between these two; where something came between, once more.
+  // The event passes between `before` and `after`. Retries if the interval is too long.
   for (int tries = 0; tries < max_tries; ++tries) {
     auto before = std::chrono::steady_clock::now();
     if (!driver.record(base_, core_->compute()))
       return;
-    auto passed = driver.wait(base_, patience);
+    auto passed = driver.wait(base_, max_base_wait);
     if (!passed || !*passed)
       return;
     auto after = std::chrono::steady_clock::now();
     base_time_ = after;
-    if (after - before < exact_enough)
+    if (after - before < max_base_error)
       return;
   }
 }
 
-void clock::mark(uint32_t which) noexcept { mark(which, core_->compute()); }
+void clock::mark(uint32_t mark_index) noexcept { mark(mark_index, core_->compute()); }
 
-void clock::mark_copy(uint32_t which, copy_stream in) noexcept {
-  mark(which, core_->stream_of(in));
+void clock::mark_copy(uint32_t mark_index, copy_stream in) noexcept {
+  mark(mark_index, core_->stream_of(in));
 }
 
-void clock::mark(uint32_t which, stream in) noexcept {
-  auto& one = marks_[which];
+void clock::mark(uint32_t mark_index, stream in) noexcept {
+  auto& timed_mark = marks_[mark_index];
   auto& driver = core_->under();
-  if (!one.at) {
-    auto made = driver.make_timed_event();
-    if (!made)
+  if (!timed_mark.passed_event) {
+    auto new_event = driver.make_timed_event();
+    if (!new_event)
       return;
-    one.at = *made;
+    timed_mark.passed_event = *new_event;
   }
-  one.marked = driver.record(one.at, in).ok();
+  timed_mark.marked = driver.record(timed_mark.passed_event, in).ok();
 }
 
-int64_t clock::time_of(uint32_t which) noexcept {
-  const auto& one = marks_[which];
-  if (!one.marked || base_time_ == decltype(base_time_){})
+int64_t clock::time_of(uint32_t mark_index) noexcept {
+  const auto& timed_mark = marks_[mark_index];
+  if (!timed_mark.marked || base_time_ == decltype(base_time_){})
     return 0;
   auto& driver = core_->under();
-  // The step has ended, but a mark behind its last copy may be about to be passed. Of a step that
-  // was given up, many never are in time: they are waited for once.
-  auto passed = late_ ? driver.passed(one.at) : driver.wait(one.at, patience_with_marks);
+  // The step has ended, but a mark after its last copy may not have passed yet. After a cancelled
+  // step, many marks never pass in time: only the first one is waited for.
+  auto passed = late_ ? driver.passed(timed_mark.passed_event)
+                      : driver.wait(timed_mark.passed_event, max_mark_wait);
   late_ = !passed || !*passed;
   if (late_)
     return 0;
-  auto since = driver.elapsed(base_, one.at);
-  if (!since)
+  auto elapsed = driver.elapsed(base_, timed_mark.passed_event);
+  if (!elapsed)
     return 0;
-  return std::chrono::nanoseconds{base_time_.time_since_epoch()}.count() + *since;
+  return std::chrono::nanoseconds{base_time_.time_since_epoch()}.count() + *elapsed;
 }
 
 } // namespace troupe::gpu

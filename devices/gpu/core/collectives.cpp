@@ -9,145 +9,149 @@
 namespace troupe::gpu {
 namespace {
 
-// Held while an exchange is launched on a device.
+// Locked while a collective call is launched on a device.
 struct launch_order {
   std::mutex mutex;
 };
 
-// Devices on one GPU read each other's memory; a library for several GPUs refuses them.
+// The communicator of devices on one GPU, which read each other's memory. NCCL does not accept
+// several members on one GPU.
 class exchange_by_events final : public communicator {
 public:
-  static result<std::shared_ptr<communicator>> make(std::span<driver* const> all) {
-    auto made = std::make_shared<exchange_by_events>();
-    for (auto* one : all) {
-      auto& at = made->places_.emplace_back(one);
-      TROUPE_ASSIGN(at.ready, one->make_event());
-      TROUPE_ASSIGN(at.done, one->make_event());
+  static result<std::shared_ptr<communicator>> make(std::span<driver* const> drivers) {
+    auto created = std::make_shared<exchange_by_events>();
+    for (auto* member_driver : drivers) {
+      auto& member = created->members_.emplace_back(member_driver);
+      TROUPE_ASSIGN(member.ready, member_driver->make_event());
+      TROUPE_ASSIGN(member.done, member_driver->make_event());
     }
-    return std::shared_ptr<communicator>{std::move(made)};
+    return std::shared_ptr<communicator>{std::move(created)};
   }
   ~exchange_by_events() override {
-    for (auto& one : places_)
-      for (auto which : {one.ready, one.done})
-        if (which)
-          one.of->destroy(which);
+    for (auto& member : members_)
+      for (auto owned_event : {member.ready, member.done})
+        if (owned_event)
+          member.owner->destroy(owned_event);
   }
 
-  status launch(const collective_call& what, std::span<const share> all) override {
-    TROUPE_TRY(record(all, &place::ready));
-    TROUPE_TRY(await(all, &place::ready));
-    for (size_t i = 0; i < all.size(); ++i)
-      TROUPE_TRY(compute(what, all, i));
-    TROUPE_TRY(record(all, &place::done));
-    return await(all, &place::done); // others have read what is overwritten next
+  status launch(const collective_call& call, std::span<const share> shares) override {
+    TROUPE_TRY(record(shares, &member_events::ready));
+    TROUPE_TRY(await(shares, &member_events::ready));
+    for (size_t i = 0; i < shares.size(); ++i)
+      TROUPE_TRY(compute(call, shares, i));
+    TROUPE_TRY(record(shares, &member_events::done));
+    return await(shares,
+                 &member_events::done); // all have read their peers' inputs before these change
   }
-  // Events are passed, whatever happens.
+  // Nothing to do: the events always pass.
   void abort(const status&) noexcept override {}
 
 private:
-  struct place {
-    explicit place(driver* on) : of(on) {}
-    driver* of;
+  struct member_events {
+    explicit member_events(driver* member_driver) : owner(member_driver) {}
+    driver* owner;
     event ready = nullptr, done = nullptr;
   };
 
-  status record(std::span<const share> all, event place::*which) {
-    for (size_t i = 0; i < all.size(); ++i)
-      TROUPE_TRY(all[i].of->record(places_[i].*which, all[i].in));
+  status record(std::span<const share> shares, event member_events::*kind) {
+    for (size_t i = 0; i < shares.size(); ++i)
+      TROUPE_TRY(shares[i].of->record(members_[i].*kind, shares[i].in));
     return {};
   }
-  status await(std::span<const share> all, event place::*which) {
-    for (size_t i = 0; i < all.size(); ++i)
-      for (size_t k = 0; k < all.size(); ++k)
+  status await(std::span<const share> shares, event member_events::*kind) {
+    for (size_t i = 0; i < shares.size(); ++i)
+      for (size_t k = 0; k < shares.size(); ++k)
         if (i != k)
-          TROUPE_TRY(all[i].of->await(all[i].in, places_[k].*which));
+          TROUPE_TRY(shares[i].of->await(shares[i].in, members_[k].*kind));
     return {};
   }
 
-  // Each computes its own output from all inputs, in their order: all get the same bits.
-  static status compute(const collective_call& what, std::span<const share> all, size_t member) {
-    const auto& self = all[member];
-    auto& on = *self.of->as_collective();
-    auto count = what.output_dims(all.size()).elements();
+  // Each member computes its own output from all inputs, in their order, so all get the same bits.
+  static status compute(const collective_call& call, std::span<const share> shares, size_t member) {
+    const auto& own_share = shares[member];
+    auto& collective = *own_share.of->as_collective();
+    auto count = call.output_dims(shares.size()).elements();
     if (count == 0)
       return {};
-    auto bytes = static_cast<size_t>(what.dims.elements()) * size_of(what.type);
-    auto take = [&](std::span<const void* const> from, size_t at, int64_t elements) {
-      return on.combine(static_cast<char*>(self.output) + at, from, elements, what.type, what.by,
-                        what.average, self.in);
+    auto bytes = static_cast<size_t>(call.dims.elements()) * size_of(call.type);
+    auto combine_into = [&](std::span<const void* const> sources, size_t offset, int64_t elements) {
+      return collective.combine(static_cast<char*>(own_share.output) + offset, sources, elements,
+                                call.type, call.by, call.average, own_share.in);
     };
-    std::vector<const void*> from;
-    switch (what.kind) {
+    std::vector<const void*> sources;
+    switch (call.kind) {
       case collective_kind::broadcast:
-        if (member == what.root)
+        if (member == call.root)
           return {};
-        from.push_back(all[what.root].input);
-        return take(from, 0, count);
+        sources.push_back(shares[call.root].input);
+        return combine_into(sources, 0, count);
       case collective_kind::all_gather:
-        for (size_t k = 0; k < all.size(); ++k) {
-          from.assign(1, all[k].input);
-          TROUPE_TRY(take(from, k * bytes, what.dims.elements()));
+        for (size_t k = 0; k < shares.size(); ++k) {
+          sources.assign(1, shares[k].input);
+          TROUPE_TRY(combine_into(sources, k * bytes, call.dims.elements()));
         }
         return {};
       case collective_kind::all_reduce:
       case collective_kind::reduce_scatter: break;
     }
-    auto skip = what.kind == collective_kind::reduce_scatter ? member * (bytes / all.size()) : 0;
-    for (const auto& one : all)
-      from.push_back(static_cast<const char*>(one.input) + skip);
-    return take(from, 0, count);
+    auto skip = call.kind == collective_kind::reduce_scatter ? member * (bytes / shares.size()) : 0;
+    for (const auto& member_share : shares)
+      sources.push_back(static_cast<const char*>(member_share.input) + skip);
+    return combine_into(sources, 0, count);
   }
 
-  std::vector<place> places_;
+  std::vector<member_events> members_;
 };
 
-// Those who have exchanged something before.
+// A communicator that was used before, and its members.
 struct cached_communicator {
   std::vector<std::shared_ptr<const void>> members;
-  std::shared_ptr<communicator> via;
+  std::shared_ptr<communicator> peers;
 };
-struct communicator_cache { // of a device that comes first among the members
-  std::vector<cached_communicator> all;
+struct communicator_cache { // kept by the first member's device
+  std::vector<cached_communicator> entries;
 };
 
 struct participant {
-  gpu_device* on;
+  gpu_device* gpu;
   collective_device* device;
   launch_order* launching;
 };
 
-result<participant> make_participant(device& which) {
-  auto* on = which.as_accelerator() ? &gpu_of(which) : nullptr;
-  auto* device = on ? on->as_collective() : nullptr;
-  if (!device || !on->driver().as_collective())
-    return failure(error_kind::unimplemented, to_string(which.kind()), ':', which.ordinal(),
+result<participant> make_participant(device& member) {
+  auto* gpu = member.as_accelerator() ? &gpu_of(member) : nullptr;
+  auto* device = gpu ? gpu->as_collective() : nullptr;
+  if (!device || !gpu->driver().as_collective())
+    return failure(error_kind::unimplemented, to_string(member.kind()), ':', member.ordinal(),
                    " cannot compute together with other devices: put the group on processors");
-  TROUPE_TRY(on->health());
+  TROUPE_TRY(gpu->health());
   TROUPE_ASSIGN(auto* launching,
-                on->kept<launch_order>([](auto&) -> result<std::shared_ptr<launch_order>> {
+                gpu->kept<launch_order>([](auto&) -> result<std::shared_ptr<launch_order>> {
                   return std::make_shared<launch_order>();
                 }));
-  return participant{on, device, launching};
+  return participant{gpu, device, launching};
 }
 
-// In one order for all threads; a device with several members is locked once.
-std::vector<std::unique_lock<std::mutex>> launch_lock(const std::vector<participant>& all) {
+// Locks the devices in one order for all threads; a device with several members is locked once.
+std::vector<std::unique_lock<std::mutex>>
+launch_lock(const std::vector<participant>& participants) {
   std::vector<launch_order*> order;
-  for (const auto& one : all)
-    order.push_back(one.launching);
+  for (const auto& member : participants)
+    order.push_back(member.launching);
   std::ranges::sort(order, std::less<>{});
   order.erase(std::ranges::unique(order).begin(), order.end());
-  std::vector<std::unique_lock<std::mutex>> held;
-  for (auto* one : order)
-    held.emplace_back(one->mutex);
-  return held;
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (auto* locked : order)
+    locks.emplace_back(locked->mutex);
+  return locks;
 }
 
-result<std::shared_ptr<communicator>> make_communicator(const std::vector<participant>& all) {
+result<std::shared_ptr<communicator>>
+make_communicator(const std::vector<participant>& participants) {
   std::vector<driver*> drivers;
   std::vector<int64_t> gpus;
-  for (const auto& one : all) {
-    drivers.push_back(&one.on->driver());
+  for (const auto& member : participants) {
+    drivers.push_back(&member.gpu->driver());
     gpus.push_back(drivers.back()->as_collective()->gpu());
   }
   std::ranges::sort(gpus);
@@ -160,89 +164,92 @@ result<std::shared_ptr<communicator>> make_communicator(const std::vector<partic
   return drivers.front()->as_collective()->make_communicator(drivers);
 }
 
-// Called while all have their turn.
-result<std::shared_ptr<communicator>> find_or_make(const std::vector<participant>& all) {
-  TROUPE_ASSIGN(auto* known, all.front().on->kept<communicator_cache>(
+// Called with the launch locks of all participants.
+result<std::shared_ptr<communicator>> find_or_make(const std::vector<participant>& participants) {
+  TROUPE_ASSIGN(auto* cache, participants.front().gpu->kept<communicator_cache>(
                                  [](auto&) -> result<std::shared_ptr<communicator_cache>> {
                                    return std::make_shared<communicator_cache>();
                                  }));
   std::vector<std::shared_ptr<const void>> members;
-  for (const auto& one : all)
-    members.push_back(one.device->keep());
-  auto found = std::ranges::find(known->all, members, &cached_communicator::members);
-  if (found != known->all.end())
-    return found->via;
-  // Of those who are gone, only we keep something.
-  std::erase_if(known->all, [](const cached_communicator& one) {
-    return std::ranges::any_of(one.members, [](auto& each) { return each.use_count() == 1; });
+  for (const auto& member : participants)
+    members.push_back(member.device->keep());
+  auto cached = std::ranges::find(cache->entries, members, &cached_communicator::members);
+  if (cached != cache->entries.end())
+    return cached->peers;
+  // Drops communicators of devices that only this cache keeps.
+  std::erase_if(cache->entries, [](const cached_communicator& entry) {
+    return std::ranges::any_of(entry.members, [](auto& member) { return member.use_count() == 1; });
   });
-  TROUPE_ASSIGN(auto made, make_communicator(all));
-  for (const auto& one : all)
-    one.device->on_lost([peers = std::weak_ptr{made}](const status& why) {
-      if (auto left = peers.lock())
-        left->abort(why);
+  TROUPE_ASSIGN(auto created, make_communicator(participants));
+  for (const auto& member : participants)
+    member.device->on_lost([peers = std::weak_ptr{created}](const status& reason) {
+      if (auto alive = peers.lock())
+        alive->abort(reason);
     });
-  known->all.push_back({std::move(members), made});
-  return made;
+  cache->entries.push_back({std::move(members), created});
+  return created;
 }
 
-void forget(const std::vector<participant>& all, const std::shared_ptr<communicator>& which) {
-  auto known = all.front().on->kept<communicator_cache>(
+void forget(const std::vector<participant>& participants,
+            const std::shared_ptr<communicator>& failed) {
+  auto cache = participants.front().gpu->kept<communicator_cache>(
       [](auto&) -> result<std::shared_ptr<communicator_cache>> {
         return std::make_shared<communicator_cache>();
       });
-  if (known)
-    std::erase_if((*known)->all, [&](const cached_communicator& one) { return one.via == which; });
+  if (cache)
+    std::erase_if((*cache)->entries,
+                  [&](const cached_communicator& entry) { return entry.peers == failed; });
 }
 
 } // namespace
 
-status prepare_collective(const collective_call& what, collective_part& mine) {
-  TROUPE_ASSIGN(auto participant, make_participant(*mine.on));
-  if (what.kind != collective_kind::all_reduce)
-    return {}; // its output's memory is taken later, and may be in use until then
-  TROUPE_ASSIGN(mine.output,
-                tensor::make(mine.input.type(), mine.input.dims(), participant.on->memory()));
-  TROUPE_ASSIGN(mine.ready, participant.device->record_position());
+status prepare_collective(const collective_call& call, collective_part& part) {
+  TROUPE_ASSIGN(auto member, make_participant(*part.on));
+  if (call.kind != collective_kind::all_reduce)
+    return {}; // the memory of the output is allocated later, and may be in use until then
+  TROUPE_ASSIGN(part.output,
+                tensor::make(part.input.type(), part.input.dims(), member.gpu->memory()));
+  TROUPE_ASSIGN(part.ready, member.device->record_position());
   return {};
 }
 
-status exchange(const collective_call& what, std::span<collective_part> all) {
-  std::vector<participant> guests;
-  for (const auto& one : all) {
-    TROUPE_ASSIGN(auto made, make_participant(*one.on));
-    guests.push_back(made);
+status exchange(const collective_call& call, std::span<collective_part> parts) {
+  std::vector<participant> participants;
+  for (const auto& part : parts) {
+    TROUPE_ASSIGN(auto member, make_participant(*part.on));
+    participants.push_back(member);
   }
-  // Memory first: to find some may take a wait for what was launched, and then no turn is held.
-  auto dims = what.output_dims(all.size());
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (what.kind == collective_kind::broadcast && i == what.root) {
-      all[i].output = all[i].input;
+  // Allocates memory first: this may wait for earlier launches, and must not hold the launch locks.
+  auto dims = call.output_dims(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (call.kind == collective_kind::broadcast && i == call.root) {
+      parts[i].output = parts[i].input;
       continue;
     }
-    if (all[i].output.empty()) {
-      TROUPE_ASSIGN(all[i].output, tensor::make(what.type, dims, guests[i].on->memory()));
+    if (parts[i].output.empty()) {
+      TROUPE_ASSIGN(parts[i].output, tensor::make(call.type, dims, participants[i].gpu->memory()));
     }
   }
-  auto turns = launch_lock(guests);
-  TROUPE_ASSIGN(auto via, find_or_make(guests));
+  auto locks = launch_lock(participants);
+  TROUPE_ASSIGN(auto peers, find_or_make(participants));
   std::vector<share> shares;
-  for (size_t i = 0; i < all.size(); ++i) {
-    TROUPE_ASSIGN(auto in, guests[i].device->begin_exchange(all[i].ready));
-    shares.push_back({&guests[i].on->driver(), in,
-                      all[i].input.empty() ? nullptr : all[i].input.raw(), all[i].output.raw()});
+  for (size_t i = 0; i < parts.size(); ++i) {
+    TROUPE_ASSIGN(auto in, participants[i].device->begin_exchange(parts[i].ready));
+    shares.push_back({&participants[i].gpu->driver(), in,
+                      parts[i].input.empty() ? nullptr : parts[i].input.raw(),
+                      parts[i].output.raw()});
   }
-  auto launched = via->launch(what, shares);
-  for (size_t i = 0; i < all.size() && launched; ++i)
-    launched = guests[i].device->end_exchange(all[i].input, all[i].output);
+  auto launched = peers->launch(call, shares);
+  for (size_t i = 0; i < parts.size() && launched; ++i)
+    launched = participants[i].device->end_exchange(parts[i].input, parts[i].output);
   if (launched)
     return {};
-  via->abort(launched);
-  forget(guests, via);
-  turns.clear();
+  peers->abort(launched);
+  forget(participants, peers);
+  locks.clear();
   if (launched.kind() == error_kind::unavailable)
-    for (const auto& one : guests)
-      TROUPE_TRY(one.device->probe()); // says which
+    for (const auto& member : participants)
+      TROUPE_TRY(member.device->probe()); // names the lost device
   return launched;
 }
 

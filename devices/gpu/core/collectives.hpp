@@ -1,4 +1,4 @@
-// Collective operations among GPUs of one machine, launched for all of them at once.
+// Collective operations among GPUs of one machine, launched for all members together.
 #pragma once
 #include "troupe/devices/gpu/core/driver.hpp"
 #include "troupe/runtime/device/collective_call.hpp"
@@ -9,72 +9,73 @@
 
 namespace troupe::gpu {
 
-/// What one GPU gives to an exchange, in memory of its own.
+/// The part of one GPU in an exchange, in its own memory.
 struct share {
   driver* of = nullptr;
   stream in = nullptr;
-  const void* input = nullptr; ///< null where it only receives
-  void* output = nullptr;      ///< may be the input, for who sends a broadcast
+  const void* input = nullptr; ///< null if the member only receives
+  void* output = nullptr;      ///< may be the input for the root of a broadcast
 };
 
-/// GPUs that know each other, in one order. One thread at a time launches; any thread may abort.
+/// A group of GPUs in a fixed order. Launches must not overlap; any thread may abort.
 class communicator {
 public:
   virtual ~communicator() = default;
-  /// Launches on all of them, behind what their streams were given. When it has run on one of them,
-  /// that one's input may be overwritten. After an error, what was launched may wait for ever:
-  /// abort.
-  virtual status launch(const collective_call& what, std::span<const share> all) = 0;
-  /// What was launched ends soon, with results of no use; nothing can be launched any more.
-  virtual void abort(const status& why) noexcept = 0;
+  /// Launches on all members, after the earlier work of their streams. The input of a member may be
+  /// overwritten when the member's launch has run. After an error, launches on other members may
+  /// never end: call abort().
+  virtual status launch(const collective_call& call, std::span<const share> shares) = 0;
+  /// Ends running launches soon, with invalid results. Later launches fail.
+  virtual void abort(const status& reason) noexcept = 0;
 };
 
-/// What a driver may be, beside a driver: one whose GPU computes together with others.
+/// An optional interface of a driver: collective operations with other GPUs.
 class collective_driver {
 public:
-  /// Drivers with the same number are of one GPU: each can read the others' memory.
+  /// The number of the GPU. Drivers with the same number can read each other's memory.
   virtual int64_t gpu() const noexcept = 0;
-  /// Introduces different GPUs to each other, this one among them. May take seconds.
-  virtual result<std::shared_ptr<communicator>> make_communicator(std::span<driver* const> all) = 0;
-  /// Launches the reduction of several places of the GPU's memory into another, in their order.
-  virtual status combine(void* to, std::span<const void* const> from, int64_t count, dtype type,
-                         reduction by, bool average, stream in) = 0;
+  /// Connects different GPUs, this one among them. May take seconds.
+  virtual result<std::shared_ptr<communicator>>
+  make_communicator(std::span<driver* const> drivers) = 0;
+  /// Launches the reduction of several arrays of the GPU's memory into another, in their order.
+  virtual status combine(void* target, std::span<const void* const> sources, int64_t count,
+                         dtype type, reduction operation, bool average, stream in) = 0;
 
 protected:
   ~collective_driver() = default;
 };
 
-/// What a device is, beside a gpu_device, so that its peers need not outlive it.
+/// An interface of gpu_device for collective calls. Its peers need not outlive it.
 class collective_device {
 public:
-  /// Keeps the driver.
+  /// Keeps the driver alive.
   virtual std::shared_ptr<const void> keep() const = 0;
-  /// Calls it with the reason when the device is lost, from any thread, or at once if it is. It
-  /// must not wait.
+  /// Calls `act` with the reason when the device is lost, from any thread, or immediately if it is
+  /// lost already. `act` must not block.
   virtual void on_lost(std::function<void(const status&)> act) = 0;
-  /// Looks whether the device is lost.
+  /// Checks whether the device is lost.
   virtual status probe() = 0;
 
-  /// Stands for all that was launched so far, as long as somebody holds it.
+  /// Returns a position after all earlier launches, valid while the pointer is held.
   virtual result<std::shared_ptr<void>> record_position() = 0;
-  /// Where exchanges run, beside the line of launches: what is launched there from now on runs
-  /// behind that place, or behind all that was launched so far if it is null.
-  virtual result<stream> begin_exchange(const std::shared_ptr<void>& behind) = 0;
-  /// To be called when the exchange was launched there. The input may be let go of. Who uses the
-  /// output calls wait_for() before (runtime/device/pending_inputs.hpp).
+  /// Returns the stream of exchanges, which runs beside the compute stream. Later launches in it
+  /// run after `position`, or after all earlier launches of the compute stream if that is null.
+  virtual result<stream> begin_exchange(const std::shared_ptr<void>& position) = 0;
+  /// To be called when the exchange was launched. The input may be released. A user of the output
+  /// calls wait_for() first (runtime/device/pending_inputs.hpp).
   virtual status end_exchange(const tensor& input, const tensor& output) = 0;
 
 protected:
   ~collective_device() = default;
 };
 
-/// For a member that has come: takes memory for its output where its input says how much, and notes
-/// the place in its device's line behind which the exchange may run.
-status prepare_collective(const collective_call& what, collective_part& mine);
+/// For a member that arrives early: allocates the output if its size follows from the input, and
+/// records the position in its compute stream after which the exchange may run.
+status prepare_collective(const collective_call& call, collective_part& part);
 
-/// Gives each participant its output and launches what computes it, beside the lines of launches.
-/// Who launches for several devices does so in one piece: no other exchange comes between on any of
-/// them, so that all devices have the exchanges that they share in one order.
-status exchange(const collective_call& what, std::span<collective_part> all);
+/// Sets the output of each participant and launches the exchange, beside the compute streams. The
+/// launch for several devices is atomic: no other exchange comes between on any of them, so that
+/// all devices run their common exchanges in one order.
+status exchange(const collective_call& call, std::span<collective_part> parts);
 
 } // namespace troupe::gpu

@@ -13,9 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a kernel may take at most while somebody waits for memory or for the end of the device.
-constexpr auto patience = 10s;
-constexpr auto look = 500us; // how often whoever waits for an event looks whether it still should
+// The longest time of a kernel while a thread waits for memory or for the end of the device.
+constexpr auto max_wait = 10s;
+constexpr auto poll_interval = 500us; // between checks whether a wait for an event is still wanted
 
 } // namespace
 
@@ -24,19 +24,20 @@ void core::release(buffer* memory) {
   delete memory;
 }
 
-result<std::shared_ptr<core>> core::make(std::unique_ptr<driver> of, int ordinal,
+result<std::shared_ptr<core>> core::make(std::unique_ptr<driver> gpu_driver, int ordinal,
                                          const memory_options& memory) {
-  auto total = of->about().total_memory;
+  auto total = gpu_driver->about().total_memory;
   auto limit = memory.limit ? std::min(memory.limit, total) : total / 10 * 9;
-  std::shared_ptr<core> made{new core{std::move(of), ordinal, limit, memory.give_back_after}};
-  TROUPE_TRY(made->start());
-  TROUPE_TRY(made->reserve(memory.reserve));
-  return made;
+  std::shared_ptr<core> created{
+      new core{std::move(gpu_driver), ordinal, limit, memory.give_back_after}};
+  TROUPE_TRY(created->start());
+  TROUPE_TRY(created->reserve(memory.reserve));
+  return created;
 }
 
 status core::start() {
-  for (auto* one : {&compute_, &to_device_, &to_host_, &exchange_}) {
-    TROUPE_ASSIGN(*one, driver_->make_stream());
+  for (auto* owned : {&compute_, &to_device_, &to_host_, &exchange_}) {
+    TROUPE_ASSIGN(*owned, driver_->make_stream());
   }
   thread_ = std::thread{[keep = shared_from_this()] { keep->run_completions(); }};
   return {};
@@ -44,32 +45,32 @@ status core::start() {
 
 core::~core() {
   stop();
-  for (const auto& one : staging_) {
-    static_cast<void>(wait_for(one.at)); // a lost device does not come to it
-    driver_->destroy(one.at);
-    driver_->deallocate_pinned(one.memory.memory);
+  for (const auto& owned : staging_) {
+    static_cast<void>(wait_for(owned.copied)); // a lost device never passes the event
+    driver_->destroy(owned.copied);
+    driver_->deallocate_pinned(owned.memory.memory);
   }
-  if (!health()) // nobody can wait for what still runs there but the streams' ends
+  if (!health()) // on a lost device, only destroying the streams ends running launches
     destroy_streams();
   return_blocks();
   driver_->deallocate(reserve_.memory());
-  for (const auto& one : cooling_)
-    driver_->deallocate_pinned(one.memory);
-  while (auto one = free_pinned_.take_any())
-    driver_->deallocate_pinned(one->memory);
-  for (const auto& one : old_graphs_)
-    driver_->destroy(one.what);
+  for (const auto& owned : pinned_in_copies_)
+    driver_->deallocate_pinned(owned.memory);
+  while (auto owned = free_pinned_.take_any())
+    driver_->deallocate_pinned(owned->memory);
+  for (const auto& owned : old_graphs_)
+    driver_->destroy(owned.graph);
   for (auto* marks : {&marks_, &marks_out_, &marks_in_, &marks_exchanged_})
     marks->destroy(*driver_);
-  for (auto one : events_)
-    driver_->destroy(one);
+  for (auto owned : events_)
+    driver_->destroy(owned);
   destroy_streams();
 }
 
 void core::destroy_streams() noexcept {
-  for (auto* one : {&compute_, &to_device_, &to_host_, &exchange_})
-    if (*one)
-      driver_->destroy(std::exchange(*one, nullptr));
+  for (auto* owned : {&compute_, &to_device_, &to_host_, &exchange_})
+    if (*owned)
+      driver_->destroy(std::exchange(*owned, nullptr));
 }
 
 void core::stop() {
@@ -79,10 +80,10 @@ void core::stop() {
     completion_changed_.notify_one();
   }
   if (thread_.get_id() == std::this_thread::get_id())
-    thread_.detach(); // a callback let the device go: the thread ends by itself
+    thread_.detach(); // a callback destroyed the device: the thread ends by itself
   else if (thread_.joinable())
     thread_.join();
-  // What was launched may use what only the device holds.
+  // Launches may use objects that only the device keeps alive.
   std::lock_guard guard{mutex_};
   if (!compute_)
     return;
@@ -94,49 +95,49 @@ status core::health() const {
   return lost_;
 }
 
-// Remembers that the device is lost.
+// Records the loss of the device, and calls the listeners. Returns the outcome.
 status core::note(status outcome) const {
   if (outcome || outcome.kind() != error_kind::unavailable)
     return outcome;
   std::unique_lock guard{health_mutex_};
   if (lost_)
     lost_ = failure(error_kind::unavailable, name(), " is lost: ", outcome.message(),
-                    "; what it held is gone, other devices go on");
-  auto why = lost_;
-  auto told = std::exchange(when_lost_, {});
+                    "; its contents are lost, other devices continue");
+  auto reason = lost_;
+  auto listeners = std::exchange(lost_listeners_, {});
   guard.unlock();
-  for (const auto& act : told)
-    act(why);
-  return why;
+  for (const auto& act : listeners)
+    act(reason);
+  return reason;
 }
 
 void core::on_lost(std::function<void(const status&)> act) {
   std::unique_lock guard{health_mutex_};
   if (lost_) {
-    when_lost_.push_back(std::move(act));
+    lost_listeners_.push_back(std::move(act));
     return;
   }
-  auto why = lost_;
+  auto reason = lost_;
   guard.unlock();
-  act(why);
+  act(reason);
 }
 
 status core::probe() {
   TROUPE_TRY(health());
   auto outcome = [&]() -> status {
     std::lock_guard guard{mutex_};
-    TROUPE_ASSIGN(auto at, end_of(compute_));
-    events_.push_back(at);
+    TROUPE_ASSIGN(auto end_event, end_of(compute_));
+    events_.push_back(end_event);
     return {};
   }();
   return note(std::move(outcome));
 }
 
-// Not everybody who has something copied looks at the outcome.
+// Notes an error for callers that ignore the outcome of a copy.
 status core::remember(status outcome) const {
   auto noted = note(std::move(outcome));
-  if (auto* making = core_recording::current(*this))
-    return making->note(std::move(noted)); // nothing was to run
+  if (auto* active = core_recording::current(*this))
+    return active->note(std::move(noted)); // a capture launches nothing
   if (!noted) {
     std::lock_guard guard{health_mutex_};
     if (failed_launch_)
@@ -145,36 +146,36 @@ status core::remember(status outcome) const {
   return noted;
 }
 
-status core::copy(void* to, const void* from, size_t bytes) const noexcept {
+status core::copy(void* target, const void* source, size_t bytes) const noexcept {
   if (bytes == 0)
     return {};
-  return remember(driver_->copy(to, from, bytes, direction::within, compute()));
+  return remember(driver_->copy(target, source, bytes, direction::within, compute()));
 }
 
-status core::copy(const strided_copy& what) const noexcept {
-  for (int i = 0; i < what.rank; ++i)
-    if (what.loops[static_cast<size_t>(i)].extent == 0)
+status core::copy(const strided_copy& described) const noexcept {
+  for (int i = 0; i < described.rank; ++i)
+    if (described.loops[static_cast<size_t>(i)].extent == 0)
       return {};
-  return remember(driver_->copy(what, compute()));
+  return remember(driver_->copy(described, compute()));
 }
 
-status core::fill(void* to, const void* element, size_t element_bytes,
+status core::fill(void* target, const void* element, size_t element_bytes,
                   int64_t count) const noexcept {
   if (count == 0)
     return {};
-  return remember(driver_->fill(to, element, element_bytes, count, compute()));
+  return remember(driver_->fill(target, element, element_bytes, count, compute()));
 }
 
-// -- recordings ----------------------------------------------------------------------------------
+// -- captures ------------------------------------------------------------------------------------
 
 stream core::compute() const noexcept {
-  auto* making = core_recording::current(*this);
-  return making ? making->into() : compute_;
+  auto* active = core_recording::current(*this);
+  return active ? active->into() : compute_;
 }
 
 device_error_flags::place core::device_errors() const noexcept {
-  const auto& all = driver_->device_errors();
-  return core_recording::current(*this) ? all.always() : all.now();
+  const auto& flags = driver_->device_errors();
+  return core_recording::current(*this) ? flags.always() : flags.now();
 }
 
 result<std::unique_ptr<recording>> core::record() {
@@ -186,23 +187,23 @@ replay_statistics core::replays() const {
   return replays_;
 }
 
-// Those that nobody launches at this moment; they will be made anew where it is worth it. Whoever
-// makes one does not do this, or two would take turns.
-bool core::take_recordings_back() noexcept {
+// Releases the memory of recordings that are not being launched; they are captured again if it is
+// worth it. Not called while this thread captures, or two recordings would evict each other.
+bool core::release_recordings() noexcept {
   if (core_recording::current(*this))
     return false;
-  bool any = false;
-  for (auto* one : recordings_)
-    if (one->usable_ && !one->claimed_) {
-      one->give_blocks_back();
-      any = true;
+  bool has_released = false;
+  for (auto* idle_recording : recordings_)
+    if (idle_recording->usable_ && !idle_recording->claimed_) {
+      idle_recording->release_blocks();
+      has_released = true;
     }
-  return any;
+  return has_released;
 }
 
-void core::destroy_later(launch_graph what) noexcept {
-  static_cast<void>(marks_.set(*driver_, compute_)); // a lost device runs nothing
-  old_graphs_.push_back({marks_.last(), what});
+void core::destroy_later(launch_graph graph) noexcept {
+  static_cast<void>(marks_.set(*driver_, compute_)); // a lost device runs no graph
+  old_graphs_.push_back({marks_.last(), graph});
   destroy_old_graphs();
 }
 
@@ -211,7 +212,7 @@ void core::destroy_old_graphs() noexcept {
     return;
   auto passed = marks_.passed(*driver_);
   while (!old_graphs_.empty() && old_graphs_.front().mark <= passed) {
-    driver_->destroy(old_graphs_.front().what);
+    driver_->destroy(old_graphs_.front().graph);
     old_graphs_.pop_front();
   }
 }
@@ -226,137 +227,140 @@ result<event> core::take_event() {
   return last;
 }
 
-// An event at the stream's end.
+// Records an event at the stream's end.
 result<event> core::end_of(stream in) {
-  TROUPE_ASSIGN(auto at, take_event());
-  if (auto recorded = driver_->record(at, in); !recorded) {
-    events_.push_back(at);
+  TROUPE_ASSIGN(auto end_event, take_event());
+  if (auto recorded = driver_->record(end_event, in); !recorded) {
+    events_.push_back(end_event);
     return recorded;
   }
-  return at;
+  return end_event;
 }
 
-result<tensor> core::upload(const tensor& from, device& by) {
+result<tensor> core::upload(const tensor& source, device& host) {
   TROUPE_TRY(health());
-  if (from.type() >= dtype::string)
-    return invalid(from.type(), "s cannot be taken to ", name());
-  auto [memory, in_line] = take(from.bytes(), true);
+  if (source.type() >= dtype::string)
+    return invalid(source.type(), "s cannot be taken to ", name());
+  auto [memory, must_wait] = take(source.bytes(), true);
   if (!memory)
-    return failure(error_kind::resource_exhausted, "out of memory: ", from.bytes(), " bytes for ",
-                   from.type(), from.dims());
-  auto made = tensor::raw_over(new buffer{memory, from.bytes(), release, this, this}, from.type(),
-                               from.dims());
-  if (from.bytes() > 0)
-    TROUPE_TRY(note(launch_upload(memory, from, in_line, by)));
-  if (auto* making = core_recording::current(*this))
-    making->keep(made); // it is made once
-  return made;
+    return failure(error_kind::resource_exhausted, "out of memory: ", source.bytes(), " bytes for ",
+                   source.type(), source.dims());
+  auto uploaded = tensor::raw_over(new buffer{memory, source.bytes(), release, this, this},
+                                   source.type(), source.dims());
+  if (source.bytes() > 0)
+    TROUPE_TRY(note(launch_upload(memory, source, must_wait, host)));
+  if (auto* active = core_recording::current(*this))
+    active->keep(uploaded); // replays use the same tensor
+  return uploaded;
 }
 
-// The elements are put where copies start without waiting, by several threads if they are many, and
-// in pieces, so that one is on its way while the next is put there; compute goes on behind the
-// copy.
-status core::launch_upload(void* to, const tensor& from, bool in_line, device& by) {
-  constexpr size_t piece = size_t{4} << 20;
+// Stages the elements in pinned memory, in pieces, by several threads if they are many. A piece is
+// copied to the device while the next one is staged. The compute stream continues after the copy.
+status core::launch_upload(void* target, const tensor& source_tensor, bool must_wait,
+                           device& host) {
+  constexpr size_t piece_bytes = size_t{4} << 20;
   constexpr double nanoseconds_per_byte = 0.1;
-  block staged{nullptr, block_cache::class_of(from.bytes()), 0};
+  block staged{nullptr, block_cache::class_of(source_tensor.bytes()), 0};
   {
     std::lock_guard guard{mutex_};
     reclaim_staging();
-    staged.memory = take_pinned(from.bytes());
+    staged.memory = take_pinned(source_tensor.bytes());
   }
   if (!staged.memory)
-    return failure(error_kind::resource_exhausted, "out of pinned memory: ", from.bytes(),
-                   " bytes for ", from.type(), from.dims(), " on its way to ", name());
-  auto* source = static_cast<const char*>(from.raw());
-  auto* between = static_cast<char*>(staged.memory);
+    return failure(error_kind::resource_exhausted, "out of pinned memory: ", source_tensor.bytes(),
+                   " bytes for ", source_tensor.type(), source_tensor.dims(), " on its way to ",
+                   name());
+  auto* source = static_cast<const char*>(source_tensor.raw());
+  auto* staging_bytes = static_cast<char*>(staged.memory);
   status launched;
-  for (size_t at = 0; at < from.bytes() && launched; at += piece) {
-    auto bytes = std::min(piece, from.bytes() - at);
-    by.parallel_for(
-        static_cast<int64_t>(bytes), nanoseconds_per_byte, [&](int64_t begin, int64_t end) {
-          std::memcpy(between + at + begin, source + at + begin, static_cast<size_t>(end - begin));
-        });
+  for (size_t offset = 0; offset < source_tensor.bytes() && launched; offset += piece_bytes) {
+    auto bytes = std::min(piece_bytes, source_tensor.bytes() - offset);
+    host.parallel_for(static_cast<int64_t>(bytes), nanoseconds_per_byte,
+                      [&](int64_t begin, int64_t end) {
+                        std::memcpy(staging_bytes + offset + begin, source + offset + begin,
+                                    static_cast<size_t>(end - begin));
+                      });
     std::lock_guard guard{mutex_};
-    if (in_line && at == 0) {
-      auto here = marks_.set(*driver_, compute_);
-      launched = here ? driver_->await(to_device_, *here) : here.status();
+    if (must_wait && offset == 0) {
+      auto position = marks_.set(*driver_, compute_);
+      launched = position ? driver_->await(to_device_, *position) : position.status();
     }
     if (launched)
-      launched = driver_->copy(static_cast<char*>(to) + at, between + at, bytes,
+      launched = driver_->copy(static_cast<char*>(target) + offset, staging_bytes + offset, bytes,
                                direction::to_device, to_device_);
   }
   std::lock_guard guard{mutex_};
   auto copied = end_of(to_device_);
   if (!copied) {
-    free_pinned_.put(staged); // nothing runs any more
+    free_pinned_.put(staged); // a lost device runs no copy
     return launched ? copied.status() : launched;
   }
   staging_.push_back({*copied, staged});
   TROUPE_TRY(std::move(launched));
-  copies_.uploaded += from.bytes();
+  copies_.uploaded += source_tensor.bytes();
   return driver_->await(compute_, *copied);
 }
 
 void core::reclaim_staging() {
   while (!staging_.empty()) {
-    auto behind = driver_->passed(staging_.front().at);
-    if (!behind || !*behind)
+    auto passed = driver_->passed(staging_.front().copied);
+    if (!passed || !*passed)
       return;
-    events_.push_back(staging_.front().at);
+    events_.push_back(staging_.front().copied);
     free_pinned_.put(staging_.front().memory);
     staging_.pop_front();
   }
 }
 
-// The peer may let go of the tensor at once: this device holds it until it has been read.
-result<tensor> core::take_over(const tensor& from) {
+// The peer may release the tensor early: this device holds it until it has been read.
+result<tensor> core::take_over(const tensor& source) {
   TROUPE_TRY(health());
-  auto* peer = const_cast<core*>(dynamic_cast<const core*>(from.space()));
+  auto* peer = const_cast<core*>(dynamic_cast<const core*>(source.space()));
   if (!peer || peer == this)
     return failure(error_kind::unimplemented, name(), " takes tensors from other GPUs only");
-  auto [memory, in_line] = take(from.bytes(), true);
+  auto [memory, must_wait] = take(source.bytes(), true);
   if (!memory)
-    return failure(error_kind::resource_exhausted, "out of memory: ", from.bytes(), " bytes for ",
-                   from.type(), from.dims(), " from ", peer->name());
-  auto made = tensor::raw_over(new buffer{memory, from.bytes(), release, this, this}, from.type(),
-                               from.dims());
-  if (from.bytes() == 0)
-    return made;
-  TROUPE_ASSIGN(auto made_there, peer->end_of_line());
-  auto launched = note(launch_take_over(memory, *peer, made_there, from, in_line));
+    return failure(error_kind::resource_exhausted, "out of memory: ", source.bytes(), " bytes for ",
+                   source.type(), source.dims(), " from ", peer->name());
+  auto copy = tensor::raw_over(new buffer{memory, source.bytes(), release, this, this},
+                               source.type(), source.dims());
+  if (source.bytes() == 0)
+    return copy;
+  TROUPE_ASSIGN(auto peer_event, peer->end_of_compute());
+  auto launched = note(launch_take_over(memory, *peer, peer_event, source, must_wait));
   {
     std::lock_guard guard{peer->mutex_};
-    peer->events_.push_back(made_there); // streams wait for what it stood for
+    peer->events_.push_back(peer_event); // streams that wait keep the recorded position
   }
   TROUPE_TRY(std::move(launched));
-  return made;
+  return copy;
 }
 
-// An event behind all that was launched so far.
-result<event> core::end_of_line() {
-  auto found = [&] {
+// Records an event after all earlier launches.
+result<event> core::end_of_compute() {
+  auto end_event = [&] {
     std::lock_guard guard{mutex_};
     return end_of(compute_);
   }();
-  if (!found)
-    return note(found.status());
-  return found;
+  if (!end_event)
+    return note(end_event.status());
+  return end_event;
 }
 
-status core::launch_take_over(void* to, core& peer, event made, const tensor& from, bool in_line) {
+status core::launch_take_over(void* target, core& peer, event peer_event, const tensor& source,
+                              bool must_wait) {
   std::lock_guard guard{mutex_};
-  TROUPE_TRY(driver_->await(to_device_, made));
-  if (in_line) {
-    TROUPE_ASSIGN(auto here, marks_.set(*driver_, compute_));
-    TROUPE_TRY(driver_->await(to_device_, here));
+  TROUPE_TRY(driver_->await(to_device_, peer_event));
+  if (must_wait) {
+    TROUPE_ASSIGN(auto position, marks_.set(*driver_, compute_));
+    TROUPE_TRY(driver_->await(to_device_, position));
   }
-  TROUPE_TRY(driver_->copy_from(*peer.driver_, to, from.raw(), from.bytes(), to_device_));
-  copies_.taken_over += from.bytes();
+  TROUPE_TRY(driver_->copy_from(*peer.driver_, target, source.raw(), source.bytes(), to_device_));
+  copies_.taken_over += source.bytes();
   TROUPE_ASSIGN(auto copied, end_of(to_device_));
   auto awaited = driver_->await(compute_, copied);
   std::lock_guard queue{completion_mutex_};
-  completions_.push_back({copied, [held = tensor{from}](status) mutable { held.reset(); }, {}});
+  completions_.push_back({copied, [held = tensor{source}](status) mutable { held.reset(); }, {}});
   completion_changed_.notify_one();
   return awaited;
 }
@@ -366,31 +370,33 @@ copy_statistics core::copies() const {
   return copies_;
 }
 
-void core::download(tensor from, std::function<void(result<tensor>)> done) {
-  auto here = health() ? tensor::make(from.type(), from.dims(), pinned_) : health();
-  if (!here) {
-    fail_later([done = std::move(done)](status why) { done(std::move(why)); }, here.status());
+void core::download(tensor source, std::function<void(result<tensor>)> done) {
+  auto target = health() ? tensor::make(source.type(), source.dims(), pinned_) : health();
+  if (!target) {
+    fail_later([done = std::move(done)](status reason) { done(std::move(reason)); },
+               target.status());
     return;
   }
-  std::function<void(status)> then = [from, to = *here,
-                                      done = std::move(done)](status outcome) mutable {
-    from.reset(); // who hears of it may want the memory next
+  std::function<void(status)> finish = [source, copy = *target,
+                                        done = std::move(done)](status outcome) mutable {
+    source.reset(); // the callback may need its memory
     if (outcome)
-      done(to);
+      done(copy);
     else
       done(std::move(outcome));
   };
-  if (auto launched = note(launch_download(here->raw(), from, then)); !launched)
-    fail_later(std::move(then), std::move(launched));
+  if (auto launched = note(launch_download(target->raw(), source, finish)); !launched)
+    fail_later(std::move(finish), std::move(launched));
 }
 
-status core::launch_download(void* to, const tensor& from, std::function<void(status)>& done) {
+status core::launch_download(void* target, const tensor& source,
+                             std::function<void(status)>& done) {
   std::lock_guard guard{mutex_};
-  TROUPE_ASSIGN(auto here, marks_.set(*driver_, compute_));
-  TROUPE_TRY(driver_->await(to_host_, here));
-  if (from.bytes() > 0)
-    TROUPE_TRY(driver_->copy(to, from.raw(), from.bytes(), direction::to_host, to_host_));
-  copies_.downloaded += from.bytes();
+  TROUPE_ASSIGN(auto position, marks_.set(*driver_, compute_));
+  TROUPE_TRY(driver_->await(to_host_, position));
+  if (source.bytes() > 0)
+    TROUPE_TRY(driver_->copy(target, source.raw(), source.bytes(), direction::to_host, to_host_));
+  copies_.downloaded += source.bytes();
   TROUPE_ASSIGN(auto copied, end_of(to_host_));
   std::lock_guard queue{completion_mutex_};
   completions_.push_back({copied, std::move(done), driver_->device_errors().end_epoch()});
@@ -402,11 +408,11 @@ void core::when_done(std::function<void(status)> done) {
   auto launched = health();
   if (launched) {
     std::lock_guard guard{mutex_};
-    auto at = end_of(compute_);
-    launched = at.status();
+    auto end_event = end_of(compute_);
+    launched = end_event.status();
     if (launched) {
       std::lock_guard queue{completion_mutex_};
-      completions_.push_back({*at, std::move(done), driver_->device_errors().end_epoch()});
+      completions_.push_back({*end_event, std::move(done), driver_->device_errors().end_epoch()});
       completion_changed_.notify_one();
       return;
     }
@@ -416,35 +422,37 @@ void core::when_done(std::function<void(status)> done) {
 
 // -- completions ---------------------------------------------------------------------------------
 
-// In line with the others, on the same thread.
-void core::fail_later(std::function<void(status)> done, status why) {
+// Queued after the other completions, on the same thread.
+void core::fail_later(std::function<void(status)> done, status reason) {
   std::lock_guard queue{completion_mutex_};
   completions_.push_back(
-      {nullptr, [done = std::move(done), why = std::move(why)](status) { done(why); }, {}});
+      {nullptr,
+       [done = std::move(done), reason = std::move(reason)](status) { done(reason); },
+       {}});
   completion_changed_.notify_one();
 }
 
-status core::wait_for(event at) {
-  for (auto until = std::chrono::steady_clock::now() + patience;;) {
-    TROUPE_ASSIGN(auto behind, driver_->wait(at, look));
-    if (behind)
+status core::wait_for(event awaited) {
+  for (auto deadline = std::chrono::steady_clock::now() + max_wait;;) {
+    TROUPE_ASSIGN(auto passed, driver_->wait(awaited, poll_interval));
+    if (passed)
       return {};
-    if (std::chrono::steady_clock::now() > until)
-      return failure(error_kind::deadline_exceeded, name(), " does not come to an end");
+    if (std::chrono::steady_clock::now() > deadline)
+      return failure(error_kind::deadline_exceeded, name(), " does not finish its launches");
   }
 }
 
 void core::run_completions() {
-  // Linux wakes a thread that sleeps up to 50 us late, as long as a short step takes, unless it is
-  // told not to. Only this thread: others may be the user's.
+  // By default Linux wakes a sleeping thread up to 50 us late, as long as a short step. The setting
+  // is for this thread only: other threads may be the user's.
   static_cast<void>(::prctl(PR_SET_TIMERSLACK, 1UL));
   std::unique_lock guard{completion_mutex_};
-  std::chrono::steady_clock::time_point latest{};
+  std::chrono::steady_clock::time_point deadline{};
   for (;;) {
-    auto anything = [&] { return stopping_ || !completions_.empty(); };
+    auto has_work = [&] { return stopping_ || !completions_.empty(); };
     if (give_back_after_.count() == 0) {
-      completion_changed_.wait(guard, anything);
-    } else if (!completion_changed_.wait_for(guard, give_back_after_, anything)) {
+      completion_changed_.wait(guard, has_work);
+    } else if (!completion_changed_.wait_for(guard, give_back_after_, has_work)) {
       guard.unlock();
       give_back_if_idle();
       guard.lock();
@@ -457,19 +465,19 @@ void core::run_completions() {
     guard.unlock();
     status outcome;
     bool stopped = false;
-    for (bool behind = next.at == nullptr; !behind && !stopped;) {
-      auto asked = driver_->wait(next.at, look);
-      if (!asked) {
-        outcome = note(asked.status());
+    for (bool passed = next.passed_event == nullptr; !passed && !stopped;) {
+      auto waited = driver_->wait(next.passed_event, poll_interval);
+      if (!waited) {
+        outcome = note(waited.status());
         break;
       }
-      behind = *asked;
-      if (behind)
+      passed = *waited;
+      if (passed)
         break;
       std::lock_guard again{completion_mutex_};
-      if (stopping_ && latest == std::chrono::steady_clock::time_point{})
-        latest = std::chrono::steady_clock::now() + patience;
-      stopped = stopping_ && std::chrono::steady_clock::now() > latest;
+      if (stopping_ && deadline == std::chrono::steady_clock::time_point{})
+        deadline = std::chrono::steady_clock::now() + max_wait;
+      stopped = stopping_ && std::chrono::steady_clock::now() > deadline;
     }
     if (outcome && next.epoch && !stopped)
       outcome = driver_->device_errors().take(*next.epoch);
@@ -480,10 +488,10 @@ void core::run_completions() {
     if (stopped)
       outcome = failure(error_kind::cancelled, name(), " is shut down");
     next.done(std::move(outcome));
-    next.done = nullptr; // what it held goes now
-    if (next.at) {
+    next.done = nullptr; // releases its captures
+    if (next.passed_event) {
       std::lock_guard events{mutex_};
-      events_.push_back(next.at);
+      events_.push_back(next.passed_event);
     }
     guard.lock();
   }

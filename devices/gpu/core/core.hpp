@@ -1,4 +1,4 @@
-// The part of a GPU's device that its tensors keep: streams, events and memory.
+// The context of a GPU, which its tensors keep alive: streams, events and memory.
 #pragma once
 #include "troupe/devices/gpu/core/block_cache.hpp"
 #include "troupe/devices/gpu/core/driver.hpp"
@@ -24,29 +24,29 @@ namespace troupe::gpu {
 
 class core_recording;
 
-/// All that the compute stream is given runs in one line: a block that a tensor gave back may be
-/// given out at once, because whoever uses it next runs later. Copies run beside that line, and
-/// take blocks whose last use lies behind; so do exchanges with other devices.
+/// The compute stream runs its launches in order. So a freed block can be reused immediately: its
+/// next user runs later. Copies and exchanges with other devices run beside the compute stream, and
+/// take blocks whose last use has passed.
 class core final : public allocator,
                    public memory_usage_source,
                    public memory_space,
                    public std::enable_shared_from_this<core> {
 public:
-  static result<std::shared_ptr<core>> make(std::unique_ptr<driver> of, int ordinal,
+  static result<std::shared_ptr<core>> make(std::unique_ptr<driver> gpu_driver, int ordinal,
                                             const memory_options& memory);
   ~core();
 
   // memory_space
   std::string name() const override { return concat("gpu:", ordinal_); }
-  status copy(void* to, const void* from, size_t bytes) const noexcept override;
-  status copy(const strided_copy& what) const noexcept override;
-  status fill(void* to, const void* element, size_t element_bytes,
+  status copy(void* target, const void* source, size_t bytes) const noexcept override;
+  status copy(const strided_copy& described) const noexcept override;
+  status fill(void* target, const void* element, size_t element_bytes,
               int64_t count) const noexcept override;
 
   // allocator
   void* allocate(size_t bytes) noexcept override;
   void deallocate(void* memory, size_t bytes) noexcept override;
-  static void release(buffer* memory); ///< of tensors whose memory is a core's
+  static void release(buffer* memory); ///< for tensors in the memory of a core
   const memory_space* space() const noexcept override { return this; }
   const memory_usage_source* usage() const noexcept override { return this; }
 
@@ -56,7 +56,7 @@ public:
   void release_cached() noexcept;
 
   driver& under() const noexcept { return *driver_; }
-  /// Where this thread launches: into the line of all, or into its recording.
+  /// The stream in which this thread launches: the compute stream, or that of its capture.
   stream compute() const noexcept;
   stream stream_of(copy_stream in) const noexcept {
     return in == copy_stream::to_host ? to_host_ : to_device_;
@@ -66,71 +66,71 @@ public:
   result<std::unique_ptr<recording>> record();
   replay_statistics replays() const;
 
-  result<tensor> upload(const tensor& from, device& by);
-  void download(tensor from, std::function<void(result<tensor>)> done);
-  result<tensor> take_over(const tensor& from);
+  result<tensor> upload(const tensor& source, device& host);
+  void download(tensor source, std::function<void(result<tensor>)> done);
+  result<tensor> take_over(const tensor& source);
   copy_statistics copies() const;
   void when_done(std::function<void(status)> done);
   status health() const;
-  /// Calls it with the reason when the device is lost, from any thread and without a lock, or at
-  /// once if it is.
+  /// Calls `act` with the reason when the device is lost, from any thread and without a lock, or
+  /// immediately if it is lost already.
   void on_lost(std::function<void(const status&)> act);
-  /// Launches next to nothing, to see whether the device is lost.
+  /// Records an event, to check whether the device is lost.
   status probe();
 
   // Exchanges with other GPUs (collectives.hpp), on a stream of their own.
   result<std::shared_ptr<void>> record_position();
-  result<stream> begin_exchange(const std::shared_ptr<void>& behind);
+  result<stream> begin_exchange(const std::shared_ptr<void>& position);
   status end_exchange(const tensor& input, const tensor& output);
 
   // runtime/device/swapping.hpp
-  result<tensor> swap_out(const tensor& from);
+  result<tensor> swap_out(const tensor& source);
   result<tensor> swap_in(const tensor& saved, allocator& memory);
   status wait_for(const tensor& pending);
   swap_statistics swaps() const;
   void forget_swapped(void* pinned) noexcept;
 
-  /// Ends the thread; what has not been called back by then hears an error.
+  /// Ends the thread; pending callbacks get an error.
   void stop();
 
 private:
   friend class core_recording;
-  core(std::unique_ptr<driver> of, int ordinal, size_t limit,
+  core(std::unique_ptr<driver> gpu_driver, int ordinal, size_t limit,
        std::chrono::milliseconds give_back_after)
-      : driver_(std::move(of)), ordinal_(ordinal), limit_(limit),
+      : driver_(std::move(gpu_driver)), ordinal_(ordinal), limit_(limit),
         give_back_after_(give_back_after) {}
 
-  // Pinned memory of the host, for tensors that come from the device.
+  // The allocator of pinned host memory, for tensors that are downloaded.
   class pinned_memory final : public allocator {
   public:
-    explicit pinned_memory(core& of) : of_(of) {}
+    explicit pinned_memory(core& owner) : owner_(owner) {}
     void* allocate(size_t bytes) noexcept override;
     void deallocate(void* memory, size_t bytes) noexcept override;
 
   private:
-    core& of_;
+    core& owner_;
   };
 
   struct completion {
-    event at = nullptr;
+    event passed_event = nullptr;
     std::function<void(status)> done;
-    /// Of what was launched before: its device_errors are for `done`. None: `done` hears nothing.
+    /// The epoch of the earlier launches, whose device errors are passed to `done`; none: ignored.
     std::optional<uint64_t> epoch;
   };
   struct staging {
-    event at;
+    event copied;
     block memory;
   };
-  struct taken {
+  struct allocation {
     void* memory = nullptr;
-    bool in_line = false; ///< launches before this moment may still use it
+    bool must_wait = false; ///< earlier launches may still use the memory
   };
-  // Marks in the streams of copies, beside which a tensor's memory goes on; 0 for none.
+  // Marks in the streams of copies that still use a tensor's memory; 0 for none.
   struct last_copies {
     uint64_t out = 0, in = 0, exchanged = 0;
   };
   struct swapped {
-    block at; // pinned
+    block pinned;
     dtype type = dtype::none;
     shape dims;
     size_t bytes = 0;
@@ -141,30 +141,31 @@ private:
   status reserve(size_t bytes);
   status note(status outcome) const;
   status remember(status outcome) const;
-  taken take(size_t bytes, bool for_copy) noexcept;
-  taken find_block(size_t size, bool for_copy) noexcept;
+  allocation take(size_t bytes, bool for_copy) noexcept;
+  allocation find_block(size_t size, bool for_copy) noexcept;
   std::optional<block> take_from_driver(size_t size) noexcept;
-  void join_pieces() noexcept;
-  void follow_copies(const block& what, stream in) noexcept;
-  bool take_recordings_back() noexcept;
+  void coalesce_reserve() noexcept;
+  void follow_copies(const block& reused, stream in) noexcept;
+  bool release_recordings() noexcept;
   void* take_pinned(size_t bytes) noexcept;
-  void cool_pinned() noexcept;
+  void reclaim_pinned() noexcept;
   void return_blocks() noexcept;
   void give_back_if_idle() noexcept;
   status wait_for_launched();
-  void let_go(std::unique_lock<std::mutex>& guard) noexcept;
+  void unlock_and_release(std::unique_lock<std::mutex>& guard) noexcept;
   result<event> take_event();
   result<event> end_of(stream in);
-  status launch_upload(void* to, const tensor& from, bool in_line, device& by);
-  status launch_download(void* to, const tensor& from, std::function<void(status)>& done);
-  result<event> end_of_line();
-  status launch_take_over(void* to, core& peer, event made, const tensor& from, bool in_line);
+  status launch_upload(void* target, const tensor& source_tensor, bool must_wait, device& host);
+  status launch_download(void* target, const tensor& source, std::function<void(status)>& done);
+  result<event> end_of_compute();
+  status launch_take_over(void* target, core& peer, event peer_event, const tensor& source,
+                          bool must_wait);
   void reclaim_staging();
-  void destroy_later(launch_graph what) noexcept;
+  void destroy_later(launch_graph graph) noexcept;
   void destroy_old_graphs() noexcept;
-  void fail_later(std::function<void(status)> done, status why);
+  void fail_later(std::function<void(status)> done, status reason);
   void run_completions();
-  status wait_for(event at);
+  status wait_for(event awaited);
 
   const std::unique_ptr<driver> driver_;
   const int ordinal_;
@@ -173,7 +174,7 @@ private:
   stream compute_ = nullptr, to_device_ = nullptr, to_host_ = nullptr, exchange_ = nullptr;
   pinned_memory pinned_{*this};
 
-  mutable std::mutex mutex_;                                 // of what follows
+  mutable std::mutex mutex_;                                 // of the following members
   mark_list marks_, marks_out_, marks_in_, marks_exchanged_; // of the streams
   block_cache free_, free_pinned_;
   reservation reserve_;
@@ -181,17 +182,17 @@ private:
   size_t from_driver_ = 0;                              // in blocks, and in the reserve
   std::unordered_map<const void*, last_copies> copied_; // tensors that copies may still use
   std::unordered_map<const void*, swapped> swapped_;    // by their pinned memory
-  std::deque<block> cooling_; // pinned blocks of the past, until their copies have run
+  std::deque<block> pinned_in_copies_; // freed pinned blocks, until their copies have run
   swap_statistics swaps_;
-  std::shared_ptr<core> self_; // while tensors need it
+  std::shared_ptr<core> self_; // while tensors use the core
   uint64_t allocations_ = 0, allocations_before_ = 0;
   std::vector<event> events_;
   std::deque<staging> staging_;
   std::vector<core_recording*> recordings_;
   std::unordered_map<const void*, core_recording*> recorded_blocks_;
   struct outlived {
-    uint64_t mark; // behind it nothing runs any more
-    launch_graph what;
+    uint64_t mark; // after which the graph does not run any more
+    launch_graph graph;
   };
   std::deque<outlived> old_graphs_;
   replay_statistics replays_;
@@ -199,8 +200,8 @@ private:
 
   mutable std::mutex health_mutex_;
   mutable status lost_;
-  mutable std::vector<std::function<void(const status&)>> when_lost_;
-  mutable status failed_launch_; // of a copy, until somebody waits for the device
+  mutable std::vector<std::function<void(const status&)>> lost_listeners_;
+  mutable status failed_launch_; // of a copy, until a completion reports it
 
   std::mutex completion_mutex_;
   std::condition_variable completion_changed_;

@@ -1,28 +1,28 @@
-// What a GPU's device does around an exchange with others (collectives.hpp).
+// The part of core that launches exchanges with other GPUs (collectives.hpp).
 #include "troupe/devices/gpu/core/core.hpp"
 
 namespace troupe::gpu {
 
 result<std::shared_ptr<void>> core::record_position() {
-  TROUPE_ASSIGN(auto at, end_of_line());
-  return std::shared_ptr<void>{at, [keep = shared_from_this()](event passed) {
+  TROUPE_ASSIGN(auto position, end_of_compute());
+  return std::shared_ptr<void>{position, [keep = shared_from_this()](event passed) {
                                  std::lock_guard guard{keep->mutex_};
                                  keep->events_.push_back(passed);
                                }};
 }
 
-result<stream> core::begin_exchange(const std::shared_ptr<void>& behind) {
+result<stream> core::begin_exchange(const std::shared_ptr<void>& position) {
   std::lock_guard guard{mutex_};
-  auto at = static_cast<event>(behind.get());
-  if (!at) {
-    TROUPE_ASSIGN(at, marks_.set(*driver_, compute_));
+  auto start = static_cast<event>(position.get());
+  if (!start) {
+    TROUPE_ASSIGN(start, marks_.set(*driver_, compute_));
   }
-  TROUPE_TRY(driver_->await(exchange_, at));
+  TROUPE_TRY(driver_->await(exchange_, start));
   return exchange_;
 }
 
-// Nobody writes over the input before it has been read: this device holds it as long. Who uses the
-// output waits for it (wait_for), as does whoever gets its memory next.
+// The input is held until it has been read, so that it is not overwritten before. Users of the
+// output call wait_for(); the next user of its memory waits, too.
 status core::end_exchange(const tensor& input, const tensor& output) {
   std::lock_guard guard{mutex_};
   TROUPE_TRY(marks_exchanged_.set(*driver_, exchange_));
@@ -30,9 +30,10 @@ status core::end_exchange(const tensor& input, const tensor& output) {
     copied_[output.raw()].exchanged = marks_exchanged_.last();
   if (input.empty() || input.bytes() == 0)
     return {};
-  TROUPE_ASSIGN(auto read, end_of(exchange_));
+  TROUPE_ASSIGN(auto read_event, end_of(exchange_));
   std::lock_guard queue{completion_mutex_};
-  completions_.push_back({read, [held = tensor{input}](status) mutable { held.reset(); }, {}});
+  completions_.push_back(
+      {read_event, [held = tensor{input}](status) mutable { held.reset(); }, {}});
   completion_changed_.notify_one();
   return {};
 }

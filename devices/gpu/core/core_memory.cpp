@@ -1,4 +1,4 @@
-// What a GPU's device gives tensors, and where it takes it from.
+// The part of core that allocates memory for tensors.
 #include "troupe/devices/gpu/core/core.hpp"
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
@@ -6,49 +6,49 @@
 
 namespace troupe::gpu {
 
-core::taken core::take(size_t bytes, bool for_copy) noexcept {
+core::allocation core::take(size_t bytes, bool for_copy) noexcept {
   if (bytes > SIZE_MAX / 4)
     return {};
   auto size = block_cache::class_of(bytes);
   std::unique_lock guard{mutex_};
-  auto found = find_block(size, for_copy);
-  if (!found.memory && take_recordings_back())
-    found = find_block(size, for_copy);
-  if (!found.memory)
+  auto taken = find_block(size, for_copy);
+  if (!taken.memory && release_recordings())
+    taken = find_block(size, for_copy);
+  if (!taken.memory)
     return {};
   ++allocations_;
   in_use_ += size;
   peak_ = std::max(peak_, in_use_);
   if (!self_)
     self_ = shared_from_this();
-  return found;
+  return taken;
 }
 
-// From what is at hand; else from the reserve or the driver; else from what is at hand in other
-// sizes.
-core::taken core::find_block(size_t size, bool for_copy) noexcept {
+// Takes a cached block; else memory of the reserve or of the driver; else coalesces or returns
+// cached blocks of other sizes.
+core::allocation core::find_block(size_t size, bool for_copy) noexcept {
   if (in_use_ + size > limit_)
     return {};
-  auto behind = for_copy ? marks_.passed(*driver_) : UINT64_MAX;
-  auto found = for_copy ? free_.take_oldest(size, behind) : free_.take_newest(size);
-  if (!found)
-    found = reserve_.take(size, behind);
-  if (!found)
-    found = take_from_driver(size);
-  if (!found && for_copy)
-    found = free_.take_newest(size);
-  if (!found && reserve_.bytes() > 0) {
-    join_pieces();
-    found = reserve_.take(size);
+  auto passed = for_copy ? marks_.passed(*driver_) : UINT64_MAX;
+  auto taken = for_copy ? free_.take_oldest(size, passed) : free_.take_newest(size);
+  if (!taken)
+    taken = reserve_.take(size, passed);
+  if (!taken)
+    taken = take_from_driver(size);
+  if (!taken && for_copy)
+    taken = free_.take_newest(size);
+  if (!taken && reserve_.bytes() > 0) {
+    coalesce_reserve();
+    taken = reserve_.take(size);
   }
-  if (!found) {
+  if (!taken) {
     return_blocks();
-    found = take_from_driver(size);
+    taken = take_from_driver(size);
   }
-  if (!found)
+  if (!taken)
     return {};
-  follow_copies(*found, for_copy ? to_device_ : compute_);
-  return {found->memory, for_copy && found->freed > behind};
+  follow_copies(*taken, for_copy ? to_device_ : compute_);
+  return {taken->memory, for_copy && taken->freed > passed};
 }
 
 std::optional<block> core::take_from_driver(size_t size) noexcept {
@@ -61,16 +61,16 @@ std::optional<block> core::take_from_driver(size_t size) noexcept {
   return block{memory, size};
 }
 
-// What was cut from the reserve goes back to it at once: whoever gets it next is launched later.
-void core::join_pieces() noexcept {
+// Puts cached pieces back to the reserve. They can be reused immediately: later launches run later.
+void core::coalesce_reserve() noexcept {
   std::vector<block> others;
-  while (auto one = free_.take_any())
-    if (reserve_.owns(one->memory))
-      reserve_.put(*one);
+  while (auto free_block = free_.take_any())
+    if (reserve_.owns(free_block->memory))
+      reserve_.put(*free_block);
     else
-      others.push_back(*one);
-  for (const auto& one : others)
-    free_.put(one);
+      others.push_back(*free_block);
+  for (const auto& free_block : others)
+    free_.put(free_block);
 }
 
 status core::reserve(size_t bytes) {
@@ -79,7 +79,7 @@ status core::reserve(size_t bytes) {
   if (bytes > limit_)
     return failure(error_kind::resource_exhausted, name(), " cannot reserve ", bytes,
                    " bytes: its limit is ", limit_);
-  bytes = bytes / 256 * 256; // pieces are aligned to that
+  bytes = bytes / 256 * 256; // the alignment of pieces
   auto* memory = driver_->allocate(bytes);
   if (!memory)
     return failure(error_kind::resource_exhausted, name(), " cannot reserve ", bytes,
@@ -90,19 +90,19 @@ status core::reserve(size_t bytes) {
   return {};
 }
 
-// Copies beside the line may still use a block that a tensor gave back.
-void core::follow_copies(const block& what, stream in) noexcept {
-  if (auto at = marks_out_.ahead(*driver_, what.copied_out))
-    static_cast<void>(note(driver_->await(in, at)));
-  if (auto at = marks_in_.ahead(*driver_, what.copied_in))
-    static_cast<void>(note(driver_->await(in, at)));
-  if (auto at = marks_exchanged_.ahead(*driver_, what.exchanged))
-    static_cast<void>(note(driver_->await(in, at)));
+// Makes a stream wait for the copies that may still use a reused block.
+void core::follow_copies(const block& reused, stream in) noexcept {
+  if (auto pending = marks_out_.ahead(*driver_, reused.copied_out))
+    static_cast<void>(note(driver_->await(in, pending)));
+  if (auto pending = marks_in_.ahead(*driver_, reused.copied_in))
+    static_cast<void>(note(driver_->await(in, pending)));
+  if (auto pending = marks_exchanged_.ahead(*driver_, reused.exchanged))
+    static_cast<void>(note(driver_->await(in, pending)));
 }
 
 void* core::allocate(size_t bytes) noexcept {
-  if (auto* making = core_recording::current(*this))
-    return making->allocate(bytes);
+  if (auto* active = core_recording::current(*this))
+    return active->allocate(bytes);
   return take(bytes, false).memory;
 }
 
@@ -111,23 +111,23 @@ void core::deallocate(void* memory, size_t bytes) noexcept {
     return;
   std::unique_lock guard{mutex_};
   if (!recorded_blocks_.empty())
-    if (auto it = recorded_blocks_.find(memory); it != recorded_blocks_.end())
-      return it->second->put_back(memory);
-  block what{memory, block_cache::class_of(bytes), marks_.last() + 1};
+    if (auto entry = recorded_blocks_.find(memory); entry != recorded_blocks_.end())
+      return entry->second->put_back(memory);
+  block freed{memory, block_cache::class_of(bytes), marks_.last() + 1};
   if (!copied_.empty())
-    if (auto it = copied_.find(memory); it != copied_.end()) {
-      what.copied_out = it->second.out;
-      what.copied_in = it->second.in;
-      what.exchanged = it->second.exchanged;
-      copied_.erase(it);
+    if (auto entry = copied_.find(memory); entry != copied_.end()) {
+      freed.copied_out = entry->second.out;
+      freed.copied_in = entry->second.in;
+      freed.exchanged = entry->second.exchanged;
+      copied_.erase(entry);
     }
-  free_.put(what);
-  in_use_ -= what.size;
-  let_go(guard);
+  free_.put(freed);
+  in_use_ -= freed.size;
+  unlock_and_release(guard);
 }
 
-// The last tensor takes the core with it, where the device is gone.
-void core::let_go(std::unique_lock<std::mutex>& guard) noexcept {
+// Unlocks. Destroys the core with its last tensor, if the device is gone.
+void core::unlock_and_release(std::unique_lock<std::mutex>& guard) noexcept {
   std::shared_ptr<core> last;
   if (in_use_ == 0 && pinned_in_use_ == 0)
     last = std::move(self_);
@@ -136,26 +136,26 @@ void core::let_go(std::unique_lock<std::mutex>& guard) noexcept {
 
 void* core::take_pinned(size_t bytes) noexcept {
   auto size = block_cache::class_of(bytes);
-  cool_pinned();
-  if (auto last = free_pinned_.take_newest(size))
-    return last->memory;
-  auto* made = driver_->allocate_pinned(size);
-  if (made || free_pinned_.bytes() == 0)
-    return made;
-  while (auto one = free_pinned_.take_any()) // they have the wrong size, but take room
-    driver_->deallocate_pinned(one->memory);
+  reclaim_pinned();
+  if (auto newest = free_pinned_.take_newest(size))
+    return newest->memory;
+  auto* memory = driver_->allocate_pinned(size);
+  if (memory || free_pinned_.bytes() == 0)
+    return memory;
+  while (auto wrong_size = free_pinned_.take_any()) // frees space for another size
+    driver_->deallocate_pinned(wrong_size->memory);
   return driver_->allocate_pinned(size);
 }
 
 void* core::pinned_memory::allocate(size_t bytes) noexcept {
   if (bytes > SIZE_MAX / 4)
     return nullptr;
-  std::lock_guard guard{of_.mutex_};
-  auto* memory = of_.take_pinned(bytes);
+  std::lock_guard guard{owner_.mutex_};
+  auto* memory = owner_.take_pinned(bytes);
   if (memory) {
-    of_.pinned_in_use_ += block_cache::class_of(bytes);
-    if (!of_.self_)
-      of_.self_ = of_.shared_from_this();
+    owner_.pinned_in_use_ += block_cache::class_of(bytes);
+    if (!owner_.self_)
+      owner_.self_ = owner_.shared_from_this();
   }
   return memory;
 }
@@ -163,24 +163,24 @@ void* core::pinned_memory::allocate(size_t bytes) noexcept {
 void core::pinned_memory::deallocate(void* memory, size_t bytes) noexcept {
   if (!memory)
     return;
-  std::unique_lock guard{of_.mutex_};
+  std::unique_lock guard{owner_.mutex_};
   auto size = block_cache::class_of(bytes);
-  of_.free_pinned_.put({memory, size, 0});
-  of_.pinned_in_use_ -= size;
-  of_.let_go(guard);
+  owner_.free_pinned_.put({memory, size, 0});
+  owner_.pinned_in_use_ -= size;
+  owner_.unlock_and_release(guard);
 }
 
-// Gives all cached blocks back to the driver, which may hand them to others at once: what was
-// launched must have run.
+// Returns all cached blocks to the driver, which may give them to other processes at once: waits
+// until all launches have run.
 void core::return_blocks() noexcept {
-  join_pieces();
+  coalesce_reserve();
   if (free_.bytes() == 0)
     return;
   if (auto ended = wait_for_launched(); !ended && ended.kind() != error_kind::unavailable)
     return;
-  while (auto one = free_.take_any()) {
-    driver_->deallocate(one->memory);
-    from_driver_ -= one->size;
+  while (auto cached = free_.take_any()) {
+    driver_->deallocate(cached->memory);
+    from_driver_ -= cached->size;
   }
 }
 
@@ -189,24 +189,24 @@ status core::wait_for_launched() {
        {std::pair{&marks_, compute_}, std::pair{&marks_out_, to_host_},
         std::pair{&marks_in_, to_device_}, std::pair{&marks_exchanged_, exchange_}}) {
     if (!in)
-      continue; // it could not be made
-    TROUPE_ASSIGN(auto here, marks->set(*driver_, in));
-    TROUPE_TRY(wait_for(here));
+      continue; // the stream was not created
+    TROUPE_ASSIGN(auto end_event, marks->set(*driver_, in));
+    TROUPE_TRY(wait_for(end_event));
   }
   return {};
 }
 
 void core::release_cached() noexcept {
   std::lock_guard guard{mutex_};
-  take_recordings_back();
+  release_recordings();
   return_blocks();
   reclaim_staging();
-  cool_pinned();
-  while (auto one = free_pinned_.take_any())
-    driver_->deallocate_pinned(one->memory);
+  reclaim_pinned();
+  while (auto cached = free_pinned_.take_any())
+    driver_->deallocate_pinned(cached->memory);
 }
 
-// Called by the device's thread when nothing has ended for a while.
+// Called by the device's thread after an idle interval.
 void core::give_back_if_idle() noexcept {
   {
     std::lock_guard guard{mutex_};
@@ -223,7 +223,7 @@ size_t core::bytes_in_use() const noexcept {
   return in_use_;
 }
 
-// What lies idle in the reserve counts as kept for the next tensors.
+// Free memory of the reserve counts as cached.
 memory_statistics core::statistics() const {
   std::lock_guard guard{mutex_};
   return {.in_use = in_use_,

@@ -6,46 +6,46 @@
 
 namespace troupe::gpu {
 
-void device_error_flags::add(uint64_t epoch, status why) {
+void device_error_flags::add(uint64_t epoch, status reason) {
   std::lock_guard guard{mutex_};
-  told_.emplace_back(epoch, std::move(why));
+  reported_.emplace_back(epoch, std::move(reason));
 }
 
 namespace {
 
-status explained(const device_error& of) {
-  auto op = users_name(of.op);
-  if (of.limit >= 0)
-    return invalid(op, ": ", of.what, " has ", of.value, ", but the places there are [0, ",
-                   of.limit, ')');
-  std::string what = of.what;
-  if (auto place = what.find('#'); place != std::string::npos)
-    what.replace(place, 1, std::to_string(of.value));
-  return invalid(op, ": ", what);
+status explained(const device_error& reported) {
+  auto op = users_name(reported.op);
+  if (reported.limit >= 0)
+    return invalid(op, ": ", reported.what, " has ", reported.value,
+                   ", but the places there are [0, ", reported.limit, ')');
+  std::string text = reported.what;
+  if (auto placeholder = text.find('#'); placeholder != std::string::npos)
+    text.replace(placeholder, 1, std::to_string(reported.value));
+  return invalid(op, ": ", text);
 }
 
 } // namespace
 
 status device_error_flags::take(uint64_t until) {
   status first;
-  auto keep = [&](status why) {
+  auto keep_first = [&](status reason) {
     if (first)
-      first = std::move(why);
+      first = std::move(reason);
   };
   for (auto& box : boxes_) {
     std::atomic_ref<int> stage{box.stage};
     if (stage.load(std::memory_order_acquire) != device_error::written || box.epoch > until)
       continue;
-    keep(explained(box));
+    keep_first(explained(box));
     stage.store(device_error::none, std::memory_order_release);
   }
   std::lock_guard guard{mutex_};
-  for (auto it = told_.begin(); it != told_.end();)
-    if (it->first <= until) {
-      keep(std::move(it->second));
-      it = told_.erase(it);
+  for (auto entry = reported_.begin(); entry != reported_.end();)
+    if (entry->first <= until) {
+      keep_first(std::move(entry->second));
+      entry = reported_.erase(entry);
     } else {
-      ++it;
+      ++entry;
     }
   return first;
 }

@@ -1,4 +1,4 @@
-// How kernels, which cannot fail, say what is wrong with the values that they were given.
+// Errors of kernels, which cannot fail, about the values of their inputs.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -9,8 +9,8 @@
 
 namespace troupe::gpu {
 
-/// A value that is not in [0, limit). A limit below zero: `what` says all, with the value in place
-/// of a #. Texts are the host's, and live as long as the program.
+/// Reports a value outside of [0, limit). With a limit below zero, `what` is the whole text, with a
+/// # for the value. Texts are in host memory, and live as long as the program.
 struct device_error {
   enum : int { none, in_writing, written };
   int stage = none;
@@ -20,41 +20,41 @@ struct device_error {
   uint64_t epoch = 0; ///< of the launch
 };
 
-/// Complaints of the launches between two places in a device's line belong to one epoch, so that
-/// nobody answers for what was launched later. The first of an epoch stays. Any thread may call.
+/// Errors of the launches between two positions in a stream belong to one epoch, so that a step
+/// does not get errors of later launches. The first error of an epoch is kept. Thread-safe.
 class device_error_flags {
 public:
-  static constexpr size_t epochs = 64; ///< with boxes of their own; later ones share them
+  static constexpr size_t epochs = 64; ///< with a box for each; later epochs share the boxes
   using boxes = std::array<device_error, epochs + 1>;
 
-  /// In memory that both kernels and the host can write.
-  explicit device_error_flags(boxes& in) noexcept : boxes_(in) {}
+  /// `shared` is in memory that both kernels and the host can write.
+  explicit device_error_flags(boxes& shared) noexcept : boxes_(shared) {}
 
   struct place {
     device_error* box;
     uint64_t epoch;
   };
-  /// For a kernel that is launched now.
+  /// The box of a kernel that is launched now.
   place now() const noexcept {
     auto epoch = epoch_.load(std::memory_order_relaxed);
     return {&boxes_[epoch % epochs], epoch};
   }
-  /// For a kernel that is launched many times: whoever asks next hears of it.
+  /// The box of a kernel that is replayed: the next take() reports its error.
   place always() const noexcept { return {&boxes_[epochs], 0}; }
-  /// What was launched from now on belongs to another epoch than the one returned.
+  /// Begins an epoch for later launches, and returns the one that ends.
   uint64_t end_epoch() noexcept { return epoch_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// From the host, for simulated kernels.
-  void add(uint64_t epoch, status why);
+  /// Reports an error of a simulated kernel, from the host.
+  void add(uint64_t epoch, status reason);
 
-  /// The first device_error of that epoch or an older one, all of which are forgotten.
+  /// Returns the first error of that epoch or an older one, and forgets all of these.
   status take(uint64_t until);
 
 private:
   boxes& boxes_;
   std::atomic<uint64_t> epoch_{1};
-  std::mutex mutex_; // of what follows
-  std::deque<std::pair<uint64_t, status>> told_;
+  std::mutex mutex_; // of the following members
+  std::deque<std::pair<uint64_t, status>> reported_;
 };
 
 } // namespace troupe::gpu

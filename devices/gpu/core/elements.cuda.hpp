@@ -1,6 +1,7 @@
-// Elements in kernels of GPUs: loaded as arithmetic wants them, stored as tensors have them. The
-// same source is compiled by nvcc for GPUs, and by the processor's compiler for the host; as both
-// may be in one program, names that differ between them are in a namespace of their own.
+// Loads and stores of elements in GPU kernels, which convert to and from the type of arithmetic.
+// The same source is compiled by nvcc for GPUs and by the host compiler for emulated kernels. One
+// program may contain both, so names that differ between the compilers are in separate inline
+// namespaces.
 #pragma once
 #include "troupe/runtime/types/compute_type.hpp"
 
@@ -17,7 +18,7 @@
 namespace troupe::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// The element as arithmetic wants it, and back.
+/// Converts an element to the type of arithmetic; store() converts back.
 template <class T>
 TROUPE_DEVICE compute_type<T> load(const T& value) {
 #ifdef __CUDA_ARCH__
@@ -36,15 +37,15 @@ template <class T>
 TROUPE_DEVICE T store(const compute_type<T>& value) {
 #ifdef __CUDA_ARCH__
   if constexpr (std::is_same_v<T, float16>) {
-    T made;
-    made.bits = __half_as_ushort(__float2half_rn(value));
-    return made;
+    T rounded;
+    rounded.bits = __half_as_ushort(__float2half_rn(value));
+    return rounded;
   } else if constexpr (std::is_same_v<T, bfloat16>) {
     auto bits = __float_as_uint(value);
-    T made;
-    made.bits = static_cast<uint16_t>(value != value ? (bits >> 16) | 0x40
-                                                     : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-    return made;
+    T rounded;
+    rounded.bits = static_cast<uint16_t>(value != value ? (bits >> 16) | 0x40
+                                                        : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    return rounded;
   } else {
     return value;
   }

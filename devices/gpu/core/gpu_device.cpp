@@ -10,8 +10,8 @@ namespace {
 
 class device_over_driver final : public gpu_device, public collective_device, public swapping {
 public:
-  device_over_driver(std::shared_ptr<core> of, std::shared_ptr<device> host, int ordinal)
-      : core_(std::move(of)), host_(std::move(host)), ordinal_(ordinal) {}
+  device_over_driver(std::shared_ptr<core> gpu_core, std::shared_ptr<device> host, int ordinal)
+      : core_(std::move(gpu_core)), host_(std::move(host)), ordinal_(ordinal) {}
   ~device_over_driver() override {
     core_->stop();
     destroy_kept();
@@ -32,18 +32,18 @@ public:
   allocator& memory() noexcept override { return *core_; }
   memory_statistics statistics() const override { return core_->statistics(); }
   void release_cached_memory() noexcept override { core_->release_cached(); }
-  // What a kernel computes before it launches is little.
+  // Kernels compute little on the host before they launch, so one thread is enough.
   void parallel_ranges(int64_t items, double, range_body body, stop_signal*) override {
     if (items > 0)
       body.call(body.context, 0, items);
   }
 
   device& host() noexcept override { return *host_; }
-  result<tensor> upload(const tensor& from) override { return core_->upload(from, *host_); }
-  void download(tensor from, on_downloaded done) override {
-    core_->download(std::move(from), std::move(done));
+  result<tensor> upload(const tensor& source) override { return core_->upload(source, *host_); }
+  void download(tensor source, on_downloaded done) override {
+    core_->download(std::move(source), std::move(done));
   }
-  result<tensor> take_over(const tensor& from) override { return core_->take_over(from); }
+  result<tensor> take_over(const tensor& source) override { return core_->take_over(source); }
   copy_statistics copies() const override { return core_->copies(); }
   void when_done(on_done done) override { core_->when_done(std::move(done)); }
   result<std::unique_ptr<recording>> record() override { return core_->record(); }
@@ -53,7 +53,7 @@ public:
   }
   status health() const override { return core_->health(); }
 
-  result<tensor> swap_out(const tensor& from) override { return core_->swap_out(from); }
+  result<tensor> swap_out(const tensor& source) override { return core_->swap_out(source); }
   result<tensor> swap_in(const tensor& saved, allocator& memory) override {
     return core_->swap_in(saved, memory);
   }
@@ -68,8 +68,8 @@ public:
   void on_lost(std::function<void(const status&)> act) override { core_->on_lost(std::move(act)); }
   status probe() override { return core_->probe(); }
   result<std::shared_ptr<void>> record_position() override { return core_->record_position(); }
-  result<stream> begin_exchange(const std::shared_ptr<void>& behind) override {
-    return core_->begin_exchange(behind);
+  result<stream> begin_exchange(const std::shared_ptr<void>& position) override {
+    return core_->begin_exchange(position);
   }
   status end_exchange(const tensor& input, const tensor& output) override {
     return core_->end_exchange(input, output);
@@ -83,19 +83,19 @@ private:
 
 } // namespace
 
-result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> of,
+result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> gpu_driver,
                                                 std::shared_ptr<device> host,
                                                 const device_options& options) {
-  return make_device(std::move(of), std::move(host), options.ordinal,
+  return make_device(std::move(gpu_driver), std::move(host), options.ordinal,
                      {.limit = options.memory_limit});
 }
 
-result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> of,
+result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> gpu_driver,
                                                 std::shared_ptr<device> host, int ordinal,
                                                 const memory_options& memory) {
-  TROUPE_ASSIGN(auto made, core::make(std::move(of), ordinal, memory));
+  TROUPE_ASSIGN(auto created, core::make(std::move(gpu_driver), ordinal, memory));
   return std::shared_ptr<gpu_device>{
-      std::make_shared<device_over_driver>(std::move(made), std::move(host), ordinal)};
+      std::make_shared<device_over_driver>(std::move(created), std::move(host), ordinal)};
 }
 
 } // namespace troupe::gpu

@@ -13,45 +13,45 @@ namespace troupe::gpu {
 
 struct device_options {
   int ordinal = 0;
-  /// The most bytes that tensors and the cache may take together; 0: nine tenths of what there is.
-  /// Memory is taken when it is needed, never all at the start.
+  /// The most bytes that tensors and the cache may use together; 0: nine tenths of the memory.
+  /// Memory is allocated on demand.
   size_t memory_limit = 0;
 };
 
 class collective_device;
 
-/// What kernels use of their GPU beside memory.
+/// The interface of a GPU for kernels, beside memory.
 class gpu_device : public accelerator {
 public:
   virtual gpu::driver& driver() noexcept = 0;
-  /// Itself, where it computes together with others (collectives.hpp).
+  /// The interface for collective calls (collectives.hpp), or null.
   virtual collective_device* as_collective() noexcept { return nullptr; }
-  /// Where kernels launch: at this moment, and on this thread.
+  /// The stream for launches of this thread. It may change between kernels.
   virtual stream compute() noexcept = 0;
-  /// Where a kernel that is launched now may complain about the values that it is given.
+  /// The place for errors of a kernel that is launched now.
   virtual device_error_flags::place device_errors() noexcept = 0;
 
-  /// The one T that this device keeps, such as a library's handle: made by `make(*this)`, a
-  /// result<std::shared_ptr<T>>, when it is first asked for. It goes with the device, when all that
-  /// was launched has run. Where it cannot be made, that is tried again the next time.
+  /// Returns the T of this device, such as a handle of a library. The first call makes it by
+  /// `make(*this)`, which returns a result<std::shared_ptr<T>>. It is destroyed with the device,
+  /// after all launches have run. If `make` fails, the next call tries again.
   template <class T, class Make>
   result<T*> kept(Make&& make) {
     std::lock_guard guard{kept_mutex_};
-    auto& found = kept_[typeid(T)];
-    if (!found) {
-      TROUPE_ASSIGN(std::shared_ptr<T> made, make(*this));
-      found = std::move(made);
+    auto& entry = kept_[typeid(T)];
+    if (!entry) {
+      TROUPE_ASSIGN(std::shared_ptr<T> created, make(*this));
+      entry = std::move(created);
     }
-    return static_cast<T*>(found.get());
+    return static_cast<T*>(entry.get());
   }
 
-  /// Whether products and convolutions of floats may round their operands to 11 bits (TF32), which
-  /// makes them several times as fast. They do not unless they are told so.
+  /// Whether products and convolutions of f32 may round their operands to 11 bits (TF32), which is
+  /// several times as fast. Off by default.
   bool rounds_operands() const noexcept { return rounds_operands_.load(std::memory_order_relaxed); }
   void round_operands(bool may) noexcept { rounds_operands_ = may; }
 
 protected:
-  /// When nothing runs any more, and streams are still there.
+  /// To be called when nothing runs any more, while the streams still exist.
   void destroy_kept() noexcept { kept_.clear(); }
 
 private:
@@ -60,11 +60,13 @@ private:
   std::atomic<bool> rounds_operands_{false};
 };
 
-/// The GPU that a kernel runs on.
-inline gpu_device& gpu_of(device& on) { return static_cast<gpu_device&>(*on.as_accelerator()); }
+/// The GPU of a kernel's device.
+inline gpu_device& gpu_of(device& target) {
+  return static_cast<gpu_device&>(*target.as_accelerator());
+}
 
-/// `host` runs what belongs to the GPU's partitions, but not on it.
-result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> of,
+/// `host` runs the nodes of the GPU's partitions that have no GPU kernel.
+result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> gpu_driver,
                                                 std::shared_ptr<device> host,
                                                 const device_options& options = {});
 

@@ -7,55 +7,55 @@
 namespace troupe::gpu {
 namespace {
 
-thread_local core_recording* made_here = nullptr;
-thread_local const core* made_on = nullptr;
+thread_local core_recording* active_recording = nullptr;
+thread_local const core* active_core = nullptr;
 
 } // namespace
 
-core_recording* core_recording::current(const core& in) noexcept {
-  return made_on == &in ? made_here : nullptr;
+core_recording* core_recording::current(const core& recorded_core) noexcept {
+  return active_core == &recorded_core ? active_recording : nullptr;
 }
 
-result<std::unique_ptr<recording>> core_recording::begin(std::shared_ptr<core> in) {
-  TROUPE_TRY(in->health());
-  if (made_here)
-    return failure(error_kind::internal, "this thread makes a recording already");
-  std::unique_ptr<core_recording> made{new core_recording{std::move(in)}};
-  auto& on = *made->core_;
+result<std::unique_ptr<recording>> core_recording::begin(std::shared_ptr<core> recorded_core) {
+  TROUPE_TRY(recorded_core->health());
+  if (active_recording)
+    return failure(error_kind::internal, "this thread captures already");
+  std::unique_ptr<core_recording> created{new core_recording{std::move(recorded_core)}};
+  auto& owner = *created->core_;
   {
-    std::lock_guard guard{on.mutex_};
-    on.destroy_old_graphs();
-    on.recordings_.push_back(made.get());
+    std::lock_guard guard{owner.mutex_};
+    owner.destroy_old_graphs();
+    owner.recordings_.push_back(created.get());
   }
-  TROUPE_ASSIGN(made->into_, on.driver_->make_stream());
-  if (auto begun = on.note(on.driver_->begin_capture(made->into_)); !begun) {
-    on.driver_->destroy(std::exchange(made->into_, nullptr));
+  TROUPE_ASSIGN(created->stream_, owner.driver_->make_stream());
+  if (auto begun = owner.note(owner.driver_->begin_capture(created->stream_)); !begun) {
+    owner.driver_->destroy(std::exchange(created->stream_, nullptr));
     return begun;
   }
-  made_here = made.get();
-  made_on = &on;
-  return std::unique_ptr<recording>{std::move(made)};
+  active_recording = created.get();
+  active_core = &owner;
+  return std::unique_ptr<recording>{std::move(created)};
 }
 
-result<launch_graph> core_recording::stop_noting() {
-  if (!into_)
-    return failure(error_kind::internal, "nothing is noted down");
-  made_here = nullptr;
-  made_on = nullptr;
-  auto graph = core_->driver_->end_capture(into_);
-  core_->driver_->destroy(std::exchange(into_, nullptr));
+result<launch_graph> core_recording::stop_capture() {
+  if (!stream_)
+    return failure(error_kind::internal, "no capture is active");
+  active_recording = nullptr;
+  active_core = nullptr;
+  auto graph = core_->driver_->end_capture(stream_);
+  core_->driver_->destroy(std::exchange(stream_, nullptr));
   return graph;
 }
 
 core_recording::~core_recording() {
-  if (auto graph = stop_noting())
-    core_->driver_->destroy(*graph); // it never ran
+  if (auto graph = stop_capture())
+    core_->driver_->destroy(*graph); // never launched
   kept_.clear();
   inputs_.clear();
   std::unique_lock guard{core_->mutex_};
-  give_blocks_back();
+  release_blocks();
   std::erase(core_->recordings_, this);
-  core_->let_go(guard);
+  core_->unlock_and_release(guard);
 }
 
 result<tensor> core_recording::make_input(dtype type, const shape& dims) {
@@ -64,20 +64,20 @@ result<tensor> core_recording::make_input(dtype type, const shape& dims) {
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
                    dims);
-  auto* made = new buffer{memory, bytes, core::release, core_.get(), core_.get()};
-  inputs_.push_back(tensor::raw_over(made, type, dims));
+  auto* memory_buffer = new buffer{memory, bytes, core::release, core_.get(), core_.get()};
+  inputs_.push_back(tensor::raw_over(memory_buffer, type, dims));
   return inputs_.back();
 }
 
 status core_recording::end() {
-  auto graph = stop_noting();
+  auto graph = stop_capture();
   inputs_.clear();
   TROUPE_TRY(core_->note(graph.status()));
   std::lock_guard guard{core_->mutex_};
   graph_ = *graph;
   TROUPE_TRY(failed_);
-  if (!std::ranges::all_of(blocks_, [](const auto& one) { return one.second.idle; }))
-    return failure(error_kind::failed_precondition, "somebody keeps what a recording has made");
+  if (!std::ranges::all_of(blocks_, [](const auto& entry) { return entry.second.idle; }))
+    return failure(error_kind::failed_precondition, "a tensor of the capture is still in use");
   usable_ = true;
   ++core_->replays_.recordings;
   return {};
@@ -98,9 +98,9 @@ void* core_recording::allocate(size_t bytes) noexcept {
   {
     std::lock_guard guard{core_->mutex_};
     if (bytes <= SIZE_MAX / 4)
-      if (auto last = free_.take_newest(block_cache::class_of(bytes))) {
-        blocks_.at(last->memory).idle = false;
-        return last->memory;
+      if (auto newest = free_.take_newest(block_cache::class_of(bytes))) {
+        blocks_.at(newest->memory).idle = false;
+        return newest->memory;
       }
   }
   return allocate_unused(bytes);
@@ -119,12 +119,12 @@ void* core_recording::allocate_unused(size_t bytes) noexcept {
 void core_recording::put_back(void* memory) noexcept {
   auto& block = blocks_.at(memory);
   block.idle = true;
-  if (into_)
+  if (stream_)
     free_.put({memory, block.size, 0});
 }
 
-// Those that are held go the usual way when they are let go of.
-void core_recording::give_blocks_back() noexcept {
+// Blocks in use are deallocated as usual when their tensors are released.
+void core_recording::release_blocks() noexcept {
   usable_ = false;
   for (const auto& [memory, block] : blocks_) {
     core_->recorded_blocks_.erase(memory);
@@ -142,15 +142,16 @@ bool core_recording::claim(std::span<output> outputs) {
   std::lock_guard guard{core_->mutex_};
   if (!usable_ || claimed_)
     return false;
-  for (const auto& one : outputs)
-    if (auto it = blocks_.find(one.memory); it == blocks_.end() || !it->second.idle)
+  for (const auto& claimed_output : outputs)
+    if (auto entry = blocks_.find(claimed_output.memory);
+        entry == blocks_.end() || !entry->second.idle)
       return false;
-  for (auto& one : outputs) {
-    auto& block = blocks_.at(one.memory);
+  for (auto& claimed_output : outputs) {
+    auto& block = blocks_.at(claimed_output.memory);
     block.idle = false;
-    one.value = tensor::raw_over(
-        new buffer{one.memory, block.size, core::release, core_.get(), core_.get()}, one.type,
-        one.dims);
+    claimed_output.value = tensor::raw_over(
+        new buffer{claimed_output.memory, block.size, core::release, core_.get(), core_.get()},
+        claimed_output.type, claimed_output.dims);
   }
   claimed_ = true;
   return true;
@@ -170,15 +171,15 @@ status core_recording::launch() {
   std::lock_guard guard{core_->mutex_};
   claimed_ = false;
   if (!graph_)
-    return failure(error_kind::internal, "a recording was launched that is of no use");
+    return failure(error_kind::internal, "a released recording was launched");
   TROUPE_TRY(core_->note(core_->driver_->launch(graph_, core_->compute_)));
   ++core_->replays_.replays;
   return {};
 }
 
-bool is_recording(gpu_device& on) noexcept {
-  const auto* of = dynamic_cast<const core*>(&on.memory());
-  return of && core_recording::current(*of);
+bool is_recording(gpu_device& target) noexcept {
+  const auto* target_core = dynamic_cast<const core*>(&target.memory());
+  return target_core && core_recording::current(*target_core);
 }
 
 } // namespace troupe::gpu

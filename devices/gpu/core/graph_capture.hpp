@@ -1,19 +1,19 @@
-// Launches of one thread that were noted down, and the memory that they use.
+// Launches of one thread that were captured in a graph, and the memory that they use.
 #pragma once
 #include "troupe/devices/gpu/core/core.hpp"
 
 namespace troupe::gpu {
 
-/// While a thread records, its launches go to a stream that is captured, and others go on. Blocks
-/// that are given back meanwhile serve the same recording again, as they would serve anybody who
-/// launches later; once it has ended, each block lies idle, or is an output that somebody holds.
+/// While a thread captures, its launches go to a captured stream; other threads are not affected.
+/// Blocks that are freed during the capture are reused by the same recording. After the capture,
+/// each block is idle or belongs to an output that is in use.
 class core_recording final : public recording {
 public:
-  static result<std::unique_ptr<recording>> begin(std::shared_ptr<core> in);
+  static result<std::unique_ptr<recording>> begin(std::shared_ptr<core> recorded_core);
   ~core_recording() override;
 
-  /// The one that this thread makes on that device, or null.
-  static core_recording* current(const core& in) noexcept;
+  /// The active recording of this thread on that device, or null.
+  static core_recording* current(const core& recorded_core) noexcept;
 
   result<tensor> make_input(dtype type, const shape& dims) override;
   status end() override;
@@ -23,40 +23,40 @@ public:
   void unclaim() override;
   status launch() override;
 
-  stream into() const noexcept { return into_; }
-  /// Not everybody who launches looks at the outcome.
+  stream into() const noexcept { return stream_; }
+  /// Keeps the first error, for callers that ignore the outcome of a launch.
   status note(status outcome);
-  void keep(tensor what) { kept_.push_back(std::move(what)); }
+  void keep(tensor used) { kept_.push_back(std::move(used)); }
   void* allocate(size_t bytes) noexcept;
   void* allocate_unused(size_t bytes) noexcept;
 
 private:
   friend class core;
-  explicit core_recording(std::shared_ptr<core> in) : core_(std::move(in)) {}
+  explicit core_recording(std::shared_ptr<core> recorded_core) : core_(std::move(recorded_core)) {}
 
   struct owned_block {
     size_t size;
     bool idle;
   };
-  result<launch_graph> stop_noting();
-  // The rest is called under the core's lock.
+  result<launch_graph> stop_capture();
+  // The following functions are called with the core's lock.
   void put_back(void* memory) noexcept;
-  void give_blocks_back() noexcept;
+  void release_blocks() noexcept;
 
   const std::shared_ptr<core> core_;
-  stream into_ = nullptr; // while it is made
+  stream stream_ = nullptr; // during the capture
   status failed_;
-  std::vector<tensor> kept_, inputs_; // inputs: until the end
-  // What follows is guarded by the core's lock.
+  std::vector<tensor> kept_, inputs_; // inputs: until the end of the capture
+  // The following members are guarded by the core's lock.
   launch_graph graph_ = nullptr;
   std::unordered_map<const void*, owned_block> blocks_;
-  block_cache free_; // while it is made
+  block_cache free_; // during the capture
   bool claimed_ = false, usable_ = false;
 };
 
 class gpu_device;
 
-/// Whether what this thread launches on the device is being noted down, not run.
-bool is_recording(gpu_device& on) noexcept;
+/// Whether launches of this thread on the device are captured.
+bool is_recording(gpu_device& target) noexcept;
 
 } // namespace troupe::gpu

@@ -9,73 +9,79 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 10s; // until the device comes to what is measured
+constexpr auto max_wait = 10s; // for earlier launches of the device
 
-// As they are advised: ours does what the op promises, whatever the library's version.
-constexpr algorithm ours{.number = 0}, theirs{.number = 1};
+// In the advised order: Troupe's kernel conforms to the op, whatever the library's version.
+constexpr algorithm own_kernel{.number = 0}, library_kernel{.number = 1};
 
 struct layer_choice {
-  std::atomic<layers_by> which = layers_by::fastest;
+  std::atomic<layers_by> selected = layers_by::fastest;
 };
 
-result<layer_choice*> choice_of(gpu_device& on) {
-  return on.kept<layer_choice>([](gpu_device&) -> result<std::shared_ptr<layer_choice>> {
+result<layer_choice*> choice_of(gpu_device& target) {
+  return target.kept<layer_choice>([](gpu_device&) -> result<std::shared_ptr<layer_choice>> {
     return std::make_shared<layer_choice>();
   });
 }
 
-// Equal GPUs are as fast.
+// Equal GPUs share the answer.
 struct question {
   std::string gpu;
   layers_by chosen;
-  layer what;
+  layer problem;
   auto operator<=>(const question&) const = default;
 };
 
-// As the libraries, all devices and sessions of a process share it.
+// Shared by all devices and sessions of a process, as the libraries are.
 autotuner<question>& tuner() {
-  static autotuner<question> all;
-  return all;
+  static autotuner<question> shared_tuner;
+  return shared_tuner;
 }
 
-result<std::vector<int64_t>> try_one(gpu_device& on, layers_by chosen, const algorithm& which,
-                                     int runs, const contenders& by) {
-  auto library = which == theirs;
-  if (library && by.agree)
-    TROUPE_TRY(by.agree());
-  auto times =
-      time_launches(on.driver(), on.compute(), runs, library ? by.theirs : by.ours, patience);
+result<std::vector<int64_t>> time_candidate(gpu_device& target, layers_by chosen,
+                                            const algorithm& candidate, int runs,
+                                            const contenders& launchers) {
+  auto is_library = candidate == library_kernel;
+  if (is_library && launchers.agree)
+    TROUPE_TRY(launchers.agree());
+  auto times = time_launches(target.driver(), target.compute(), runs,
+                             is_library ? launchers.theirs : launchers.ours, max_wait);
   if (times && chosen == layers_by::library)
-    std::ranges::fill(*times, library ? 0 : 1);
+    std::ranges::fill(*times, is_library ? 0 : 1);
   return times;
 }
 
 } // namespace
 
-void choose_layers(gpu_device& on, layers_by which) {
-  if (auto choice = choice_of(on))
-    (*choice)->which = which;
+void choose_layers(gpu_device& target, layers_by selected) {
+  if (auto choice = choice_of(target))
+    (*choice)->selected = selected;
 }
 
-status launch_best(gpu_device& on, const layer& what, const contenders& by) {
-  TROUPE_ASSIGN(auto* choice, choice_of(on));
-  auto chosen = choice->which.load();
+status launch_best(gpu_device& target, const layer& problem, const contenders& launchers) {
+  TROUPE_ASSIGN(auto* choice, choice_of(target));
+  auto chosen = choice->selected.load();
   if (chosen == layers_by::kernels)
-    return by.ours();
+    return launchers.ours();
   trial run;
-  if (!by.once && !is_recording(on))
-    run = [&](const algorithm& which, int runs) { return try_one(on, chosen, which, runs, by); };
-  auto order = tuner().ask({on.driver().about().name, chosen, what}, {ours, theirs}, run).order;
-  if (order.front() == theirs && by.theirs())
+  if (!launchers.once && !is_recording(target))
+    run = [&](const algorithm& candidate, int runs) {
+      return time_candidate(target, chosen, candidate, runs, launchers);
+    };
+  auto order =
+      tuner()
+          .ask({target.driver().about().name, chosen, problem}, {own_kernel, library_kernel}, run)
+          .order;
+  if (order.front() == library_kernel && launchers.theirs())
     return {};
-  return by.ours();
+  return launchers.ours();
 }
 
-bool is_tuned(gpu_device& on, const layer& what) {
-  auto choice = choice_of(on);
-  if (!choice || (*choice)->which == layers_by::kernels)
+bool is_tuned(gpu_device& target, const layer& problem) {
+  auto choice = choice_of(target);
+  if (!choice || (*choice)->selected == layers_by::kernels)
     return true;
-  return tuner().knows({on.driver().about().name, (*choice)->which, what});
+  return tuner().knows({target.driver().about().name, (*choice)->selected, problem});
 }
 
 } // namespace troupe::gpu

@@ -1,4 +1,4 @@
-// Layers that a kernel of ours and a library can both compute: tried once, then remembered.
+// Chooses between a kernel of Troupe and a library for a layer: timed once, then remembered.
 #pragma once
 #include "troupe/devices/gpu/core/layers.hpp"
 
@@ -7,28 +7,28 @@
 namespace troupe::gpu {
 
 enum class layers_by : uint8_t {
-  kernels, ///< of ours, always
-  library, ///< wherever it computes the same
-  fastest, ///< both are timed when a layer is first seen
+  kernels, ///< always Troupe's kernels
+  library, ///< the library wherever it computes the same
+  fastest, ///< both are timed when a layer first occurs
 };
 
-/// Who computes a device's layers; the fastest unless it is said before the first.
-void choose_layers(gpu_device& on, layers_by which);
+/// Sets how a device chooses, before its first layer. The default is the fastest.
+void choose_layers(gpu_device& target, layers_by selected);
 
-/// Two ways to launch a layer, which write all outputs each time.
+/// Two ways to launch a layer. Each launch writes all outputs.
 struct contenders {
   std::function<status()> ours, theirs;
-  /// If there: fails where the library computes something else, which is asked once.
+  /// If set: fails if the library computes something else. Called once.
   std::function<status()> agree = {};
-  bool once = false; ///< an output lies over an input: nothing may be tried
+  bool once = false; ///< an output overwrites an input: no trial runs
 };
 
-/// Launches the layer in the way that is faster on this GPU. Where that is not known yet, runs
-/// both, which waits for the device; not while launches are noted down, where ours is taken. What
-/// the library refuses is ours.
-status launch_best(gpu_device& on, const layer& what, const contenders& by);
+/// Launches the layer in the way that is faster on this GPU. If that is not known yet, times both,
+/// which waits for the device; but during a capture, launches Troupe's kernel. Launches that
+/// kernel, too, if the library refuses the layer.
+status launch_best(gpu_device& target, const layer& problem, const contenders& launchers);
 
-/// Whether there is nothing to be tried any more: an output may as well lie over an input.
-bool is_tuned(gpu_device& on, const layer& what);
+/// Whether no more trials will run, so that an output may overwrite an input.
+bool is_tuned(gpu_device& target, const layer& problem);
 
 } // namespace troupe::gpu

@@ -2,42 +2,42 @@
 
 namespace troupe::gpu {
 
-result<event> mark_list::set(driver& on, stream in) {
-  passed(on);
+result<event> mark_list::set(driver& owner, stream in) {
+  passed(owner);
   if (idle_.empty()) {
-    TROUPE_ASSIGN(auto fresh, on.make_event());
+    TROUPE_ASSIGN(auto fresh, owner.make_event());
     idle_.push_back(fresh);
   }
-  auto at = idle_.back();
-  TROUPE_TRY(on.record(at, in));
+  auto mark_event = idle_.back();
+  TROUPE_TRY(owner.record(mark_event, in));
   idle_.pop_back();
-  ahead_.push_back({next_++, at});
-  return at;
+  ahead_.push_back({next_++, mark_event});
+  return mark_event;
 }
 
-uint64_t mark_list::passed(driver& on) {
+uint64_t mark_list::passed(driver& owner) {
   while (!ahead_.empty()) {
-    auto behind = on.passed(ahead_.front().at);
-    if (!behind || !*behind)
+    auto has_passed = owner.passed(ahead_.front().mark_event);
+    if (!has_passed || !*has_passed)
       break;
     passed_ = ahead_.front().number;
-    idle_.push_back(ahead_.front().at);
+    idle_.push_back(ahead_.front().mark_event);
     ahead_.pop_front();
   }
   return passed_;
 }
 
-event mark_list::ahead(driver& on, uint64_t number) {
-  if (number <= passed(on) || ahead_.empty())
+event mark_list::ahead(driver& owner, uint64_t number) {
+  if (number <= passed(owner) || ahead_.empty())
     return nullptr;
-  return ahead_[static_cast<size_t>(number - ahead_.front().number)].at;
+  return ahead_[static_cast<size_t>(number - ahead_.front().number)].mark_event;
 }
 
-void mark_list::destroy(driver& on) noexcept {
-  for (const auto& one : ahead_)
-    on.destroy(one.at);
-  for (auto one : idle_)
-    on.destroy(one);
+void mark_list::destroy(driver& owner) noexcept {
+  for (const auto& pending : ahead_)
+    owner.destroy(pending.mark_event);
+  for (auto idle : idle_)
+    owner.destroy(idle);
   ahead_.clear();
   idle_.clear();
 }

@@ -1,4 +1,4 @@
-// Places in a GPU's line of launches, numbered in order.
+// Numbered events in a stream of a GPU.
 #pragma once
 #include "troupe/devices/gpu/core/driver.hpp"
 
@@ -7,23 +7,22 @@
 
 namespace troupe::gpu {
 
-/// Not guarded: its owner is.
+/// Not thread-safe: its owner locks.
 class mark_list {
 public:
-  /// Marks the place up to which the stream was given work; returns its event, valid until the next
-  /// call.
-  result<event> set(driver& on, stream in);
+  /// Records a mark at the end of the stream; returns its event, valid until the next call.
+  result<event> set(driver& owner, stream in);
   uint64_t last() const noexcept { return next_ - 1; } ///< 0 before the first
-  /// All places up to that number lie behind: what was launched before them has run.
-  uint64_t passed(driver& on);
-  /// The event of a place, valid until the next call; null where it lies behind, and for place 0.
-  event ahead(driver& on, uint64_t number);
-  void destroy(driver& on) noexcept;
+  /// The number of the last mark that has passed: all launches before it have run.
+  uint64_t passed(driver& owner);
+  /// The event of a mark, valid until the next call; null if it has passed, and for mark 0.
+  event ahead(driver& owner, uint64_t number);
+  void destroy(driver& owner) noexcept;
 
 private:
   struct mark {
     uint64_t number;
-    event at;
+    event mark_event;
   };
   std::deque<mark> ahead_;
   std::vector<event> idle_;

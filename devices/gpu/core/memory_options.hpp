@@ -1,4 +1,4 @@
-// How a GPU's device takes memory from its driver, and when it gives it back.
+// How the device of a GPU allocates memory from its driver, and when it returns the memory.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -6,14 +6,13 @@
 namespace troupe::gpu {
 
 struct memory_options {
-  /// The most bytes that tensors and what is kept for them may take together; 0: nine tenths of
-  /// what there is.
+  /// The most bytes that tensors and the cache may use together; 0: nine tenths of the memory.
   size_t limit = 0;
-  /// Bytes that are taken at once when the device is made, and kept; tensors get pieces of them,
-  /// and what lies beside each other is joined again. What goes beyond is taken when it is needed.
+  /// Bytes that are allocated when the device is made, and kept. Tensors get pieces of them, and
+  /// adjacent free pieces are coalesced. More memory is allocated on demand.
   size_t reserve = 0;
-  /// After so long without a new tensor, blocks that are kept for the next ones go back to the
-  /// driver; 0: never. The reserve stays.
+  /// After this time without an allocation, cached blocks are returned to the driver; 0: never. The
+  /// reserve is kept.
   std::chrono::milliseconds give_back_after{0};
 };
 

@@ -5,54 +5,54 @@
 namespace troupe::gpu {
 namespace {
 
-// Goes when it is not needed any more, whatever happens.
+// An event that is destroyed at the end of the scope.
 class timed_event {
 public:
-  explicit timed_event(driver& of) : of_(of) {}
+  explicit timed_event(driver& owner) : owner_(owner) {}
   timed_event(const timed_event&) = delete;
   timed_event& operator=(const timed_event&) = delete;
   ~timed_event() {
-    if (made_)
-      of_.destroy(made_);
+    if (event_)
+      owner_.destroy(event_);
   }
   status record(stream in) {
-    if (!made_) {
-      TROUPE_ASSIGN(made_, of_.make_timed_event());
+    if (!event_) {
+      TROUPE_ASSIGN(event_, owner_.make_timed_event());
     }
-    return of_.record(made_, in);
+    return owner_.record(event_, in);
   }
-  event get() const { return made_; }
+  event get() const { return event_; }
 
 private:
-  driver& of_;
-  event made_ = nullptr;
+  driver& owner_;
+  event event_ = nullptr;
 };
 
 } // namespace
 
-result<std::vector<int64_t>> time_launches(driver& on, stream in, int times,
+result<std::vector<int64_t>> time_launches(driver& target, stream in, int times,
                                            const std::function<status()>& launch,
                                            std::chrono::microseconds at_most) {
   TROUPE_TRY(launch());
-  // One event between two launches: all are queued before the first has ended, as far as they are
-  // longer than it takes to launch them.
-  std::vector<std::unique_ptr<timed_event>> places;
+  // One event between two launches. All launches are queued before the first has ended, if they are
+  // longer than the time of a launch.
+  std::vector<std::unique_ptr<timed_event>> events;
   for (int i = 0; i <= times; ++i) {
     if (i > 0)
       TROUPE_TRY(launch());
-    places.push_back(std::make_unique<timed_event>(on));
-    TROUPE_TRY(places.back()->record(in));
+    events.push_back(std::make_unique<timed_event>(target));
+    TROUPE_TRY(events.back()->record(in));
   }
-  TROUPE_ASSIGN(auto passed, on.wait(places.back()->get(), at_most));
+  TROUPE_ASSIGN(auto passed, target.wait(events.back()->get(), at_most));
   if (!passed)
-    return failure(error_kind::deadline_exceeded, "the GPU did not come to what was launched in ",
+    return failure(error_kind::deadline_exceeded, "the GPU did not reach the launches within ",
                    at_most.count() / 1000, " ms");
-  std::vector<int64_t> taken;
-  for (size_t i = 1; i < places.size(); ++i) {
-    TROUPE_ASSIGN(auto one, on.elapsed(places[i - 1]->get(), places[i]->get()));
-    taken.push_back(one);
+  std::vector<int64_t> durations;
+  for (size_t i = 1; i < events.size(); ++i) {
+    TROUPE_ASSIGN(auto duration, target.elapsed(events[i - 1]->get(), events[i]->get()));
+    durations.push_back(duration);
   }
-  return taken;
+  return durations;
 }
 
 } // namespace troupe::gpu

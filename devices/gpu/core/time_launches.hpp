@@ -1,4 +1,4 @@
-// How long launches take on a GPU.
+// Measures the time of launches on a GPU.
 #pragma once
 #include "troupe/devices/gpu/core/driver.hpp"
 
@@ -8,11 +8,11 @@
 
 namespace troupe::gpu {
 
-/// Launches so many times into a stream, after once that does not count, waits, and returns what
-/// each took in nanoseconds. What others launch into the stream meanwhile is in there, too. Waits
-/// at most that long, also for what was launched before: deadline_exceeded then. The stream must
-/// not be being captured.
-result<std::vector<int64_t>> time_launches(driver& on, stream in, int times,
+/// Launches `times` times into a stream, after one untimed launch, waits, and returns the
+/// nanoseconds of each. Concurrent launches of other threads into the stream count as well. Waits
+/// at most `at_most`, also for earlier launches, then fails with deadline_exceeded. The stream must
+/// not be in a capture.
+result<std::vector<int64_t>> time_launches(driver& target, stream in, int times,
                                            const std::function<status()>& launch,
                                            std::chrono::microseconds at_most);
 

@@ -5,7 +5,7 @@
 namespace troupe::gpu {
 namespace {
 
-// Whole numbers of 32 bits are divided several times as fast as those of 64.
+// Divisions of 32-bit integers are several times as fast as those of 64-bit integers.
 template <class T, class Index>
 __global__ void add_each(T* values, const T* bias, int64_t count, Index channels, Index inner,
                          bool rectify) {
@@ -18,25 +18,25 @@ __global__ void add_each(T* values, const T* bias, int64_t count, Index channels
 }
 
 template <class T>
-cudaError_t add(const biased_result& to, const epilogue& what, cudaStream_t in) {
-  auto count = to.elements();
-  auto* values = static_cast<T*>(to.values);
-  const auto* bias = static_cast<const T*>(what.bias);
+cudaError_t add(const biased_result& output, const epilogue& applied, cudaStream_t in) {
+  auto count = output.elements();
+  auto* values = static_cast<T*>(output.values);
+  const auto* bias = static_cast<const T*>(applied.bias);
   if (count <= UINT32_MAX)
     return launch(add_each<T, uint32_t>, blocks_for(count), threads_per_block, in, values, bias,
-                  count, static_cast<uint32_t>(to.channels), static_cast<uint32_t>(to.inner),
-                  what.rectify);
+                  count, static_cast<uint32_t>(output.channels),
+                  static_cast<uint32_t>(output.inner), applied.rectify);
   return launch(add_each<T, int64_t>, blocks_for(count), threads_per_block, in, values, bias, count,
-                to.channels, to.inner, what.rectify);
+                output.channels, output.inner, applied.rectify);
 }
 
 } // namespace
 
-cudaError_t launch_add_bias(const biased_result& to, const epilogue& what, cudaStream_t in) {
-  switch (to.type) {
-    case dtype::f16: return add<float16>(to, what, in);
-    case dtype::bf16: return add<bfloat16>(to, what, in);
-    case dtype::f32: return add<float>(to, what, in);
+cudaError_t launch_add_bias(const biased_result& output, const epilogue& applied, cudaStream_t in) {
+  switch (output.type) {
+    case dtype::f16: return add<float16>(output, applied, in);
+    case dtype::bf16: return add<bfloat16>(output, applied, in);
+    case dtype::f32: return add<float>(output, applied, in);
     default: return cudaErrorInvalidValue;
   }
 }

@@ -29,27 +29,27 @@ struct nvrtc_program {
   }
 };
 
-// What the compiler has to say.
-std::string log_of(nvrtcProgram of) {
+// Returns the compiler's log.
+std::string log_of(nvrtcProgram program) {
   size_t length = 0;
-  if (!library_functions::nvrtcGetProgramLogSize(of, &length) || length < 2)
+  if (!library_functions::nvrtcGetProgramLogSize(program, &length) || length < 2)
     return {};
   std::string text(length, '\0');
-  if (!library_functions::nvrtcGetProgramLog(of, text.data()))
+  if (!library_functions::nvrtcGetProgramLog(program, text.data()))
     return {};
   text.pop_back();
   return text;
 }
 
-status check(cudaError_t code, const char* what) {
+status check(cudaError_t code, const char* function) {
   if (code == cudaSuccess)
     return {};
   static_cast<void>(cudaGetLastError());
-  return failure(error_kind::internal, what, ": ", cudaGetErrorName(code), ", ",
+  return failure(error_kind::internal, function, ": ", cudaGetErrorName(code), ", ",
                  cudaGetErrorString(code));
 }
 
-// Stays loaded as long as the process: GPUs may still be to run it, also out of recordings.
+// Stays loaded until the process ends: GPUs may still run it, also in captured graphs.
 class loaded_kernel final : public compiled_kernel {
 public:
   status load(const std::string& binary, const std::string& name) {
@@ -76,8 +76,8 @@ struct kernel_cache {
 };
 
 kernel_cache& all_kernels() {
-  static kernel_cache all;
-  return all;
+  static kernel_cache shared_cache;
+  return shared_cache;
 }
 
 } // namespace
@@ -88,7 +88,7 @@ result<std::string> compile_to_binary(const std::string& source, int major, int 
                                                    nullptr, nullptr));
   auto target = concat("--gpu-architecture=sm_", major, minor);
   const char* options[] = {target.c_str(), "--std=c++20", "--extra-device-vectorization",
-                           // as nodes round that are not fused
+                           // for the rounding of unfused nodes
                            "--fmad=false"};
   if (auto compiled = library_functions::nvrtcCompileProgram(program.handle, 4, options);
       !compiled) {
@@ -104,22 +104,22 @@ result<std::string> compile_to_binary(const std::string& source, int major, int 
 
 result<std::shared_ptr<const compiled_kernel>>
 compile(const std::string& source, const std::string& kernel, const properties& gpu) {
-  auto& all = all_kernels();
+  auto& cache = all_kernels();
   kernel_cache::key key{gpu.compute_major, gpu.compute_minor, kernel, source};
-  // Others that want the same wait for it.
-  std::lock_guard guard{all.mutex};
-  auto& known = all.known[key];
-  if (known)
-    return known;
-  auto made = std::make_shared<loaded_kernel>();
+  // Concurrent callers with the same source wait for one compilation.
+  std::lock_guard guard{cache.mutex};
+  auto& cached = cache.known[key];
+  if (cached)
+    return cached;
+  auto kernel_object = std::make_shared<loaded_kernel>();
   auto binary = compile_to_binary(source, gpu.compute_major, gpu.compute_minor);
-  auto loaded = binary ? made->load(*binary, kernel) : binary.status();
+  auto loaded = binary ? kernel_object->load(*binary, kernel) : binary.status();
   if (!loaded) {
-    all.known.erase(key);
+    cache.known.erase(key);
     return loaded;
   }
-  known = made;
-  return std::shared_ptr<const compiled_kernel>{std::move(made)};
+  cached = kernel_object;
+  return std::shared_ptr<const compiled_kernel>{std::move(kernel_object)};
 }
 
 } // namespace troupe::gpu

@@ -12,15 +12,15 @@ struct convolution_choice {
   bool measured = true;
 };
 
-result<std::shared_ptr<convolution_choice>> usual_choice(gpu_device&) {
+result<std::shared_ptr<convolution_choice>> make_default_choice(gpu_device&) {
   return std::make_shared<convolution_choice>();
 }
 
 } // namespace
 
-void measure_convolutions(gpu_device& on, bool may) {
-  if (auto choice = on.kept<convolution_choice>(usual_choice))
-    (*choice)->measured = may;
+void measure_convolutions(gpu_device& target, bool enabled) {
+  if (auto choice = target.kept<convolution_choice>(make_default_choice))
+    (*choice)->measured = enabled;
 }
 
 } // namespace troupe::gpu
@@ -65,21 +65,21 @@ using end_form = library_object<cudnnActivationDescriptor_t, cudnnDestroyActivat
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 10s; // until the device comes to what is measured
+constexpr auto max_wait = 10s; // for earlier launches of the device
 constexpr size_t max_workspace = size_t{1} << 30;
-// What trials took and the chosen algorithm does not need is given back from so many bytes on.
+// Workspace of trials is released if it exceeds that of the chosen algorithm by these bytes.
 constexpr size_t worth_returning = size_t{64} << 20;
-constexpr size_t max_plans = 1024; // remembered; all are forgotten when there are more
-constexpr size_t max_engines = 8;  // of a plan: more take long to try, and are advised against
-// Where there are engines, so many of the older algorithms are tried beside them.
+constexpr size_t max_plans = 1024; // beyond, all are forgotten
+constexpr size_t max_engines = 8;  // of a plan: more would take long to try
+// If there are engines, the number of older algorithms that are tried beside them.
 constexpr size_t max_beside_engines = 2;
-constexpr int first_engine = 1000; // algorithm::number of one; those below are the library's own
+constexpr int first_engine = 1000; // algorithm::number of the first engine; lower: the library's
 
 // How an algorithm is launched (algorithm::form).
 enum : int {
   alone,
-  joined, // with its bias
-  apart   // from its bias, which another launch adds
+  joined, // with the bias
+  apart   // the bias is added by another launch
 };
 
 struct plan {
@@ -88,30 +88,30 @@ struct plan {
   window_form windows;
   end_form end;
   std::vector<convolution_engine> engines;
-  std::vector<algorithm> candidates; // the best first
-  bool ordered = false;              // for good
+  std::vector<algorithm> candidates; // best first
+  bool ordered = false;              // the order is final
 };
 
 struct question {
-  convolution of;
+  convolution problem;
   bool rounds, biased, rectifies;
   auto operator<=>(const question&) const = default;
 };
 
-// Equal GPUs are as fast.
+// Equal GPUs share the answer.
 struct measured_question {
   std::string gpu;
-  question of;
+  question asked;
   auto operator<=>(const measured_question&) const = default;
 };
 
-// As the libraries, all devices and sessions of a process share it.
+// Shared by all devices and sessions of a process, as the libraries are.
 autotuner<measured_question>& tuner() {
-  static autotuner<measured_question> all;
-  return all;
+  static autotuner<measured_question> shared_tuner;
+  return shared_tuner;
 }
 
-// A device's.
+// The plans of a device.
 struct convolver {
   std::mutex mutex;
   std::map<question, plan> plans;
@@ -122,82 +122,89 @@ result<std::shared_ptr<convolver>> make_convolver(gpu_device&) {
 }
 
 cudnnMathType_t math_of(const question& asked) {
-  switch (asked.of.type) {
+  switch (asked.problem.type) {
     case dtype::f32: return asked.rounds ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH;
     case dtype::f64: return CUDNN_DEFAULT_MATH;
     default: return CUDNN_TENSOR_OP_MATH;
   }
 }
 
-// Extents as cuDNN counts them: the channels behind the images, wherever they are in memory.
+// Extents in cuDNN's order: the channels after the images, whatever the memory layout.
 using extents = std::array<int, 5>;
-extents extents_of(const convolution& of, int64_t first, int64_t second,
+extents extents_of(const convolution& problem, int64_t first, int64_t second,
                    int64_t convolution::axis::*extent) {
-  extents made{static_cast<int>(first), static_cast<int>(second)};
-  for (size_t i = 0; i < static_cast<size_t>(of.spatial); ++i)
-    made[i + 2] = static_cast<int>(of.axes[3 - static_cast<size_t>(of.spatial) + i].*extent);
-  return made;
+  extents result_extents{static_cast<int>(first), static_cast<int>(second)};
+  for (size_t i = 0; i < static_cast<size_t>(problem.spatial); ++i)
+    result_extents[i + 2] =
+        static_cast<int>(problem.axes[3 - static_cast<size_t>(problem.spatial) + i].*extent);
+  return result_extents;
 }
 
-status fits(const convolution& of) {
+status fits(const convolution& problem) {
   auto small = [](int64_t extent) { return extent <= INT32_MAX; };
-  auto all = small(of.images) && small(of.in_channels) && small(of.out_channels);
-  for (const auto& axis : of.axes)
-    all = all && small(axis.in) && small(axis.out) && small(axis.size) && small(axis.stride) &&
+  auto fit = small(problem.images) && small(problem.in_channels) && small(problem.out_channels);
+  for (const auto& axis : problem.axes)
+    fit = fit && small(axis.in) && small(axis.out) && small(axis.size) && small(axis.stride) &&
           small(axis.dilation) && small(axis.pad);
-  if (all)
+  if (fit)
     return {};
   return failure(error_kind::unimplemented, "cuDNN takes extents of 32 bits");
 }
 
-status describe_end(const question& asked, plan& into) {
-  const auto& of = asked.of;
-  extents channels{1, static_cast<int>(of.out_channels), 1, 1, 1};
-  TROUPE_TRY(cudnnCreateTensorDescriptor(into.bias.out()));
-  TROUPE_TRY(cudnnSetTensorNdDescriptorEx(into.bias.get(), CUDNN_TENSOR_NCHW, element_type(of.type),
-                                          of.spatial + 2, channels.data()));
-  TROUPE_TRY(cudnnCreateActivationDescriptor(into.end.out()));
-  // Versions that know no Relu that keeps NaN refuse it, and it is launched apart.
-  return asked.rectifies ? cudnnSetActivationDescriptor(into.end.get(), CUDNN_ACTIVATION_RELU,
+status describe_end(const question& asked, plan& form) {
+  const auto& problem = asked.problem;
+  extents channels{1, static_cast<int>(problem.out_channels), 1, 1, 1};
+  TROUPE_TRY(cudnnCreateTensorDescriptor(form.bias.out()));
+  TROUPE_TRY(cudnnSetTensorNdDescriptorEx(form.bias.get(), CUDNN_TENSOR_NCHW,
+                                          element_type(problem.type), problem.spatial + 2,
+                                          channels.data()));
+  TROUPE_TRY(cudnnCreateActivationDescriptor(form.end.out()));
+  // Versions of cuDNN without a Relu that keeps NaN fail here, and the Relu is launched apart.
+  return asked.rectifies ? cudnnSetActivationDescriptor(form.end.get(), CUDNN_ACTIVATION_RELU,
                                                         CUDNN_PROPAGATE_NAN, 0)
-                         : cudnnSetActivationDescriptor(into.end.get(), CUDNN_ACTIVATION_IDENTITY,
+                         : cudnnSetActivationDescriptor(form.end.get(), CUDNN_ACTIVATION_IDENTITY,
                                                         CUDNN_NOT_PROPAGATE_NAN, 0);
 }
 
-status describe(const question& asked, plan& into) {
-  const auto& of = asked.of;
-  TROUPE_TRY(fits(of));
-  auto type = element_type(of.type);
-  auto format = of.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
-  auto rank = static_cast<size_t>(of.spatial) + 2;
+status describe(const question& asked, plan& form) {
+  const auto& problem = asked.problem;
+  TROUPE_TRY(fits(problem));
+  auto type = element_type(problem.type);
+  auto format = problem.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
+  auto rank = static_cast<size_t>(problem.spatial) + 2;
   using axis = convolution::axis;
-  auto input = extents_of(of, of.images, of.in_channels, &axis::in);
-  auto output = extents_of(of, of.images, of.out_channels, &axis::out);
-  auto filter = extents_of(of, of.out_channels, of.in_channels / of.groups, &axis::size);
-  auto pads = extents_of(of, 0, 0, &axis::pad), strides = extents_of(of, 0, 0, &axis::stride),
-       dilations = extents_of(of, 0, 0, &axis::dilation);
-  TROUPE_ASSIGN(into.input, describe_images(of.type, of.channels_last, {input.data(), rank}));
-  TROUPE_ASSIGN(into.output, describe_images(of.type, of.channels_last, {output.data(), rank}));
-  TROUPE_TRY(cudnnCreateFilterDescriptor(into.filter.out()));
-  TROUPE_TRY(cudnnCreateConvolutionDescriptor(into.windows.out()));
-  TROUPE_TRY(cudnnSetFilterNdDescriptor(into.filter.get(), type, format, static_cast<int>(rank),
+  auto input = extents_of(problem, problem.images, problem.in_channels, &axis::in);
+  auto output = extents_of(problem, problem.images, problem.out_channels, &axis::out);
+  auto filter =
+      extents_of(problem, problem.out_channels, problem.in_channels / problem.groups, &axis::size);
+  auto pads = extents_of(problem, 0, 0, &axis::pad),
+       strides = extents_of(problem, 0, 0, &axis::stride),
+       dilations = extents_of(problem, 0, 0, &axis::dilation);
+  TROUPE_ASSIGN(form.input,
+                describe_images(problem.type, problem.channels_last, {input.data(), rank}));
+  TROUPE_ASSIGN(form.output,
+                describe_images(problem.type, problem.channels_last, {output.data(), rank}));
+  TROUPE_TRY(cudnnCreateFilterDescriptor(form.filter.out()));
+  TROUPE_TRY(cudnnCreateConvolutionDescriptor(form.windows.out()));
+  TROUPE_TRY(cudnnSetFilterNdDescriptor(form.filter.get(), type, format, static_cast<int>(rank),
                                         filter.data()));
   TROUPE_TRY(cudnnSetConvolutionNdDescriptor(
-      into.windows.get(), of.spatial, pads.data() + 2, strides.data() + 2, dilations.data() + 2,
-      CUDNN_CROSS_CORRELATION, of.type == dtype::f64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT));
-  TROUPE_TRY(cudnnSetConvolutionGroupCount(into.windows.get(), static_cast<int>(of.groups)));
+      form.windows.get(), problem.spatial, pads.data() + 2, strides.data() + 2,
+      dilations.data() + 2, CUDNN_CROSS_CORRELATION,
+      problem.type == dtype::f64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT));
+  TROUPE_TRY(cudnnSetConvolutionGroupCount(form.windows.get(), static_cast<int>(problem.groups)));
   if (asked.biased)
-    TROUPE_TRY(describe_end(asked, into));
-  return cudnnSetConvolutionMathType(into.windows.get(), math_of(asked));
+    TROUPE_TRY(describe_end(asked, form));
+  return cudnnSetConvolutionMathType(form.windows.get(), math_of(asked));
 }
 
-const convolution_engine* engine_of(const plan& in, const algorithm& which) {
-  return which.number < first_engine
+const convolution_engine* engine_of(const plan& prepared, const algorithm& candidate) {
+  return candidate.number < first_engine
              ? nullptr
-             : &in.engines[static_cast<size_t>(which.number - first_engine)];
+             : &prepared.engines[static_cast<size_t>(candidate.number - first_engine)];
 }
 
-// In which forms an algorithm is tried. Without a Relu, the library joins a bias to one only.
+// Returns the forms in which to try an algorithm. Without a Relu, cuDNN joins a bias to one only.
 std::vector<int> forms_of(const question& asked, int algorithm) {
   if (!asked.biased)
     return {alone};
@@ -206,61 +213,63 @@ std::vector<int> forms_of(const question& asked, int algorithm) {
   return {apart};
 }
 
-// What the library rates, the best first; those that work as they are wanted.
+// Adds the algorithms that the library rates and that conform to the question, best first.
 template <class Rating, class Rate, class Size>
-status rate(plan& into, const question& asked, Rate rate, Size workspace_of) {
+status rate(plan& prepared, const question& asked, Rate rate, Size workspace_of) {
   Rating ratings[16];
   int count = 0;
   if (auto rated = rate(16, &count, ratings); !rated)
-    return into.engines.empty() ? rated : status{};
-  size_t taken = 0;
-  auto frugal = false; // one that needs no workspace is always among them
-  for (const auto& one : std::span{ratings, static_cast<size_t>(count)}) {
-    auto deterministic = one.determinism == CUDNN_DETERMINISTIC;
-    if (one.status != CUDNN_STATUS_SUCCESS || (asked.of.deterministic && !deterministic))
+    return prepared.engines.empty() ? rated : status{};
+  size_t accepted = 0;
+  auto has_no_workspace = false; // one algorithm without a workspace is always accepted
+  for (const auto& rating : std::span{ratings, static_cast<size_t>(count)}) {
+    auto deterministic = rating.determinism == CUDNN_DETERMINISTIC;
+    if (rating.status != CUDNN_STATUS_SUCCESS || (asked.problem.deterministic && !deterministic))
       continue;
-    // Where operands must not be rounded, what the library would like to do does not count.
-    auto math = asked.of.type == dtype::f32 && !asked.rounds ? CUDNN_FMA_MATH : one.mathType;
-    algorithm made{static_cast<int>(one.algo), static_cast<int>(math), 0, deterministic};
-    if (!cudnnSetConvolutionMathType(into.windows.get(), math) ||
-        !workspace_of(one.algo, &made.workspace) || made.workspace > max_workspace)
+    // If operands must not be rounded, the library's preferred math type is ignored.
+    auto math =
+        asked.problem.type == dtype::f32 && !asked.rounds ? CUDNN_FMA_MATH : rating.mathType;
+    algorithm candidate{static_cast<int>(rating.algo), static_cast<int>(math), 0, deterministic};
+    if (!cudnnSetConvolutionMathType(prepared.windows.get(), math) ||
+        !workspace_of(rating.algo, &candidate.workspace) || candidate.workspace > max_workspace)
       continue;
-    if (!into.engines.empty() && taken >= max_beside_engines && (frugal || made.workspace > 0))
+    if (!prepared.engines.empty() && accepted >= max_beside_engines &&
+        (has_no_workspace || candidate.workspace > 0))
       continue;
-    ++taken;
-    frugal = frugal || made.workspace == 0;
-    for (auto form : forms_of(asked, made.number)) {
-      made.form = form;
-      if (std::ranges::find(into.candidates, made) == into.candidates.end())
-        into.candidates.push_back(made);
+    ++accepted;
+    has_no_workspace = has_no_workspace || candidate.workspace == 0;
+    for (auto form : forms_of(asked, candidate.number)) {
+      candidate.form = form;
+      if (std::ranges::find(prepared.candidates, candidate) == prepared.candidates.end())
+        prepared.candidates.push_back(candidate);
     }
   }
   return {};
 }
 
-// Old versions of the library have none.
-void add_engines(cudnnHandle_t handle, const question& asked, plan& into) {
-  if (auto found = find_engines(handle, asked.of, asked.rounds, max_workspace, max_engines))
-    into.engines = *std::move(found);
-  for (size_t i = 0; i < into.engines.size(); ++i)
-    into.candidates.push_back({.number = first_engine + static_cast<int>(i),
-                               .workspace = into.engines[i].workspace,
-                               .deterministic = into.engines[i].deterministic,
-                               .form = asked.biased ? apart : alone});
+// Adds the engines; old versions of the library have none.
+void add_engines(cudnnHandle_t handle, const question& asked, plan& prepared) {
+  if (auto engines = find_engines(handle, asked.problem, asked.rounds, max_workspace, max_engines))
+    prepared.engines = *std::move(engines);
+  for (size_t i = 0; i < prepared.engines.size(); ++i)
+    prepared.candidates.push_back({.number = first_engine + static_cast<int>(i),
+                                   .workspace = prepared.engines[i].workspace,
+                                   .deterministic = prepared.engines[i].deterministic,
+                                   .form = asked.biased ? apart : alone});
 }
 
-status find_candidates(cudnnHandle_t handle, const question& asked, plan& into) {
-  add_engines(handle, asked, into);
-  auto *x = into.input.get(), *y = into.output.get();
-  auto* filter = into.filter.get();
-  auto* windows = into.windows.get();
-  switch (asked.of.computes) {
+status find_candidates(cudnnHandle_t handle, const question& asked, plan& prepared) {
+  add_engines(handle, asked, prepared);
+  auto *x = prepared.input.get(), *y = prepared.output.get();
+  auto* filter = prepared.filter.get();
+  auto* windows = prepared.windows.get();
+  switch (asked.problem.computes) {
     case convolved::output:
       return rate<cudnnConvolutionFwdAlgoPerf_t>(
-          into, asked,
-          [&](int most, int* count, auto* to) {
-            return cudnnGetConvolutionForwardAlgorithm_v7(handle, x, filter, windows, y, most,
-                                                          count, to);
+          prepared, asked,
+          [&](int capacity, int* count, auto* ratings) {
+            return cudnnGetConvolutionForwardAlgorithm_v7(handle, x, filter, windows, y, capacity,
+                                                          count, ratings);
           },
           [&](auto algorithm, size_t* bytes) {
             return cudnnGetConvolutionForwardWorkspaceSize(handle, x, filter, windows, y, algorithm,
@@ -268,10 +277,10 @@ status find_candidates(cudnnHandle_t handle, const question& asked, plan& into) 
           });
     case convolved::input:
       return rate<cudnnConvolutionBwdDataAlgoPerf_t>(
-          into, asked,
-          [&](int most, int* count, auto* to) {
-            return cudnnGetConvolutionBackwardDataAlgorithm_v7(handle, filter, y, windows, x, most,
-                                                               count, to);
+          prepared, asked,
+          [&](int capacity, int* count, auto* ratings) {
+            return cudnnGetConvolutionBackwardDataAlgorithm_v7(handle, filter, y, windows, x,
+                                                               capacity, count, ratings);
           },
           [&](auto algorithm, size_t* bytes) {
             return cudnnGetConvolutionBackwardDataWorkspaceSize(handle, filter, y, windows, x,
@@ -279,10 +288,10 @@ status find_candidates(cudnnHandle_t handle, const question& asked, plan& into) 
           });
     default:
       return rate<cudnnConvolutionBwdFilterAlgoPerf_t>(
-          into, asked,
-          [&](int most, int* count, auto* to) {
+          prepared, asked,
+          [&](int capacity, int* count, auto* ratings) {
             return cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle, x, y, windows, filter,
-                                                                 most, count, to);
+                                                                 capacity, count, ratings);
           },
           [&](auto algorithm, size_t* bytes) {
             return cudnnGetConvolutionBackwardFilterWorkspaceSize(handle, x, y, windows, filter,
@@ -291,28 +300,29 @@ status find_candidates(cudnnHandle_t handle, const question& asked, plan& into) 
   }
 }
 
-status unsupported(const convolution& of, const status& why) {
-  return failure(error_kind::unimplemented, "cuDNN does not compute this convolution of ", of.type,
-                 " with channels ", of.channels_last ? "last" : "first", why ? "" : ": ",
-                 why ? "" : why.message());
+status unsupported(const convolution& problem, const status& reason) {
+  return failure(error_kind::unimplemented, "cuDNN does not compute this convolution of ",
+                 problem.type, " with channels ", problem.channels_last ? "last" : "first",
+                 reason ? "" : ": ", reason ? "" : reason.message());
 }
 
-result<plan*> plan_of(convolver& by, cudnnHandle_t handle, const question& asked) {
-  if (auto known = by.plans.find(asked); known != by.plans.end())
-    return &known->second;
-  plan made;
-  // What cuDNN says to a form that it does not take depends on its version.
-  auto tell = [&](const status& why) {
-    auto refused = why.kind() == error_kind::internal || why.kind() == error_kind::unimplemented;
-    return refused ? unsupported(asked.of, why) : why;
+result<plan*> plan_of(convolver& cache, cudnnHandle_t handle, const question& asked) {
+  if (auto cached = cache.plans.find(asked); cached != cache.plans.end())
+    return &cached->second;
+  plan prepared;
+  // cuDNN's error for an unsupported convolution depends on the version.
+  auto translate = [&](const status& reason) {
+    auto refused =
+        reason.kind() == error_kind::internal || reason.kind() == error_kind::unimplemented;
+    return refused ? unsupported(asked.problem, reason) : reason;
   };
-  if (auto described = describe(asked, made); !described)
-    return tell(described);
-  if (auto found = find_candidates(handle, asked, made); !found)
-    return tell(found);
-  if (by.plans.size() >= max_plans)
-    by.plans.clear();
-  return &by.plans.insert_or_assign(asked, std::move(made)).first->second;
+  if (auto described = describe(asked, prepared); !described)
+    return translate(described);
+  if (auto searched = find_candidates(handle, asked, prepared); !searched)
+    return translate(searched);
+  if (cache.plans.size() >= max_plans)
+    cache.plans.clear();
+  return &cache.plans.insert_or_assign(asked, std::move(prepared)).first->second;
 }
 
 struct operands {
@@ -320,149 +330,154 @@ struct operands {
   epilogue last;
 
   bool aligned() const {
-    return std::ranges::all_of(std::array{input, filter, output}, [](const void* at) {
-      return reinterpret_cast<uintptr_t>(at) % engine_alignment == 0;
+    return std::ranges::all_of(std::array{input, filter, output}, [](const void* address) {
+      return reinterpret_cast<uintptr_t>(address) % engine_alignment == 0;
     });
   }
 };
 
-status launch(cudnnHandle_t handle, const convolution& of, const plan& by, const algorithm& with,
-              const operands& in, void* workspace) {
-  if (const auto* engine = engine_of(by, with))
-    return launch(handle, *engine, in.input, in.filter, in.output, workspace);
-  const blending factors{of.type};
+status launch(cudnnHandle_t handle, const convolution& problem, const plan& prepared,
+              const algorithm& chosen, const operands& tensors, void* workspace) {
+  if (const auto* engine = engine_of(prepared, chosen))
+    return launch(handle, *engine, tensors.input, tensors.filter, tensors.output, workspace);
+  const blending factors{problem.type};
   const auto *alpha = factors.one(), *beta = factors.zero();
-  auto *x = by.input.get(), *y = by.output.get();
-  auto* filter = by.filter.get();
-  auto* windows = by.windows.get();
-  TROUPE_TRY(cudnnSetConvolutionMathType(windows, static_cast<cudnnMathType_t>(with.math)));
-  switch (of.computes) {
+  auto *x = prepared.input.get(), *y = prepared.output.get();
+  auto* filter = prepared.filter.get();
+  auto* windows = prepared.windows.get();
+  TROUPE_TRY(cudnnSetConvolutionMathType(windows, static_cast<cudnnMathType_t>(chosen.math)));
+  switch (problem.computes) {
     case convolved::output:
-      return cudnnConvolutionForward(handle, alpha, x, in.input, filter, in.filter, windows,
-                                     static_cast<cudnnConvolutionFwdAlgo_t>(with.number), workspace,
-                                     with.workspace, beta, y, in.output);
+      return cudnnConvolutionForward(handle, alpha, x, tensors.input, filter, tensors.filter,
+                                     windows, static_cast<cudnnConvolutionFwdAlgo_t>(chosen.number),
+                                     workspace, chosen.workspace, beta, y, tensors.output);
     case convolved::input:
-      return cudnnConvolutionBackwardData(handle, alpha, filter, in.filter, y, in.output, windows,
-                                          static_cast<cudnnConvolutionBwdDataAlgo_t>(with.number),
-                                          workspace, with.workspace, beta, x, in.input);
+      return cudnnConvolutionBackwardData(handle, alpha, filter, tensors.filter, y, tensors.output,
+                                          windows,
+                                          static_cast<cudnnConvolutionBwdDataAlgo_t>(chosen.number),
+                                          workspace, chosen.workspace, beta, x, tensors.input);
     default:
       return cudnnConvolutionBackwardFilter(
-          handle, alpha, x, in.input, y, in.output, windows,
-          static_cast<cudnnConvolutionBwdFilterAlgo_t>(with.number), workspace, with.workspace,
-          beta, filter, in.filter);
+          handle, alpha, x, tensors.input, y, tensors.output, windows,
+          static_cast<cudnnConvolutionBwdFilterAlgo_t>(chosen.number), workspace, chosen.workspace,
+          beta, filter, tensors.filter);
   }
 }
 
-// The library wants one more tensor to add, and is given the output, times zero.
-status launch_joined(cudnnHandle_t handle, const plan& by, const algorithm& with,
-                     const operands& in, void* workspace) {
+// cuDNN requires a further summand: the output, times zero.
+status launch_joined(cudnnHandle_t handle, const plan& prepared, const algorithm& chosen,
+                     const operands& tensors, void* workspace) {
   const float one = 1, zero = 0;
-  auto *x = by.input.get(), *y = by.output.get();
-  auto* windows = by.windows.get();
-  TROUPE_TRY(cudnnSetConvolutionMathType(windows, static_cast<cudnnMathType_t>(with.math)));
+  auto *x = prepared.input.get(), *y = prepared.output.get();
+  auto* windows = prepared.windows.get();
+  TROUPE_TRY(cudnnSetConvolutionMathType(windows, static_cast<cudnnMathType_t>(chosen.math)));
   return cudnnConvolutionBiasActivationForward(
-      handle, &one, x, in.input, by.filter.get(), in.filter, windows,
-      static_cast<cudnnConvolutionFwdAlgo_t>(with.number), workspace, with.workspace, &zero, y,
-      in.output, by.bias.get(), in.last.bias, by.end.get(), y, in.output);
+      handle, &one, x, tensors.input, prepared.filter.get(), tensors.filter, windows,
+      static_cast<cudnnConvolutionFwdAlgo_t>(chosen.number), workspace, chosen.workspace, &zero, y,
+      tensors.output, prepared.bias.get(), tensors.last.bias, prepared.end.get(), y,
+      tensors.output);
 }
 
-status launch_all(gpu_device& on, cudnnHandle_t handle, const convolution& of, const plan& by,
-                  const algorithm& with, const operands& in, void* workspace) {
-  if (with.form == joined)
-    return launch_joined(handle, by, with, in, workspace);
-  TROUPE_TRY(launch(handle, of, by, with, in, workspace));
-  if (with.form == alone)
+status launch_all(gpu_device& target, cudnnHandle_t handle, const convolution& problem,
+                  const plan& prepared, const algorithm& chosen, const operands& tensors,
+                  void* workspace) {
+  if (chosen.form == joined)
+    return launch_joined(handle, prepared, chosen, tensors, workspace);
+  TROUPE_TRY(launch(handle, problem, prepared, chosen, tensors, workspace));
+  if (chosen.form == alone)
     return {};
-  auto pixels = of.axes[0].out * of.axes[1].out * of.axes[2].out;
-  return add_bias(on,
-                  {.values = in.output,
-                   .type = of.type,
-                   .outer = of.channels_last ? of.images * pixels : of.images,
-                   .channels = of.out_channels,
-                   .inner = of.channels_last ? 1 : pixels},
-                  in.last);
+  auto pixels = problem.axes[0].out * problem.axes[1].out * problem.axes[2].out;
+  return add_bias(target,
+                  {.values = tensors.output,
+                   .type = problem.type,
+                   .outer = problem.channels_last ? problem.images * pixels : problem.images,
+                   .channels = problem.out_channels,
+                   .inner = problem.channels_last ? 1 : pixels},
+                  tensors.last);
 }
 
-result<tensor> room_for(const algorithm& which, allocator& memory) {
-  if (which.workspace == 0)
+result<tensor> allocate_workspace(const algorithm& chosen, allocator& memory) {
+  if (chosen.workspace == 0)
     return tensor{};
-  return tensor::make(dtype::u8, shape{static_cast<int64_t>(which.workspace)}, memory);
+  return tensor::make(dtype::u8, shape{static_cast<int64_t>(chosen.workspace)}, memory);
 }
 
-void* place_of(const tensor& workspace, const algorithm& which) {
-  return which.workspace > 0 ? workspace.raw() : nullptr;
+void* pointer_to(const tensor& workspace, const algorithm& chosen) {
+  return chosen.workspace > 0 ? workspace.raw() : nullptr;
 }
 
-// Puts the fastest algorithm first, as soon as that is known. Each writes all of the result, so
-// that it does not matter how many have run before.
-void order_candidates(gpu_device& on, cudnnHandle_t handle, allocator& memory,
-                      const question& asked, const operands& in, plan& of) {
-  if (of.ordered || asked.of.deterministic)
+// Puts the fastest algorithm first, once that is known. Every launch writes the whole result, so
+// trials are harmless.
+void order_candidates(gpu_device& target, cudnnHandle_t handle, allocator& memory,
+                      const question& asked, const operands& tensors, plan& prepared) {
+  if (prepared.ordered || asked.problem.deterministic)
     return;
-  auto choice = on.kept<convolution_choice>(usual_choice);
+  auto choice = target.kept<convolution_choice>(make_default_choice);
   if (!choice || !(*choice)->measured)
     return;
   trial run;
-  if (!is_recording(on) && (of.engines.empty() || in.aligned()))
-    run = [&](const algorithm& which, int runs) -> result<std::vector<int64_t>> {
-      TROUPE_ASSIGN(auto workspace, room_for(which, memory));
+  if (!is_recording(target) && (prepared.engines.empty() || tensors.aligned()))
+    run = [&](const algorithm& candidate, int runs) -> result<std::vector<int64_t>> {
+      TROUPE_ASSIGN(auto workspace, allocate_workspace(candidate, memory));
       return time_launches(
-          on.driver(), on.compute(), runs,
+          target.driver(), target.compute(), runs,
           [&] {
-            return launch_all(on, handle, asked.of, of, which, in, place_of(workspace, which));
+            return launch_all(target, handle, asked.problem, prepared, candidate, tensors,
+                              pointer_to(workspace, candidate));
           },
-          patience);
+          max_wait);
     };
-  auto answer = tuner().ask({on.driver().about().name, asked}, of.candidates, run);
-  of.candidates = std::move(answer.order);
-  of.ordered = answer.final;
-  if (!of.candidates.empty() &&
-      answer.max_workspace >= of.candidates.front().workspace + worth_returning)
-    on.release_cached_memory();
+  auto answer = tuner().ask({target.driver().about().name, asked}, prepared.candidates, run);
+  prepared.candidates = std::move(answer.order);
+  prepared.ordered = answer.final;
+  if (!prepared.candidates.empty() &&
+      answer.max_workspace >= prepared.candidates.front().workspace + worth_returning)
+    target.release_cached_memory();
 }
 
-status convolve_by(cudnnHandle_t handle, gpu_device& on, convolver& by, allocator& memory,
-                   const question& asked, const operands& in) {
-  TROUPE_ASSIGN(auto* found, plan_of(by, handle, asked));
-  order_candidates(on, handle, memory, asked, in, *found);
-  status outcome, no_room;
-  for (auto one = found->candidates.begin(); one != found->candidates.end();) {
-    if (engine_of(*found, *one) && !in.aligned()) {
-      ++one;
+status convolve_by(cudnnHandle_t handle, gpu_device& target, convolver& cache, allocator& memory,
+                   const question& asked, const operands& tensors) {
+  TROUPE_ASSIGN(auto* prepared, plan_of(cache, handle, asked));
+  order_candidates(target, handle, memory, asked, tensors, *prepared);
+  status outcome, memory_error;
+  for (auto candidate = prepared->candidates.begin(); candidate != prepared->candidates.end();) {
+    if (engine_of(*prepared, *candidate) && !tensors.aligned()) {
+      ++candidate;
       continue;
     }
-    auto workspace = room_for(*one, memory);
+    auto workspace = allocate_workspace(*candidate, memory);
     if (!workspace) {
-      no_room = workspace.status();
-      ++one;
+      memory_error = workspace.status();
+      ++candidate;
       continue;
     }
-    outcome = launch_all(on, handle, asked.of, *found, *one, in, place_of(*workspace, *one));
+    outcome = launch_all(target, handle, asked.problem, *prepared, *candidate, tensors,
+                         pointer_to(*workspace, *candidate));
     if (outcome)
       return {};
-    // An error ends a recording, and what follows would be blamed for it.
-    if (is_recording(on) || outcome.kind() == error_kind::internal)
+    // An error invalidates a capture, and later launches would fail with the same error.
+    if (is_recording(target) || outcome.kind() == error_kind::internal)
       return outcome;
     if (outcome.kind() == error_kind::unimplemented) {
-      one = found->candidates.erase(one); // what is refused once is not tried again
+      candidate = prepared->candidates.erase(candidate); // not supported: do not try again
     } else {
-      no_room = outcome;
-      ++one;
+      memory_error = outcome;
+      ++candidate;
     }
   }
-  return no_room ? unsupported(asked.of, outcome) : no_room;
+  return memory_error ? unsupported(asked.problem, outcome) : memory_error;
 }
 
 } // namespace
 
-status convolve(gpu_device& on, allocator& memory, const convolution& what, void* input,
+status convolve(gpu_device& target, allocator& memory, const convolution& problem, void* input,
                 void* filter, void* output, const epilogue& last) {
-  TROUPE_ASSIGN(auto* by, on.kept<convolver>(make_convolver));
-  question asked{what, what.type == dtype::f32 && on.rounds_operands(), last.bias != nullptr,
-                 last.rectify};
-  std::lock_guard guard{by->mutex};
-  return with_cudnn(on, [&](cudnnHandle_t handle) {
-    return convolve_by(handle, on, *by, memory, asked, {input, filter, output, last});
+  TROUPE_ASSIGN(auto* cache, target.kept<convolver>(make_convolver));
+  question asked{problem, problem.type == dtype::f32 && target.rounds_operands(),
+                 last.bias != nullptr, last.rectify};
+  std::lock_guard guard{cache->mutex};
+  return with_cudnn(target, [&](cudnnHandle_t handle) {
+    return convolve_by(handle, target, *cache, memory, asked, {input, filter, output, last});
   });
 }
 

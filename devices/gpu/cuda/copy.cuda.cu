@@ -41,7 +41,7 @@ cudaError_t with_element(size_t bytes, Body&& body) {
   }
 }
 
-// Divisions cost more than the copy: those by 32 bits a quarter of those by 64.
+// Integer divisions cost more than the copy; divisions of 32 bits cost a quarter of those of 64.
 template <class Index>
 struct loops {
   int rank;
@@ -50,26 +50,27 @@ struct loops {
 };
 
 template <class T, class Index>
-__global__ void copy_each(T* to, const T* from, Index count, loops<Index> how) {
+__global__ void copy_each(T* to, const T* from, Index count, loops<Index> walk) {
   for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += Index{blockDim.x} * gridDim.x) {
-    Index rest = i;
+    Index remainder = i;
     int64_t source = 0, target = 0;
-    for (int axis = how.rank - 1; axis > 0; --axis) {
-      Index left = rest / how.extent[axis], at = rest - left * how.extent[axis];
-      source += at * how.from[axis];
-      target += at * how.to[axis];
-      rest = left;
+    for (int axis = walk.rank - 1; axis > 0; --axis) {
+      Index quotient = remainder / walk.extent[axis],
+            index = remainder - quotient * walk.extent[axis];
+      source += index * walk.from[axis];
+      target += index * walk.to[axis];
+      remainder = quotient;
     }
-    if (how.rank > 0) {
-      source += rest * how.from[0];
-      target += rest * how.to[0];
+    if (walk.rank > 0) {
+      source += remainder * walk.from[0];
+      target += remainder * walk.to[0];
     }
     to[target] = from[source];
   }
 }
 
-// Through shared memory, so that both sides are neighbours' reads and writes.
+// Transposes through shared memory, so that both reads and writes are coalesced.
 template <class T>
 __global__ void transpose(T* to, const T* from, int64_t rows, int64_t columns, int64_t from_step,
                           int64_t to_step, int64_t from_matrix, int64_t to_matrix) {
@@ -94,107 +95,107 @@ __global__ void fill_each(T* to, T value, int64_t count) {
     to[i] = value;
 }
 
-// Loops without passes go, and those that are walked as one become one.
-void simplify(strided_copy& what) {
+// Removes loops of extent 1, and merges loops over contiguous elements.
+void simplify(strided_copy& described) {
   int rank = 0;
-  for (int i = 0; i < what.rank; ++i) {
-    const auto& next = what.loops[static_cast<size_t>(i)];
+  for (int i = 0; i < described.rank; ++i) {
+    const auto& next = described.loops[static_cast<size_t>(i)];
     if (next.extent == 1)
       continue;
     if (rank > 0) {
-      auto& last = what.loops[static_cast<size_t>(rank - 1)];
+      auto& last = described.loops[static_cast<size_t>(rank - 1)];
       if (last.from == next.from * next.extent && last.to == next.to * next.extent) {
         last = {last.extent * next.extent, next.from, next.to};
         continue;
       }
     }
-    what.loops[static_cast<size_t>(rank++)] = next;
+    described.loops[static_cast<size_t>(rank++)] = next;
   }
-  what.rank = rank;
+  described.rank = rank;
 }
 
-// Runs of neighbours are copied in the widest elements that fit.
-void widen(strided_copy& what) {
-  while (what.rank > 0 && what.element_bytes < 16) {
-    auto& last = what.loops[static_cast<size_t>(what.rank - 1)];
+// Copies contiguous elements as the widest element type that fits.
+void widen(strided_copy& described) {
+  while (described.rank > 0 && described.element_bytes < 16) {
+    auto& last = described.loops[static_cast<size_t>(described.rank - 1)];
     auto fits = last.from == 1 && last.to == 1 && last.extent % 2 == 0;
-    auto twice = 2 * what.element_bytes;
-    for (auto pointer : {static_cast<const void*>(what.to), what.from})
+    auto twice = 2 * described.element_bytes;
+    for (auto pointer : {static_cast<const void*>(described.to), described.from})
       fits &= reinterpret_cast<uintptr_t>(pointer) % twice == 0;
-    for (int i = 0; i + 1 < what.rank; ++i) {
-      const auto& loop = what.loops[static_cast<size_t>(i)];
+    for (int i = 0; i + 1 < described.rank; ++i) {
+      const auto& loop = described.loops[static_cast<size_t>(i)];
       fits &= loop.from % 2 == 0 && loop.to % 2 == 0;
     }
     if (!fits)
       return;
     last.extent /= 2;
-    for (int i = 0; i + 1 < what.rank; ++i) {
-      auto& loop = what.loops[static_cast<size_t>(i)];
+    for (int i = 0; i + 1 < described.rank; ++i) {
+      auto& loop = described.loops[static_cast<size_t>(i)];
       loop.from /= 2;
       loop.to /= 2;
     }
-    what.element_bytes = twice;
+    described.element_bytes = twice;
   }
 }
 
-// Whether the two innermost loops are a transposition, of at most one loop of matrices.
-bool is_transposition(const strided_copy& what) {
-  if (what.rank != 2 && what.rank != 3)
+// Whether the two innermost loops are a transposition, of one matrix or of a loop of matrices.
+bool is_transposition(const strided_copy& described) {
+  if (described.rank != 2 && described.rank != 3)
     return false;
-  const auto& outer = what.loops[static_cast<size_t>(what.rank - 2)];
-  const auto& inner = what.loops[static_cast<size_t>(what.rank - 1)];
+  const auto& outer = described.loops[static_cast<size_t>(described.rank - 2)];
+  const auto& inner = described.loops[static_cast<size_t>(described.rank - 1)];
   return outer.from == 1 && inner.to == 1 && outer.extent >= tile / 2 && inner.extent >= tile / 2 &&
-         (what.rank == 2 || what.loops[0].extent < 65536) &&
+         (described.rank == 2 || described.loops[0].extent < 65536) &&
          outer.extent <= int64_t{tile} * 65535; // tiles, in a grid's second dimension
 }
 
 template <class T>
-cudaError_t launch_transposition(const strided_copy& what, cudaStream_t in) {
-  const auto& rows = what.loops[static_cast<size_t>(what.rank - 2)];
-  const auto& columns = what.loops[static_cast<size_t>(what.rank - 1)];
-  auto matrices = what.rank == 3 ? what.loops[0] : strided_copy::loop{1, 0, 0};
+cudaError_t launch_transposition(const strided_copy& described, cudaStream_t in) {
+  const auto& rows = described.loops[static_cast<size_t>(described.rank - 2)];
+  const auto& columns = described.loops[static_cast<size_t>(described.rank - 1)];
+  auto matrices = described.rank == 3 ? described.loops[0] : strided_copy::loop{1, 0, 0};
   auto tiles = [](int64_t extent) { return static_cast<unsigned>((extent + tile - 1) / tile); };
   dim3 grid{tiles(columns.extent), tiles(rows.extent), static_cast<unsigned>(matrices.extent)};
-  return launch(transpose<T>, grid, dim3{tile, tile_rows}, in, static_cast<T*>(what.to),
-                static_cast<const T*>(what.from), rows.extent, columns.extent, columns.from,
+  return launch(transpose<T>, grid, dim3{tile, tile_rows}, in, static_cast<T*>(described.to),
+                static_cast<const T*>(described.from), rows.extent, columns.extent, columns.from,
                 rows.to, matrices.from, matrices.to);
 }
 
 template <class T, class Index>
-cudaError_t launch_each(const strided_copy& what, int64_t count, cudaStream_t in) {
-  loops<Index> how{what.rank, {}, {}, {}};
-  for (int i = 0; i < what.rank; ++i) {
-    const auto& loop = what.loops[static_cast<size_t>(i)];
-    how.extent[i] = static_cast<Index>(loop.extent);
-    how.from[i] = loop.from;
-    how.to[i] = loop.to;
+cudaError_t launch_each(const strided_copy& described, int64_t count, cudaStream_t in) {
+  loops<Index> walk{described.rank, {}, {}, {}};
+  for (int i = 0; i < described.rank; ++i) {
+    const auto& loop = described.loops[static_cast<size_t>(i)];
+    walk.extent[i] = static_cast<Index>(loop.extent);
+    walk.from[i] = loop.from;
+    walk.to[i] = loop.to;
   }
   return launch(copy_each<T, Index>, blocks_for(count), threads_per_block, in,
-                static_cast<T*>(what.to), static_cast<const T*>(what.from),
-                static_cast<Index>(count), how);
+                static_cast<T*>(described.to), static_cast<const T*>(described.from),
+                static_cast<Index>(count), walk);
 }
 
 } // namespace
 
 cudaError_t launch_copy(const strided_copy& original, cudaStream_t in) {
-  auto what = original;
+  auto described = original;
   int64_t count = 1;
-  for (int i = 0; i < what.rank; ++i)
-    count *= what.loops[static_cast<size_t>(i)].extent;
+  for (int i = 0; i < described.rank; ++i)
+    count *= described.loops[static_cast<size_t>(i)].extent;
   if (count == 0)
     return cudaSuccess;
-  simplify(what);
-  widen(what);
+  simplify(described);
+  widen(described);
   count = 1;
-  for (int i = 0; i < what.rank; ++i)
-    count *= what.loops[static_cast<size_t>(i)].extent;
-  return with_element(what.element_bytes, [&](auto size) {
+  for (int i = 0; i < described.rank; ++i)
+    count *= described.loops[static_cast<size_t>(i)].extent;
+  return with_element(described.element_bytes, [&](auto size) {
     using T = typename decltype(size)::type;
-    if (is_transposition(what))
-      return launch_transposition<T>(what, in);
-    // Twice as many would overflow while the grid strides.
-    return count < int64_t{1} << 30 ? launch_each<T, uint32_t>(what, count, in)
-                                    : launch_each<T, uint64_t>(what, count, in);
+    if (is_transposition(described))
+      return launch_transposition<T>(described, in);
+    // With more elements, the index could overflow when the grid strides.
+    return count < int64_t{1} << 30 ? launch_each<T, uint32_t>(described, count, in)
+                                    : launch_each<T, uint64_t>(described, count, in);
   });
 }
 
@@ -204,10 +205,10 @@ cudaError_t launch_fill(void* to, const void* value, size_t element_bytes, int64
     return cudaSuccess;
   return with_element(element_bytes, [&](auto size) {
     using T = typename decltype(size)::type;
-    T one;
-    std::memcpy(&one, value, sizeof one);
-    return launch(fill_each<T>, blocks_for(count), threads_per_block, in, static_cast<T*>(to), one,
-                  count);
+    T element_value;
+    std::memcpy(&element_value, value, sizeof element_value);
+    return launch(fill_each<T>, blocks_for(count), threads_per_block, in, static_cast<T*>(to),
+                  element_value, count);
   });
 }
 

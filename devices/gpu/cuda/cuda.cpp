@@ -12,71 +12,72 @@
 namespace troupe {
 namespace {
 
-// A context takes hundreds of megabytes and a second: sessions share one for each device.
+// A context takes hundreds of megabytes and a second to make: sessions share one for each device.
 struct shared_gpus {
   std::mutex mutex;
-  std::map<std::pair<int, int>, std::weak_ptr<device>> by_place; // the GPU, and which device on it
+  std::map<std::pair<int, int>, std::weak_ptr<device>> by_ordinal; // the GPU, and the device on it
 };
 
 shared_gpus& all_gpus() {
-  static shared_gpus all;
-  return all;
+  static shared_gpus shared;
+  return shared;
 }
 
 result<std::shared_ptr<device>>
 find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cuda_choice& chosen) {
-  auto& all = all_gpus();
-  std::lock_guard guard{all.mutex};
+  auto& shared = all_gpus();
+  std::lock_guard guard{shared.mutex};
   auto ordinal = gpu * chosen.devices_per_gpu + number;
-  auto& known = all.by_place[{gpu, ordinal}];
-  if (auto found = known.lock())
-    return found;
+  auto& shared_device = shared.by_ordinal[{gpu, ordinal}];
+  if (auto existing = shared_device.lock())
+    return existing;
   TROUPE_ASSIGN(auto driver, gpu::make_cuda_driver(gpu));
   auto shares = static_cast<size_t>(chosen.devices_per_gpu);
   auto limit =
       chosen.memory_limit ? chosen.memory_limit : driver->about().total_memory / 10 * 9 / shares;
-  TROUPE_ASSIGN(auto made, gpu::make_device(std::move(driver), host, ordinal,
-                                            {.limit = limit,
-                                             .reserve = chosen.memory_reserve,
-                                             .give_back_after = chosen.memory_idle}));
-  made->round_operands(chosen.tf32);
-  gpu::measure_convolutions(*made, chosen.measure_convolutions);
+  TROUPE_ASSIGN(auto created, gpu::make_device(std::move(driver), host, ordinal,
+                                               {.limit = limit,
+                                                .reserve = chosen.memory_reserve,
+                                                .give_back_after = chosen.memory_idle}));
+  created->round_operands(chosen.tf32);
+  gpu::measure_convolutions(*created, chosen.measure_convolutions);
   if (!chosen.measure_convolutions)
-    gpu::choose_layers(*made, gpu::layers_by::kernels);
-  known = made;
-  return std::shared_ptr<device>{std::move(made)};
+    gpu::choose_layers(*created, gpu::layers_by::kernels);
+  shared_device = created;
+  return std::shared_ptr<device>{std::move(created)};
 }
 
 } // namespace
 
 cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_choice& chosen) {
-  cuda_devices all;
+  cuda_devices devices;
   auto count = gpu::count_cuda_gpus();
   if (!count || *count == 0) {
-    all.why_fewer = count ? "CUDA finds no GPU on this machine."
-                          : concat("CUDA cannot be used: ", count.status().message(), '.');
-    return all;
+    devices.why_fewer = count ? "CUDA finds no GPU on this machine."
+                              : concat("CUDA cannot be used: ", count.status().message(), '.');
+    return devices;
   }
-  all.listed = *count;
+  devices.listed = *count;
   if (chosen.devices_per_gpu < 1) {
-    all.why_fewer = concat("There cannot be ", chosen.devices_per_gpu, " devices on a GPU.");
-    return all;
+    devices.why_fewer = concat("There cannot be ", chosen.devices_per_gpu, " devices on a GPU.");
+    return devices;
   }
-  std::vector<std::string> whys;
+  std::vector<std::string> reasons;
   if (*count < chosen.most)
-    whys.push_back(concat("CUDA finds ", *count, " on this machine."));
-  auto wanted = chosen.most < 0 ? *count : std::min(*count, chosen.most);
-  for (int gpu = 0; gpu < wanted; ++gpu)
+    reasons.push_back(concat("CUDA finds ", *count, " on this machine."));
+  auto used_count = chosen.most < 0 ? *count : std::min(*count, chosen.most);
+  for (int gpu = 0; gpu < used_count; ++gpu)
     for (int i = 0; i < chosen.devices_per_gpu; ++i) {
-      auto made = find_or_make(gpu, i, host, chosen);
-      if (made)
-        all.found.push_back(*std::move(made));
+      auto created = find_or_make(gpu, i, host, chosen);
+      if (created)
+        devices.found.push_back(*std::move(created));
       else
-        whys.push_back(concat("GPU ", gpu, " cannot be used: ", made.status().message(), '.'));
+        reasons.push_back(
+            concat("GPU ", gpu, " cannot be used: ", created.status().message(), '.'));
     }
-  for (const auto& why : whys)
-    all.why_fewer += concat(all.why_fewer.empty() ? "" : " ", why);
-  return all;
+  for (const auto& reason : reasons)
+    devices.why_fewer += concat(devices.why_fewer.empty() ? "" : " ", reason);
+  return devices;
 }
 
 } // namespace troupe

@@ -14,7 +14,7 @@
 namespace troupe::gpu {
 namespace {
 
-// Errors after which the context answers nothing but the same error.
+// Errors after which all calls of the context fail with the same error.
 bool is_sticky(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:
@@ -36,19 +36,19 @@ bool is_sticky(cudaError_t code) {
   }
 }
 
-status check(cudaError_t code, const char* what) {
+status check(cudaError_t code, const char* function) {
   if (code == cudaSuccess)
     return {};
-  static_cast<void>(cudaGetLastError()); // or the next launch would be blamed
+  static_cast<void>(cudaGetLastError()); // else the next launch would report it
   auto kind = is_sticky(code)                     ? error_kind::unavailable
               : code == cudaErrorMemoryAllocation ? error_kind::resource_exhausted
                                                   : error_kind::internal;
-  return failure(kind, what, ": ", cudaGetErrorName(code), ", ", cudaGetErrorString(code));
+  return failure(kind, function, ": ", cudaGetErrorName(code), ", ", cudaGetErrorString(code));
 }
 
-cudaStream_t native(stream what) { return reinterpret_cast<cudaStream_t>(what); }
-cudaEvent_t native(event what) { return reinterpret_cast<cudaEvent_t>(what); }
-cudaGraphExec_t native(launch_graph what) { return reinterpret_cast<cudaGraphExec_t>(what); }
+cudaStream_t native(stream handle) { return reinterpret_cast<cudaStream_t>(handle); }
+cudaEvent_t native(event handle) { return reinterpret_cast<cudaEvent_t>(handle); }
+cudaGraphExec_t native(launch_graph handle) { return reinterpret_cast<cudaGraphExec_t>(handle); }
 
 std::string version_text(int number) {
   return concat("CUDA ", number / 1000, '.', number % 1000 / 10);
@@ -66,20 +66,20 @@ public:
 
   status start() {
     TROUPE_TRY(use());
-    cudaDeviceProp found{};
-    TROUPE_TRY(check(cudaGetDeviceProperties(&found, ordinal_), "cudaGetDeviceProperties"));
+    cudaDeviceProp queried{};
+    TROUPE_TRY(check(cudaGetDeviceProperties(&queried, ordinal_), "cudaGetDeviceProperties"));
     int version = 0;
     TROUPE_TRY(check(cudaDriverGetVersion(&version), "cudaDriverGetVersion"));
-    about_ = {.name = found.name,
+    about_ = {.name = queried.name,
               .driver = version_text(version),
-              .compute_major = found.major,
-              .compute_minor = found.minor,
-              .total_memory = found.totalGlobalMem};
+              .compute_major = queried.major,
+              .compute_minor = queried.minor,
+              .total_memory = queried.totalGlobalMem};
     void* shared = nullptr;
     TROUPE_TRY(check(cudaHostAlloc(&shared, sizeof(device_error_flags::boxes), cudaHostAllocMapped),
                      "cudaHostAlloc"));
     boxes_ = new (shared) device_error_flags::boxes;
-    complaints_.emplace(*boxes_);
+    errors_.emplace(*boxes_);
     return {};
   }
 
@@ -88,26 +88,28 @@ public:
 
   result<stream> make_stream() override {
     TROUPE_TRY(use());
-    cudaStream_t made = nullptr;
-    // The default stream would wait for it, and it for that.
-    TROUPE_TRY(check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreate"));
-    return reinterpret_cast<stream>(made);
+    cudaStream_t created = nullptr;
+    // A blocking stream would synchronize with the default stream.
+    TROUPE_TRY(
+        check(cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking), "cudaStreamCreate"));
+    return reinterpret_cast<stream>(created);
   }
-  void destroy(stream which) noexcept override {
+  void destroy(stream handle) noexcept override {
     if (use())
-      cudaStreamDestroy(native(which));
+      cudaStreamDestroy(native(handle));
   }
   result<event> make_event() override {
     TROUPE_TRY(use());
-    cudaEvent_t made = nullptr;
-    TROUPE_TRY(check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreate"));
-    return reinterpret_cast<event>(made);
+    cudaEvent_t created = nullptr;
+    TROUPE_TRY(
+        check(cudaEventCreateWithFlags(&created, cudaEventDisableTiming), "cudaEventCreate"));
+    return reinterpret_cast<event>(created);
   }
   result<event> make_timed_event() override {
     TROUPE_TRY(use());
-    cudaEvent_t made = nullptr;
-    TROUPE_TRY(check(cudaEventCreateWithFlags(&made, cudaEventDefault), "cudaEventCreate"));
-    return reinterpret_cast<event>(made);
+    cudaEvent_t created = nullptr;
+    TROUPE_TRY(check(cudaEventCreateWithFlags(&created, cudaEventDefault), "cudaEventCreate"));
+    return reinterpret_cast<event>(created);
   }
   result<int64_t> elapsed(event from, event to) override {
     TROUPE_TRY(use());
@@ -116,63 +118,63 @@ public:
                      "cudaEventElapsedTime"));
     return static_cast<int64_t>(double{milliseconds} * 1e6);
   }
-  void destroy(event which) noexcept override {
+  void destroy(event handle) noexcept override {
     if (use())
-      cudaEventDestroy(native(which));
+      cudaEventDestroy(native(handle));
   }
 
-  status record(event which, stream in) override {
+  status record(event handle, stream in) override {
     TROUPE_TRY(use());
-    return check(cudaEventRecord(native(which), native(in)), "cudaEventRecord");
+    return check(cudaEventRecord(native(handle), native(in)), "cudaEventRecord");
   }
-  status await(stream in, event which) override {
+  status await(stream in, event handle) override {
     TROUPE_TRY(use());
-    return check(cudaStreamWaitEvent(native(in), native(which), 0), "cudaStreamWaitEvent");
+    return check(cudaStreamWaitEvent(native(in), native(handle), 0), "cudaStreamWaitEvent");
   }
-  result<bool> passed(event which) override {
+  result<bool> passed(event handle) override {
     TROUPE_TRY(use());
-    auto asked = cudaEventQuery(native(which));
-    if (asked == cudaErrorNotReady)
+    auto code = cudaEventQuery(native(handle));
+    if (code == cudaErrorNotReady)
       return false;
-    TROUPE_TRY(check(asked, "a kernel or a copy"));
+    TROUPE_TRY(check(code, "a kernel or a copy"));
     return true;
   }
-  // CUDA knows no bounded wait: it is asked, often at first, then now and then.
-  result<bool> wait(event which, std::chrono::microseconds at_most) override {
+  // CUDA has no wait with a timeout: polls, first in a loop, then with pauses.
+  result<bool> wait(event handle, std::chrono::microseconds at_most) override {
     auto begin = std::chrono::steady_clock::now();
     for (;;) {
-      TROUPE_ASSIGN(auto behind, passed(which));
-      if (behind)
+      TROUPE_ASSIGN(auto has_passed, passed(handle));
+      if (has_passed)
         return true;
       auto waited = std::chrono::steady_clock::now() - begin;
       if (waited >= at_most)
         return false;
-      if (waited > spin)
-        std::this_thread::sleep_for(nap);
+      if (waited > spin_time)
+        std::this_thread::sleep_for(poll_interval);
     }
   }
 
-  device_error_flags& device_errors() noexcept override { return *complaints_; }
+  device_error_flags& device_errors() noexcept override { return *errors_; }
 
   void* allocate(size_t bytes) noexcept override {
-    void* made = nullptr;
-    if (!use() || cudaMalloc(&made, bytes) != cudaSuccess) {
+    void* memory = nullptr;
+    if (!use() || cudaMalloc(&memory, bytes) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
       return nullptr;
     }
-    return made;
+    return memory;
   }
   void deallocate(void* memory) noexcept override {
     if (memory && use())
       cudaFree(memory);
   }
   void* allocate_pinned(size_t bytes) noexcept override {
-    void* made = nullptr;
-    if (!use() || cudaMallocHost(&made, bytes) != cudaSuccess) {
+    void* memory = nullptr;
+    if (!use() || cudaMallocHost(&memory, bytes) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
       return nullptr;
     }
-    return made;
+    return memory;
   }
   void deallocate_pinned(void* memory) noexcept override {
     if (memory && use())
@@ -188,20 +190,21 @@ public:
   }
 
   status copy_from(driver& peer, void* to, const void* from, size_t bytes, stream in) override {
-    auto* other = dynamic_cast<cuda_driver*>(&peer);
-    if (!other)
+    auto* source_driver = dynamic_cast<cuda_driver*>(&peer);
+    if (!source_driver)
       return failure(error_kind::unimplemented, "the other device is no CUDA device");
-    if (other->ordinal_ == ordinal_)
+    if (source_driver->ordinal_ == ordinal_)
       return copy(to, from, bytes, direction::within, in);
     TROUPE_TRY(use());
-    reach(other->ordinal_);
-    return check(cudaMemcpyPeerAsync(to, ordinal_, from, other->ordinal_, bytes, native(in)),
-                 "cudaMemcpyPeerAsync");
+    enable_peer_access(source_driver->ordinal_);
+    return check(
+        cudaMemcpyPeerAsync(to, ordinal_, from, source_driver->ordinal_, bytes, native(in)),
+        "cudaMemcpyPeerAsync");
   }
 
-  status copy(const strided_copy& what, stream in) override {
+  status copy(const strided_copy& described, stream in) override {
     TROUPE_TRY(use());
-    return check(launch_copy(what, native(in)), "a copy's launch");
+    return check(launch_copy(described, native(in)), "a copy's launch");
   }
   status fill(void* to, const void* element, size_t element_bytes, int64_t count,
               stream in) override {
@@ -211,39 +214,40 @@ public:
 
   status begin_capture(stream in) override {
     TROUPE_TRY(use());
-    // Other threads go on as usual meanwhile, and this one may allocate memory.
+    // Relaxed: other threads are not restricted, and this thread may allocate memory.
     return check(cudaStreamBeginCapture(native(in), cudaStreamCaptureModeRelaxed),
                  "cudaStreamBeginCapture");
   }
   result<launch_graph> end_capture(stream in) override {
     TROUPE_TRY(use());
-    cudaGraph_t noted = nullptr;
-    TROUPE_TRY(check(cudaStreamEndCapture(native(in), &noted), "cudaStreamEndCapture"));
-    cudaGraphExec_t made = nullptr;
-    auto outcome = check(cudaGraphInstantiate(&made, noted, 0), "cudaGraphInstantiate");
-    cudaGraphDestroy(noted);
+    cudaGraph_t captured = nullptr;
+    TROUPE_TRY(check(cudaStreamEndCapture(native(in), &captured), "cudaStreamEndCapture"));
+    cudaGraphExec_t executable = nullptr;
+    auto outcome = check(cudaGraphInstantiate(&executable, captured, 0), "cudaGraphInstantiate");
+    cudaGraphDestroy(captured);
     TROUPE_TRY(std::move(outcome));
-    return reinterpret_cast<launch_graph>(made);
+    return reinterpret_cast<launch_graph>(executable);
   }
-  status launch(launch_graph what, stream in) override {
+  status launch(launch_graph graph, stream in) override {
     TROUPE_TRY(use());
-    return check(cudaGraphLaunch(native(what), native(in)), "cudaGraphLaunch");
+    return check(cudaGraphLaunch(native(graph), native(in)), "cudaGraphLaunch");
   }
-  void destroy(launch_graph what) noexcept override {
+  void destroy(launch_graph graph) noexcept override {
     if (use())
-      cudaGraphExecDestroy(native(what));
+      cudaGraphExecDestroy(native(graph));
   }
 
   int64_t gpu() const noexcept override { return ordinal_; }
-  result<std::shared_ptr<communicator>> make_communicator(std::span<driver* const> all) override {
+  result<std::shared_ptr<communicator>>
+  make_communicator(std::span<driver* const> drivers) override {
     std::vector<int> numbers;
-    for (auto* one : all) {
-      auto* peer = dynamic_cast<cuda_driver*>(one);
+    for (auto* member : drivers) {
+      auto* peer = dynamic_cast<cuda_driver*>(member);
       if (!peer)
         return failure(error_kind::internal, "a driver that is not CUDA's");
       numbers.push_back(peer->ordinal_);
     }
-    return introduce_by_nccl(numbers);
+    return make_nccl_communicator(numbers);
   }
   status combine(void* to, std::span<const void* const> from, int64_t count, dtype type,
                  reduction by, bool average, stream in) override {
@@ -257,15 +261,15 @@ public:
                  "the launch of a sum over devices");
   }
 
-  status add_bias(const biased_result& to, const epilogue& what, stream in) override {
+  status add_bias(const biased_result& output, const epilogue& applied, stream in) override {
     TROUPE_TRY(use());
-    return check(launch_add_bias(to, what, native(in)), "the launch of a bias");
+    return check(launch_add_bias(output, applied, native(in)), "the launch of a bias");
   }
 
 private:
-  static constexpr std::chrono::microseconds spin{50}, nap{10};
+  static constexpr std::chrono::microseconds spin_time{50}, poll_interval{10};
 
-  // Each thread has a current device of its own, which other code on it may change, too.
+  // Sets the current device of the calling thread, which other code on the thread may change.
   status use() const noexcept {
     int current = -1;
     if (cudaGetDevice(&current) == cudaSuccess && current == ordinal_)
@@ -273,39 +277,39 @@ private:
     return check(cudaSetDevice(ordinal_), "cudaSetDevice");
   }
 
-  // Copies take the direct way from now on, where there is one.
-  void reach(int other) {
-    std::lock_guard guard{reached_mutex_};
-    if (!reached_.insert(other).second)
+  // Enables direct copies between two GPUs, if the hardware supports them.
+  void enable_peer_access(int peer) {
+    std::lock_guard guard{peers_mutex_};
+    if (!enabled_peers_.insert(peer).second)
       return;
     int possible = 0;
-    if (cudaDeviceCanAccessPeer(&possible, ordinal_, other) == cudaSuccess && possible)
-      static_cast<void>(cudaDeviceEnablePeerAccess(other, 0));
-    static_cast<void>(cudaGetLastError()); // it was so already
+    if (cudaDeviceCanAccessPeer(&possible, ordinal_, peer) == cudaSuccess && possible)
+      static_cast<void>(cudaDeviceEnablePeerAccess(peer, 0));
+    static_cast<void>(cudaGetLastError()); // access may be enabled already
   }
 
   const int ordinal_;
   properties about_;
-  std::mutex reached_mutex_;
-  std::set<int> reached_;
+  std::mutex peers_mutex_;
+  std::set<int> enabled_peers_;
   device_error_flags::boxes* boxes_ = nullptr;
-  std::optional<device_error_flags> complaints_;
+  std::optional<device_error_flags> errors_;
 };
 
 } // namespace
 
 result<std::unique_ptr<driver>> make_cuda_driver(int ordinal) {
-  auto made = std::make_unique<cuda_driver>(ordinal);
-  TROUPE_TRY(made->start());
-  return std::unique_ptr<driver>{std::move(made)};
+  auto created = std::make_unique<cuda_driver>(ordinal);
+  TROUPE_TRY(created->start());
+  return std::unique_ptr<driver>{std::move(created)};
 }
 
 result<int> count_cuda_gpus() {
   int count = 0;
-  auto asked = cudaGetDeviceCount(&count);
-  if (asked != cudaSuccess) {
+  auto code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
-    return failure(error_kind::unavailable, cudaGetErrorString(asked));
+    return failure(error_kind::unavailable, cudaGetErrorString(code));
   }
   return count;
 }

@@ -6,10 +6,10 @@
 
 namespace troupe::gpu {
 
-/// Of the GPU with that number, as CUDA counts.
+/// Makes the driver of the GPU with this CUDA ordinal.
 result<std::unique_ptr<driver>> make_cuda_driver(int ordinal);
 
-/// How many GPUs there are; why none can be used is a failure.
+/// Counts the GPUs; fails with the reason if CUDA is not usable.
 result<int> count_cuda_gpus();
 
 } // namespace troupe::gpu

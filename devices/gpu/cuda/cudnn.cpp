@@ -4,15 +4,15 @@
 namespace troupe::gpu {
 
 cudnn_handle::~cudnn_handle() {
-  if (handle && of->make_current())
+  if (handle && owner->make_current())
     static_cast<void>(cudnnDestroy(handle));
 }
 
-result<std::shared_ptr<cudnn_handle>> make_cudnn_handle(gpu_device& on) {
-  auto made = std::make_shared<cudnn_handle>();
-  made->of = &on.driver();
-  TROUPE_TRY(cudnnCreate(&made->handle));
-  return made;
+result<std::shared_ptr<cudnn_handle>> make_cudnn_handle(gpu_device& target) {
+  auto created = std::make_shared<cudnn_handle>();
+  created->owner = &target.driver();
+  TROUPE_TRY(cudnnCreate(&created->handle));
+  return created;
 }
 
 cudnnDataType_t element_type(dtype type) {
@@ -25,12 +25,12 @@ cudnnDataType_t element_type(dtype type) {
 }
 
 result<tensor_form> describe_images(dtype type, bool channels_last, std::span<const int> extents) {
-  tensor_form made;
-  TROUPE_TRY(cudnnCreateTensorDescriptor(made.out()));
+  tensor_form created;
+  TROUPE_TRY(cudnnCreateTensorDescriptor(created.out()));
   TROUPE_TRY(cudnnSetTensorNdDescriptorEx(
-      made.get(), channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW, element_type(type),
+      created.get(), channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW, element_type(type),
       static_cast<int>(extents.size()), extents.data()));
-  return made;
+  return created;
 }
 
 bool fit_cudnn(std::initializer_list<int64_t> extents) {

@@ -1,5 +1,4 @@
-// What all that speaks to cuDNN shares: a handle for each device, tensors as it wants them
-// described.
+// The use of cuDNN: a handle for each device, and descriptions of tensors.
 #pragma once
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "troupe/devices/gpu/cuda/libraries.hpp"
@@ -20,39 +19,38 @@ inline TROUPE_LIBRARY_FUNCTION(cudnn, cudnnSetTensorNdDescriptorEx);
 
 using tensor_form = library_object<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>;
 
-/// A device's. It is used by one thread at a time.
+/// The handle of a device. One thread uses it at a time.
 struct cudnn_handle {
   ~cudnn_handle();
 
-  driver* of = nullptr;
+  driver* owner = nullptr;
   std::mutex mutex;
   cudnnHandle_t handle = nullptr;
 };
 
-result<std::shared_ptr<cudnn_handle>> make_cudnn_handle(gpu_device& on);
+result<std::shared_ptr<cudnn_handle>> make_cudnn_handle(gpu_device& target);
 
-/// Returns launch(handle): what that launches goes where this thread's launches go, which may be
-/// elsewhere than those of others while it makes a recording.
+/// Returns launch(handle). The handle launches into the stream of this thread, which is another one
+/// during a capture.
 template <class Launch>
-status with_cudnn(gpu_device& on, Launch&& launch) {
-  TROUPE_TRY(on.driver().make_current());
-  TROUPE_ASSIGN(auto* own, on.kept<cudnn_handle>(make_cudnn_handle));
-  std::lock_guard guard{own->mutex};
-  TROUPE_TRY(cudnnSetStream(own->handle, reinterpret_cast<cudaStream_t>(on.compute())));
-  return launch(own->handle);
+status with_cudnn(gpu_device& target, Launch&& launch) {
+  TROUPE_TRY(target.driver().make_current());
+  TROUPE_ASSIGN(auto* shared, target.kept<cudnn_handle>(make_cudnn_handle));
+  std::lock_guard guard{shared->mutex};
+  TROUPE_TRY(cudnnSetStream(shared->handle, reinterpret_cast<cudaStream_t>(target.compute())));
+  return launch(shared->handle);
 }
 
 /// Floating-point types only.
 cudnnDataType_t element_type(dtype type);
 
-/// Packed images, as cuDNN counts extents: the channels behind the images, wherever they lie.
+/// Describes packed images. Extents are in cuDNN's order: the channels after the images.
 result<tensor_form> describe_images(dtype type, bool channels_last, std::span<const int> extents);
 
-/// cuDNN takes extents of 32 bits, and as many elements.
+/// Whether each extent and the number of elements have 32 bits, cuDNN's limit.
 bool fit_cudnn(std::initializer_list<int64_t> extents);
 
-/// Factors of what is computed and of what was there before, in the type that belongs to a
-/// tensor's.
+/// The factors 1 and 0 for new and old values, in the type that cuDNN expects for a tensor type.
 class blending {
 public:
   explicit blending(dtype type) : wide_(type == dtype::f64) {}

@@ -1,5 +1,5 @@
-// How the kernels of this folder are launched. TROUPE_GPU_GRID may name a header that has other
-// grids, for machines without a GPU.
+// Launches of the kernels of this folder. TROUPE_GPU_GRID may name a header that defines emulated
+// launches, for machines without a GPU.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +27,7 @@ cudaError_t launch(void (*kernel)(Params...), dim3 grid, dim3 block, cudaStream_
 #endif
 #if defined(TROUPE_GPU_GRID) || defined(__CUDACC__)
 
-/// One item for each thread, or a few where there are very many.
+/// One thread for each item, up to max_blocks; beyond, several items for each thread.
 inline unsigned blocks_for(int64_t items) {
   return static_cast<unsigned>(
       std::min<int64_t>((items + threads_per_block - 1) / threads_per_block, max_blocks));

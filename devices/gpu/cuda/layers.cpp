@@ -3,8 +3,8 @@
 #if __has_include(<cudnn.h>)
 
 troupe::gpu::layer_library* troupe::gpu::cuda_layers() {
-  static cudnn_layers all;
-  return &all;
+  static cudnn_layers shared_layers;
+  return &shared_layers;
 }
 
 #else

@@ -4,8 +4,8 @@
 
 namespace troupe::gpu {
 
-/// Lives as long as the program, and takes any NVIDIA GPU; null where Troupe was built without
-/// cuDNN's headers. Whether cuDNN is there turns out with the first launch.
+/// Returns a library that works for all NVIDIA GPUs and lives as long as the program; null if
+/// Troupe was built without cuDNN's headers. A missing cuDNN is reported by the first launch.
 layer_library* cuda_layers();
 
 } // namespace troupe::gpu

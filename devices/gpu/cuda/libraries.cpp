@@ -5,7 +5,7 @@
 namespace troupe::gpu {
 namespace {
 
-// The headers of the libraries, which need not be installed, number these.
+// Codes are numbers, because the headers of the libraries need not be installed.
 error_kind any_error(int) { return error_kind::internal; }
 
 error_kind kind_in_cublas(int code) {
@@ -19,7 +19,7 @@ error_kind kind_in_cublas(int code) {
 error_kind kind_in_cudnn(int code) {
   if (code == 4003 || code == 4004) // HOST_ and DEVICE_ALLOCATION_FAILED
     return error_kind::resource_exhausted;
-  // BAD_PARAM and NOT_SUPPORTED: algorithms refuse by either.
+  // BAD_PARAM and NOT_SUPPORTED: unsupported cases give either.
   return code / 1000 == 2 || code / 1000 == 3 ? error_kind::unimplemented : error_kind::internal;
 }
 
@@ -32,23 +32,23 @@ error_kind kind_in_cusolver(int code) {
 status library::load() {
   if (loaded_ || !missing_)
     return missing_;
-  // Local names: whoever else brings another version of it keeps that.
+  // Local symbols, so that another version in the process is not affected.
   loaded_ = dlopen(file_, RTLD_NOW | RTLD_LOCAL);
   if (loaded_)
     return {};
-  const auto* why = dlerror();
+  const auto* loader_error = dlerror();
   missing_ =
       failure(error_kind::failed_precondition, "needs ", name_, ", but ", file_,
-              " cannot be loaded (", why ? why : "the loader does not say why", "): install ",
-              package_, " where the loader finds it, or put the node on /cpu:0");
+              " cannot be loaded (", loader_error ? loader_error : "the loader does not say why",
+              "): install ", package_, " where the loader finds it, or put the node on /cpu:0");
   return missing_;
 }
 
 result<void*> library::find(const char* function) noexcept {
   std::lock_guard guard{mutex_};
   TROUPE_TRY(load());
-  if (auto* found = dlsym(loaded_, function))
-    return found;
+  if (auto* symbol = dlsym(loaded_, function))
+    return symbol;
   return failure(error_kind::failed_precondition, "needs ", function, ", which ", file_,
                  " does not have: install ", package_, ", or put the node on /cpu:0");
 }
@@ -66,39 +66,39 @@ status library::check(int code, const char* function) noexcept {
 }
 
 library& cublas() {
-  static library found{"cuBLAS", "libcublas.so.13", "cuBLAS of CUDA 13", "cublasGetStatusString",
-                       kind_in_cublas};
-  return found;
+  static library shared_library{"cuBLAS", "libcublas.so.13", "cuBLAS of CUDA 13",
+                                "cublasGetStatusString", kind_in_cublas};
+  return shared_library;
 }
 
 library& cublas_lt() {
-  static library found{"cuBLASLt", "libcublasLt.so.13", "cuBLAS of CUDA 13",
-                       "cublasLtGetStatusString", kind_in_cublas};
-  return found;
+  static library shared_library{"cuBLASLt", "libcublasLt.so.13", "cuBLAS of CUDA 13",
+                                "cublasLtGetStatusString", kind_in_cublas};
+  return shared_library;
 }
 
 library& cudnn() {
-  static library found{"cuDNN", "libcudnn.so.9", "cuDNN 9 for CUDA 13", "cudnnGetErrorString",
-                       kind_in_cudnn};
-  return found;
+  static library shared_library{"cuDNN", "libcudnn.so.9", "cuDNN 9 for CUDA 13",
+                                "cudnnGetErrorString", kind_in_cudnn};
+  return shared_library;
 }
 
 library& cusolver() {
-  static library found{"cuSOLVER", "libcusolver.so.12", "cuSOLVER of CUDA 13", nullptr,
-                       kind_in_cusolver};
-  return found;
+  static library shared_library{"cuSOLVER", "libcusolver.so.12", "cuSOLVER of CUDA 13", nullptr,
+                                kind_in_cusolver};
+  return shared_library;
 }
 
 library& nvrtc() {
-  static library found{"NVRTC", "libnvrtc.so.13", "NVRTC of CUDA 13", "nvrtcGetErrorString",
-                       any_error};
-  return found;
+  static library shared_library{"NVRTC", "libnvrtc.so.13", "NVRTC of CUDA 13",
+                                "nvrtcGetErrorString", any_error};
+  return shared_library;
 }
 
 library& nccl() {
-  static library found{"NCCL", "libnccl.so.2", "NCCL 2 for CUDA 13", "ncclGetErrorString",
-                       any_error};
-  return found;
+  static library shared_library{"NCCL", "libnccl.so.2", "NCCL 2 for CUDA 13", "ncclGetErrorString",
+                                any_error};
+  return shared_library;
 }
 
 } // namespace troupe::gpu

@@ -21,47 +21,48 @@ struct described {
   lrn_form norm;
 };
 
-int64_t neighbours(const lrn_layer& what) { return 2 * what.radius + 1; }
+int64_t neighbours(const lrn_layer& problem) { return 2 * problem.radius + 1; }
 
-result<described> describe(const lrn_layer& what) {
-  described made;
-  const std::array extents{static_cast<int>(what.images), static_cast<int>(what.channels),
-                           static_cast<int>(what.rows), static_cast<int>(what.columns)};
-  TROUPE_ASSIGN(made.images, describe_images(what.type, true, extents));
-  TROUPE_TRY(cudnnCreateLRNDescriptor(made.norm.out()));
-  auto count = neighbours(what); // by which cuDNN divides alpha, at the borders, too
-  TROUPE_TRY(cudnnSetLRNDescriptor(made.norm.get(), static_cast<unsigned>(count),
-                                   what.alpha * static_cast<double>(count), what.beta, what.bias));
-  return made;
+result<described> describe(const lrn_layer& problem) {
+  described described_forms;
+  const std::array extents{static_cast<int>(problem.images), static_cast<int>(problem.channels),
+                           static_cast<int>(problem.rows), static_cast<int>(problem.columns)};
+  TROUPE_ASSIGN(described_forms.images, describe_images(problem.type, true, extents));
+  TROUPE_TRY(cudnnCreateLRNDescriptor(described_forms.norm.out()));
+  auto count = neighbours(problem); // cuDNN divides alpha by this, at the borders, too
+  TROUPE_TRY(cudnnSetLRNDescriptor(described_forms.norm.get(), static_cast<unsigned>(count),
+                                   problem.alpha * static_cast<double>(count), problem.beta,
+                                   problem.bias));
+  return described_forms;
 }
 
 } // namespace
 
-bool cudnn_offers(const lrn_layer& what) {
-  return what.radius <= CUDNN_LRN_MAX_N && neighbours(what) <= CUDNN_LRN_MAX_N &&
-         what.bias >= CUDNN_LRN_MIN_K && std::isfinite(what.bias) &&
-         what.beta >= CUDNN_LRN_MIN_BETA && std::isfinite(what.beta) && what.alpha >= 0 &&
-         std::isfinite(what.alpha) &&
-         fit_cudnn({what.images, what.rows, what.columns, what.channels});
+bool cudnn_offers(const lrn_layer& problem) {
+  return problem.radius <= CUDNN_LRN_MAX_N && neighbours(problem) <= CUDNN_LRN_MAX_N &&
+         problem.bias >= CUDNN_LRN_MIN_K && std::isfinite(problem.bias) &&
+         problem.beta >= CUDNN_LRN_MIN_BETA && std::isfinite(problem.beta) && problem.alpha >= 0 &&
+         std::isfinite(problem.alpha) &&
+         fit_cudnn({problem.images, problem.rows, problem.columns, problem.channels});
 }
 
-status cudnn_layers::lrn(const call& at, const lrn_layer& what, const void* x, void* y) {
-  TROUPE_ASSIGN(auto as, describe(what));
-  const blending factors{what.type};
-  return with_cudnn(at.on, [&](auto by) {
-    return cudnnLRNCrossChannelForward(by, as.norm.get(), CUDNN_LRN_CROSS_CHANNEL_DIM1,
-                                       factors.one(), as.images.get(), x, factors.zero(),
-                                       as.images.get(), y);
+status cudnn_layers::lrn(const call& at, const lrn_layer& problem, const void* x, void* y) {
+  TROUPE_ASSIGN(auto forms, describe(problem));
+  const blending factors{problem.type};
+  return with_cudnn(at.on, [&](auto handle) {
+    return cudnnLRNCrossChannelForward(handle, forms.norm.get(), CUDNN_LRN_CROSS_CHANNEL_DIM1,
+                                       factors.one(), forms.images.get(), x, factors.zero(),
+                                       forms.images.get(), y);
   });
 }
 
-status cudnn_layers::lrn_back(const call& at, const lrn_layer& what, const void* x, const void* y,
-                              const void* dy, void* dx) {
-  TROUPE_ASSIGN(auto as, describe(what));
-  const blending factors{what.type};
-  auto* images = as.images.get();
-  return with_cudnn(at.on, [&](auto by) {
-    return cudnnLRNCrossChannelBackward(by, as.norm.get(), CUDNN_LRN_CROSS_CHANNEL_DIM1,
+status cudnn_layers::lrn_back(const call& at, const lrn_layer& problem, const void* x,
+                              const void* y, const void* dy, void* dx) {
+  TROUPE_ASSIGN(auto forms, describe(problem));
+  const blending factors{problem.type};
+  auto* images = forms.images.get();
+  return with_cudnn(at.on, [&](auto handle) {
+    return cudnnLRNCrossChannelBackward(handle, forms.norm.get(), CUDNN_LRN_CROSS_CHANNEL_DIM1,
                                         factors.one(), images, y, images, dy, images, x,
                                         factors.zero(), images, dx);
   });

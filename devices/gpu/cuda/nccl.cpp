@@ -33,14 +33,14 @@ result<ncclDataType_t> element_type(dtype type) {
     case dtype::f64: return ncclFloat64;
     case dtype::i32: return ncclInt32;
     case dtype::i64: return ncclInt64;
-    case dtype::boolean: return ncclUint8; // moved, never added up
+    case dtype::boolean: return ncclUint8; // copied, never summed
     default: return failure(error_kind::unimplemented, "NCCL knows no elements of type ", type);
   }
 }
 
-ncclRedOp_t operation(const collective_call& what) {
-  switch (what.by) {
-    case reduction::sum: return what.average ? ncclAvg : ncclSum;
+ncclRedOp_t operation(const collective_call& call) {
+  switch (call.by) {
+    case reduction::sum: return call.average ? ncclAvg : ncclSum;
     case reduction::product: return ncclProd;
     case reduction::min: return ncclMin;
     case reduction::max: return ncclMax;
@@ -48,79 +48,80 @@ ncclRedOp_t operation(const collective_call& what) {
   return ncclSum;
 }
 
-class exchange_by_nccl final : public communicator {
+class nccl_communicator final : public communicator {
 public:
   status start(std::span<const int> gpus) {
     members_.resize(gpus.size());
     std::vector<int> list{gpus.begin(), gpus.end()};
-    auto made = ncclCommInitAll(members_.data(), static_cast<int>(list.size()), list.data());
-    if (!made)
+    auto outcome = ncclCommInitAll(members_.data(), static_cast<int>(list.size()), list.data());
+    if (!outcome)
       members_.clear();
-    return made;
+    return outcome;
   }
-  ~exchange_by_nccl() override {
+  ~nccl_communicator() override {
     if (aborting_.joinable())
       aborting_.join();
     if (!aborted_)
-      for (auto* one : members_)
-        static_cast<void>(ncclCommDestroy(one));
+      for (auto* member : members_)
+        static_cast<void>(ncclCommDestroy(member));
   }
 
-  status launch(const collective_call& what, std::span<const share> all) override {
+  status launch(const collective_call& call, std::span<const share> shares) override {
     std::lock_guard guard{mutex_};
     if (aborted_)
       return failure(error_kind::aborted, "a GPU of the group was lost: run the step again");
-    for (auto* one : members_) {
-      ncclResult_t since = ncclSuccess;
-      TROUPE_TRY(ncclCommGetAsyncError(one, &since));
-      if (since != ncclSuccess && since != ncclInProgress)
-        return nccl().check(static_cast<int>(since), "an earlier exchange");
+    for (auto* member : members_) {
+      ncclResult_t last_error = ncclSuccess;
+      TROUPE_TRY(ncclCommGetAsyncError(member, &last_error));
+      if (last_error != ncclSuccess && last_error != ncclInProgress)
+        return nccl().check(static_cast<int>(last_error), "an earlier exchange");
     }
-    TROUPE_ASSIGN(auto type, element_type(what.type));
-    // All or nothing: one thread launches for several GPUs.
+    TROUPE_ASSIGN(auto type, element_type(call.type));
+    // A group call is atomic: one thread launches for several GPUs.
     TROUPE_TRY(ncclGroupStart());
     status outcome;
-    for (size_t i = 0; i < all.size() && outcome; ++i)
-      outcome = launch_one(what, all, i, type);
+    for (size_t i = 0; i < shares.size() && outcome; ++i)
+      outcome = launch_member(call, shares, i, type);
     auto ended = ncclGroupEnd();
     return outcome ? ended : outcome;
   }
 
-  // Whoever hears that a GPU is lost must not wait, and the library may. A launch that waits for
-  // the lost GPU is broken by the abort; any other one ends first.
+  // Called when a GPU is lost: must not block, but ncclCommAbort may. The abort ends a launch that
+  // waits for the lost GPU; any other launch ends before.
   void abort(const status&) noexcept override {
     if (aborted_.exchange(true))
       return;
     aborting_ = std::thread{[this] {
-      std::unique_lock guard{mutex_, patience};
-      for (auto* one : members_)
-        static_cast<void>(ncclCommAbort(one));
+      std::unique_lock guard{mutex_, max_wait};
+      for (auto* member : members_)
+        static_cast<void>(ncclCommAbort(member));
     }};
   }
 
 private:
-  status launch_one(const collective_call& what, std::span<const share> all, size_t which,
-                    ncclDataType_t type) {
-    const auto& self = all[which];
-    auto* with = members_[which];
-    auto in = reinterpret_cast<cudaStream_t>(self.in);
-    auto count = static_cast<size_t>(what.dims.elements());
-    switch (what.kind) {
+  status launch_member(const collective_call& call, std::span<const share> shares, size_t index,
+                       ncclDataType_t type) {
+    const auto& own_share = shares[index];
+    auto* member = members_[index];
+    auto in = reinterpret_cast<cudaStream_t>(own_share.in);
+    auto count = static_cast<size_t>(call.dims.elements());
+    switch (call.kind) {
       case collective_kind::all_reduce:
-        return ncclAllReduce(self.input, self.output, count, type, operation(what), with, in);
+        return ncclAllReduce(own_share.input, own_share.output, count, type, operation(call),
+                             member, in);
       case collective_kind::reduce_scatter:
-        return ncclReduceScatter(self.input, self.output, count / all.size(), type, operation(what),
-                                 with, in);
+        return ncclReduceScatter(own_share.input, own_share.output, count / shares.size(), type,
+                                 operation(call), member, in);
       case collective_kind::all_gather:
-        return ncclAllGather(self.input, self.output, count, type, with, in);
+        return ncclAllGather(own_share.input, own_share.output, count, type, member, in);
       case collective_kind::broadcast:
-        return ncclBroadcast(self.input, self.output, count, type, static_cast<int>(what.root),
-                             with, in);
+        return ncclBroadcast(own_share.input, own_share.output, count, type,
+                             static_cast<int>(call.root), member, in);
     }
     return {};
   }
 
-  static constexpr std::chrono::seconds patience{2};
+  static constexpr std::chrono::seconds max_wait{2};
 
   std::timed_mutex mutex_; // of launches
   std::vector<ncclComm_t> members_;
@@ -130,22 +131,22 @@ private:
 
 } // namespace
 
-result<std::shared_ptr<communicator>> introduce_by_nccl(std::span<const int> gpus) {
-  auto made = std::make_shared<exchange_by_nccl>();
-  TROUPE_TRY(made->start(gpus));
-  return std::shared_ptr<communicator>{std::move(made)};
+result<std::shared_ptr<communicator>> make_nccl_communicator(std::span<const int> gpus) {
+  auto created = std::make_shared<nccl_communicator>();
+  TROUPE_TRY(created->start(gpus));
+  return std::shared_ptr<communicator>{std::move(created)};
 }
 
 } // namespace troupe::gpu
 
-#else // built where NCCL's header is not
+#else // without NCCL's header
 
 namespace troupe::gpu {
 
-result<std::shared_ptr<communicator>> introduce_by_nccl(std::span<const int>) {
+result<std::shared_ptr<communicator>> make_nccl_communicator(std::span<const int>) {
   return failure(error_kind::unimplemented,
-                 "this build knows no NCCL, by which GPUs compute together: build it where nccl.h "
-                 "is found, or put the group on processors");
+                 "this build has no NCCL, which collective operations of GPUs need: build it where "
+                 "nccl.h is found, or put the group on processors");
 }
 
 } // namespace troupe::gpu

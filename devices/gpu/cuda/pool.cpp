@@ -21,90 +21,94 @@ struct described {
   pooling_form windows;
 };
 
-bool is_flat(const pooling_layer& what) {
-  return what.axes[0] == pooling_layer::axis{}; // nothing but an axis that is not there
+bool is_flat(const pooling_layer& problem) {
+  return problem.axes[0] == pooling_layer::axis{}; // the default means a missing axis
 }
 
-// What an axis has, of those behind images and channels.
-std::array<int, 5> extents_of(const pooling_layer& what, int64_t pooling_layer::axis::*extent) {
-  std::array<int, 5> made{static_cast<int>(what.images), static_cast<int>(what.channels)};
-  size_t first = is_flat(what) ? 1 : 0;
+// Returns images, channels, and one attribute of each spatial axis.
+std::array<int, 5> extents_of(const pooling_layer& problem, int64_t pooling_layer::axis::*extent) {
+  std::array<int, 5> described_forms{static_cast<int>(problem.images),
+                                     static_cast<int>(problem.channels)};
+  size_t first = is_flat(problem) ? 1 : 0;
   for (auto i = first; i < 3; ++i)
-    made[2 + i - first] = static_cast<int>(what.axes[i].*extent);
-  return made;
+    described_forms[2 + i - first] = static_cast<int>(problem.axes[i].*extent);
+  return described_forms;
 }
 
-result<described> describe(const pooling_layer& what) {
+result<described> describe(const pooling_layer& problem) {
   using axis = pooling_layer::axis;
-  described made;
-  size_t rank = is_flat(what) ? 4 : 5;
-  auto last = what.channels > 1; // else both ways are the same, and images are large
-  auto in = extents_of(what, &axis::in), out = extents_of(what, &axis::out);
-  auto size = extents_of(what, &axis::size), pad = extents_of(what, &axis::pad),
-       stride = extents_of(what, &axis::stride);
-  TROUPE_ASSIGN(made.x, describe_images(what.type, last, {in.data(), rank}));
-  TROUPE_ASSIGN(made.y, describe_images(what.type, last, {out.data(), rank}));
-  TROUPE_TRY(cudnnCreatePoolingDescriptor(made.windows.out()));
-  TROUPE_TRY(cudnnSetPoolingNdDescriptor(made.windows.get(),
-                                         what.largest ? CUDNN_POOLING_MAX_DETERMINISTIC
-                                                      : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING,
+  described described_forms;
+  size_t rank = is_flat(problem) ? 4 : 5;
+  auto channels_last = problem.channels > 1; // for one channel, the layouts are equal
+  auto in = extents_of(problem, &axis::in), out = extents_of(problem, &axis::out);
+  auto size = extents_of(problem, &axis::size), pad = extents_of(problem, &axis::pad),
+       stride = extents_of(problem, &axis::stride);
+  TROUPE_ASSIGN(described_forms.x, describe_images(problem.type, channels_last, {in.data(), rank}));
+  TROUPE_ASSIGN(described_forms.y,
+                describe_images(problem.type, channels_last, {out.data(), rank}));
+  TROUPE_TRY(cudnnCreatePoolingDescriptor(described_forms.windows.out()));
+  TROUPE_TRY(cudnnSetPoolingNdDescriptor(described_forms.windows.get(),
+                                         problem.largest
+                                             ? CUDNN_POOLING_MAX_DETERMINISTIC
+                                             : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING,
                                          CUDNN_PROPAGATE_NAN, static_cast<int>(rank) - 2,
                                          size.data() + 2, pad.data() + 2, stride.data() + 2));
-  return made;
+  return described_forms;
 }
 
-status launch(cudnnHandle_t by, const pooling_layer& what, const described& as, const void* x,
-              void* y) {
-  const blending factors{what.type};
-  return cudnnPoolingForward(by, as.windows.get(), factors.one(), as.x.get(), x, factors.zero(),
-                             as.y.get(), y);
+status launch(cudnnHandle_t handle, const pooling_layer& problem, const described& forms,
+              const void* x, void* y) {
+  const blending factors{problem.type};
+  return cudnnPoolingForward(handle, forms.windows.get(), factors.one(), forms.x.get(), x,
+                             factors.zero(), forms.y.get(), y);
 }
 
-// What cuDNN does where nothing of a window lies on the image, nobody says.
-bool has_full_windows(const pooling_layer::axis& of) {
-  return of.pad < of.size && (of.out - 1) * of.stride - of.pad < of.in &&
-         of.in + 2 * of.pad >= of.size &&
-         of.out == (of.in + 2 * of.pad - of.size) / of.stride + 1 && of.size <= INT32_MAX &&
-         of.stride <= INT32_MAX;
+// cuDNN does not document windows that lie outside of the image.
+bool has_full_windows(const pooling_layer::axis& extent) {
+  return extent.pad < extent.size && (extent.out - 1) * extent.stride - extent.pad < extent.in &&
+         extent.in + 2 * extent.pad >= extent.size &&
+         extent.out == (extent.in + 2 * extent.pad - extent.size) / extent.stride + 1 &&
+         extent.size <= INT32_MAX && extent.stride <= INT32_MAX;
 }
 
 } // namespace
 
-bool cudnn_offers(const pooling_layer& what) {
-  const auto& [depth, rows, columns] = what.axes;
-  return std::ranges::all_of(what.axes, has_full_windows) &&
-         fit_cudnn({what.images, what.channels, depth.in, rows.in, columns.in}) &&
-         fit_cudnn({what.images, what.channels, depth.out, rows.out, columns.out});
+bool cudnn_offers(const pooling_layer& problem) {
+  const auto& [depth, rows, columns] = problem.axes;
+  return std::ranges::all_of(problem.axes, has_full_windows) &&
+         fit_cudnn({problem.images, problem.channels, depth.in, rows.in, columns.in}) &&
+         fit_cudnn({problem.images, problem.channels, depth.out, rows.out, columns.out});
 }
 
-status cudnn_layers::pool(const call& at, const pooling_layer& what, const void* x, void* y) {
-  TROUPE_ASSIGN(auto as, describe(what));
-  return with_cudnn(at.on, [&](auto by) { return launch(by, what, as, x, y); });
+status cudnn_layers::pool(const call& at, const pooling_layer& problem, const void* x, void* y) {
+  TROUPE_ASSIGN(auto forms, describe(problem));
+  return with_cudnn(at.on, [&](auto handle) { return launch(handle, problem, forms, x, y); });
 }
 
-status cudnn_layers::pool_back(const call& at, const pooling_layer& what, const void* x,
+status cudnn_layers::pool_back(const call& at, const pooling_layer& problem, const void* x,
                                const void* dy, void* dx) {
-  TROUPE_ASSIGN(auto as, describe(what));
-  // The gradient of a maximum is looked for with the maximum itself. That of an average depends on
-  // neither input nor output, but cuDNN wants to be given some.
+  TROUPE_ASSIGN(auto forms, describe(problem));
+  // The gradient of a maximum needs the maximum. The gradient of an average depends on neither
+  // input nor output, but cuDNN requires pointers to both.
   tensor largest;
   const auto* y = dy;
-  if (what.largest) {
-    const auto& [depth, rows, columns] = what.axes;
-    TROUPE_ASSIGN(largest,
-                  tensor::make(what.type,
-                               shape{what.images, depth.out, rows.out, columns.out, what.channels},
-                               at.memory));
+  if (problem.largest) {
+    const auto& [depth, rows, columns] = problem.axes;
+    TROUPE_ASSIGN(largest, tensor::make(problem.type,
+                                        shape{problem.images, depth.out, rows.out, columns.out,
+                                              problem.channels},
+                                        at.memory));
     y = largest.raw();
   } else {
     x = dx;
   }
-  const blending factors{what.type};
-  return with_cudnn(at.on, [&](auto by) -> status {
-    if (what.largest)
-      TROUPE_TRY(launch(by, what, as, x, largest.raw()));
-    return cudnnPoolingBackward(by, as.windows.get(), factors.one(), as.y.get(), y, as.y.get(), dy,
-                                as.x.get(), x, factors.zero(), as.x.get(), dx);
+  const blending factors{problem.type};
+  return with_cudnn(at.on, [&](auto handle) -> status {
+    if (problem.largest)
+      TROUPE_TRY(launch(handle, problem, forms, x, largest.raw()));
+    return cudnnPoolingBackward(handle, forms.windows.get(), factors.one(), forms.y.get(), y,
+                                forms.y.get(), dy, forms.x.get(), x, factors.zero(), forms.x.get(),
+                                dx);
   });
 }
 

@@ -10,17 +10,19 @@ TROUPE_LIBRARY_FUNCTION(cudnn, cudnnSoftmaxForward);
 
 } // namespace
 
-bool cudnn_offers(const softmax_layer& what) { return fit_cudnn({what.rows, what.classes}); }
+bool cudnn_offers(const softmax_layer& problem) {
+  return fit_cudnn({problem.rows, problem.classes});
+}
 
-status cudnn_layers::softmax(const call& at, const softmax_layer& what, const void* x, void* y) {
-  const std::array extents{static_cast<int>(what.rows), static_cast<int>(what.classes), 1, 1};
-  TROUPE_ASSIGN(auto rows, describe_images(what.type, false, extents));
-  const blending factors{what.type};
-  return with_cudnn(at.on, [&](auto by) {
-    // The fast algorithm does not subtract the largest of a row, and overflows.
-    return cudnnSoftmaxForward(by, what.logarithm ? CUDNN_SOFTMAX_LOG : CUDNN_SOFTMAX_ACCURATE,
-                               CUDNN_SOFTMAX_MODE_INSTANCE, factors.one(), rows.get(), x,
-                               factors.zero(), rows.get(), y);
+status cudnn_layers::softmax(const call& at, const softmax_layer& problem, const void* x, void* y) {
+  const std::array extents{static_cast<int>(problem.rows), static_cast<int>(problem.classes), 1, 1};
+  TROUPE_ASSIGN(auto rows, describe_images(problem.type, false, extents));
+  const blending factors{problem.type};
+  return with_cudnn(at.on, [&](auto handle) {
+    // The fast algorithm does not subtract the maximum of a row, and overflows.
+    return cudnnSoftmaxForward(
+        handle, problem.logarithm ? CUDNN_SOFTMAX_LOG : CUDNN_SOFTMAX_ACCURATE,
+        CUDNN_SOFTMAX_MODE_INSTANCE, factors.one(), rows.get(), x, factors.zero(), rows.get(), y);
   });
 }
 

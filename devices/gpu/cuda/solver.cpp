@@ -65,7 +65,7 @@ TROUPE_LIBRARY_FUNCTION(cusolver, cusolverDnDsyevd);
 TROUPE_LIBRARY_FUNCTION(cusolver, cusolverDnXsyevBatched_bufferSize);
 TROUPE_LIBRARY_FUNCTION(cusolver, cusolverDnXsyevBatched);
 
-// The function for the type of the elements.
+// Picks the function for the element type.
 template <class T, class S, class D>
 const auto& pick(const S& single, const D& twice) {
   if constexpr (std::is_same_v<T, float>)
@@ -80,16 +80,16 @@ status with_type(dtype type, Body body) {
 }
 
 template <class T>
-T* element(const void* of, int64_t i) {
-  return static_cast<T*>(const_cast<void*>(of)) + i;
+T* element(const void* array, int64_t i) {
+  return static_cast<T*>(const_cast<void*>(array)) + i;
 }
 template <class T>
-T* matrix(const matrix_stack& of, int64_t i) {
-  return element<T>(of.data, i * of.size());
+T* matrix(const matrix_stack& stack, int64_t i) {
+  return element<T>(stack.data, i * stack.size());
 }
 template <class T>
-T** places(const matrix_stack& of) {
-  return reinterpret_cast<T**>(const_cast<void**>(of.places));
+T** places(const matrix_stack& stack) {
+  return reinterpret_cast<T**>(const_cast<void**>(stack.places));
 }
 
 int narrow(int64_t extent) { return static_cast<int>(extent); }
@@ -104,8 +104,8 @@ constexpr auto upper = CUBLAS_FILL_MODE_UPPER;
 
 class library_solver : public solver {
 public:
-  status make(gpu_device& on) {
-    driver_ = &on.driver();
+  status make(gpu_device& target) {
+    driver_ = &target.driver();
     TROUPE_TRY(driver_->make_current());
     TROUPE_TRY(cublasCreate_v2(&blas_));
     TROUPE_TRY(cusolverDnCreate(&dense_));
@@ -122,8 +122,8 @@ public:
   }
 
   status potrf(const call& at, const matrix_stack& a, int* info) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto n = narrow(a.rows);
       if (a.places)
         return pick<T>(cusolverDnSpotrfBatched, cusolverDnDpotrfBatched)(
@@ -140,8 +140,8 @@ public:
   }
 
   status getrf(const call& at, const matrix_stack& a, int* pivots, int* info) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto n = narrow(a.rows);
       if (a.places)
         return pick<T>(cublasSgetrfBatched, cublasDgetrfBatched)(blas_, n, places<T>(a), n, pivots,
@@ -159,17 +159,17 @@ public:
 
   status getrs(const call& at, bool transpose, const matrix_stack& lu, const int* pivots,
                const matrix_stack& b, int* info) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto n = narrow(lu.rows), columns = narrow(b.columns);
-      auto turn = transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
-      int wrong = 0; // says on the host which argument is
+      auto operation = transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
+      int invalid_argument = 0; // a number on the host; 0: all arguments are valid
       if (lu.places)
         return pick<T>(cublasSgetrsBatched,
-                       cublasDgetrsBatched)(blas_, turn, n, columns, places<T>(lu), n, pivots,
-                                            places<T>(b), n, &wrong, narrow(lu.count));
+                       cublasDgetrsBatched)(blas_, operation, n, columns, places<T>(lu), n, pivots,
+                                            places<T>(b), n, &invalid_argument, narrow(lu.count));
       for (int64_t i = 0; i < lu.count; ++i)
-        TROUPE_TRY(pick<T>(cusolverDnSgetrs, cusolverDnDgetrs)(dense_, turn, n, columns,
+        TROUPE_TRY(pick<T>(cusolverDnSgetrs, cusolverDnDgetrs)(dense_, operation, n, columns,
                                                                matrix<T>(lu, i), n, pivots + i * n,
                                                                matrix<T>(b, i), n, info + i));
       return {};
@@ -178,27 +178,27 @@ public:
 
   status trsm(const call& at, bool is_upper, bool transpose, const matrix_stack& a,
               const matrix_stack& b) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto rows = narrow(b.rows), n = narrow(a.rows);
       auto triangle = is_upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
-      auto turn = transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
+      auto operation = transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
       const T one = 1;
       if (a.places)
         return pick<T>(cublasStrsmBatched, cublasDtrsmBatched)(
-            blas_, CUBLAS_SIDE_RIGHT, triangle, turn, CUBLAS_DIAG_NON_UNIT, rows, n, &one,
+            blas_, CUBLAS_SIDE_RIGHT, triangle, operation, CUBLAS_DIAG_NON_UNIT, rows, n, &one,
             places<T>(a), n, places<T>(b), rows, narrow(a.count));
       for (int64_t i = 0; i < a.count; ++i)
         TROUPE_TRY(pick<T>(cublasStrsm_v2, cublasDtrsm_v2)(
-            blas_, CUBLAS_SIDE_RIGHT, triangle, turn, CUBLAS_DIAG_NON_UNIT, rows, n, &one,
+            blas_, CUBLAS_SIDE_RIGHT, triangle, operation, CUBLAS_DIAG_NON_UNIT, rows, n, &one,
             matrix<T>(a, i), n, matrix<T>(b, i), rows));
       return {};
     });
   }
 
   status geqrf(const call& at, const matrix_stack& a, void* tau, int* info) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto m = narrow(a.rows), n = narrow(a.columns);
       int items = 0;
       TROUPE_TRY(pick<T>(cusolverDnSgeqrf_bufferSize,
@@ -214,8 +214,8 @@ public:
 
   status orgqr(const call& at, const matrix_stack& q, int64_t reflectors, const void* tau,
                int* info) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto m = narrow(q.rows), n = narrow(q.columns), k = narrow(reflectors);
       int items = 0;
       TROUPE_TRY(pick<T>(cusolverDnSorgqr_bufferSize, cusolverDnDorgqr_bufferSize)(
@@ -229,21 +229,21 @@ public:
     });
   }
 
-  status gesvd(const call& at, singular_vectors which, const matrix_stack& a, void* s, void* u,
+  status gesvd(const call& at, singular_vectors vectors, const matrix_stack& a, void* s, void* u,
                void* vt, int* info) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto m = narrow(a.rows), n = narrow(a.columns);
-      auto job = static_cast<signed char>(which == singular_vectors::all    ? 'A'
-                                          : which == singular_vectors::thin ? 'S'
-                                                                            : 'N');
-      auto columns = which == singular_vectors::all ? m : n;
+      auto job = static_cast<signed char>(vectors == singular_vectors::all    ? 'A'
+                                          : vectors == singular_vectors::thin ? 'S'
+                                                                              : 'N');
+      auto columns = vectors == singular_vectors::all ? m : n;
       int items = 0;
       TROUPE_TRY(
           pick<T>(cusolverDnSgesvd_bufferSize, cusolverDnDgesvd_bufferSize)(dense_, m, n, &items));
       TROUPE_ASSIGN(auto work, workspace<T>(at, items));
-      auto part = [&](void* in, int64_t i, int64_t size) {
-        return in ? element<T>(in, i * size) : nullptr;
+      auto part = [&](void* array, int64_t i, int64_t size) {
+        return array ? element<T>(array, i * size) : nullptr;
       };
       for (int64_t i = 0; i < a.count; ++i)
         TROUPE_TRY(pick<T>(cusolverDnSgesvd, cusolverDnDgesvd)(
@@ -256,8 +256,8 @@ public:
 
   status gesvdj(const call& at, bool vectors, const matrix_stack& a, void* s, void* u, void* v,
                 int* info) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto m = narrow(a.rows), n = narrow(a.columns), count = narrow(a.count);
       auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
       int items = 0;
@@ -273,8 +273,8 @@ public:
 
   status syevd(const call& at, bool vectors, const matrix_stack& a, void* values,
                int* info) override {
-    return launch(at, [&](auto of) -> status {
-      using T = decltype(of);
+    return launch(at, [&](auto type_tag) -> status {
+      using T = decltype(type_tag);
       auto n = narrow(a.rows);
       auto mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
       if (a.count > 1)
@@ -300,16 +300,17 @@ private:
     TROUPE_ASSIGN(auto work,
                   tensor::make(dtype::u8, shape{std::max<int64_t>(static_cast<int64_t>(bytes), 1)},
                                at.memory));
-    // A recording would read it again, when it is gone.
+    // A replayed graph would access the host workspace after its end.
     if (host_bytes > 0 && is_recording(at.on))
-      return failure(error_kind::unimplemented, "cuSOLVER works in the host's memory");
+      return failure(error_kind::unimplemented,
+                     "cuSOLVER needs host memory, which a capture cannot keep");
     std::vector<std::byte> host(host_bytes);
     return cusolverDnXsyevBatched(dense_, params_.get(), mode, upper, a.rows, type, a.data, a.rows,
                                   type, values, type, work.raw(), bytes, host.data(), host_bytes,
                                   info, a.count);
   }
 
-  // A handle serves one thread at a time, and launches where it was told last.
+  // A handle serves one thread at a time, and launches into the stream that was set last.
   template <class Body>
   status launch(const call& at, Body body) {
     TROUPE_TRY(driver_->make_current());
@@ -330,14 +331,14 @@ private:
 
 } // namespace
 
-result<solver*> cuda_solver(gpu_device& on) {
-  TROUPE_ASSIGN(auto* found, on.kept<library_solver>(
-                                 [](gpu_device& of) -> result<std::shared_ptr<library_solver>> {
-                                   auto made = std::make_shared<library_solver>();
-                                   TROUPE_TRY(made->make(of));
-                                   return made;
-                                 }));
-  return found;
+result<solver*> cuda_solver(gpu_device& target) {
+  TROUPE_ASSIGN(auto* shared, target.kept<library_solver>(
+                                  [](gpu_device& owner) -> result<std::shared_ptr<library_solver>> {
+                                    auto created = std::make_shared<library_solver>();
+                                    TROUPE_TRY(created->make(owner));
+                                    return created;
+                                  }));
+  return shared;
 }
 
 } // namespace troupe::gpu

@@ -4,7 +4,7 @@
 
 namespace troupe::gpu {
 
-/// The device's own; lives as long as it.
+/// Returns the solver of the device, which lives as long as the device.
 result<solver*> cuda_solver(gpu_device& on);
 
 } // namespace troupe::gpu

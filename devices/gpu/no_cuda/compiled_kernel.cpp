@@ -1,20 +1,20 @@
-// What a build without CUDA says to those who want a kernel compiled.
+// Stubs of compiled kernels for builds without CUDA.
 #include "troupe/devices/gpu/cuda/compiled_kernel.hpp"
 
 namespace troupe::gpu {
 namespace {
 
-status none() {
+status unavailable_kernel() {
   return failure(error_kind::failed_precondition, "this build of Troupe has no CUDA devices");
 }
 
 } // namespace
 
-result<std::string> compile_to_binary(const std::string&, int, int) { return none(); }
+result<std::string> compile_to_binary(const std::string&, int, int) { return unavailable_kernel(); }
 
 result<std::shared_ptr<const compiled_kernel>> compile(const std::string&, const std::string&,
                                                        const properties&) {
-  return none();
+  return unavailable_kernel();
 }
 
 } // namespace troupe::gpu

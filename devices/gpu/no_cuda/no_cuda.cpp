@@ -1,4 +1,4 @@
-// What a build without CUDA says about GPUs.
+// Stub of the list of GPUs for builds without CUDA.
 #include "troupe/devices/gpu/cuda/cuda.hpp"
 
 namespace troupe {

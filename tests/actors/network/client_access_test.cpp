@@ -156,7 +156,7 @@ TEST_CASE("a client without a certificate is admitted by its token, and by no ot
 
   secure_cluster plain_cluster{1};
   CHECK_THAT(refused(*plain_cluster.connect(plain_cluster.authority.token(token))).message(),
-             Contains("it wants a certificate, and takes no tokens"));
+             Contains("it requires a certificate, and takes no tokens"));
 }
 
 TEST_CASE("a changed access list applies to the next connection") {

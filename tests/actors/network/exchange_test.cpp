@@ -335,8 +335,9 @@ TEST_CASE("a peer that does not read fails steps, and costs no more memory than 
     CHECK(footprint_of(::getpid()).resident_kib - before < 110 * 1024);
   auto outcome = server->steps().announce({0, 7});
   CHECK(outcome.kind() == error_kind::resource_exhausted);
-  CHECK_THAT(outcome.message(), Contains("sending to") &&
-                                    Contains("bytes of messages wait already, at most 67108864"));
+  CHECK_THAT(outcome.message(),
+             Contains("sending to") &&
+                 Contains("bytes of messages are queued already, the limit is 67108864"));
 }
 
 TEST_CASE("the reports of an unsendable answer are carried by the refusal that replaces it") {
@@ -563,7 +564,7 @@ TEST_CASE("a peer that lends memory that it does not have is disconnected with a
   bool closed = false;
   auto answer_text = pair.other_end->read_to_end(closed);
   CHECK(closed);
-  if (answer_text.find("which was not asked for") != answer_text.npos)
+  if (answer_text.find("which was not requested") != answer_text.npos)
     WARN("this system does not let processes read others' memory");
   else
     CHECK_THAT(answer_text, Contains("bytes of memory that it does not have"));

@@ -67,7 +67,7 @@ TEST_CASE("a client whose certificate a task does not trust gets the reason when
   std::ofstream{files.authority, std::ios::app} << std::ifstream{cluster.authority.file()}.rdbuf();
   auto outcome = refused(*cluster.connect(files));
   CHECK(outcome.kind() == error_kind::failed_precondition);
-  CHECK_THAT(outcome.message(), Contains("does not know who signed our certificate"));
+  CHECK_THAT(outcome.message(), Contains("does not know the issuer of our certificate"));
   CHECK(cluster.log.come_to_have("is not signed by the authority in " + cluster.authority.file()));
   CHECK(cluster.lives());
 }
@@ -189,7 +189,7 @@ TEST_CASE("a running task trusts an added authority, and presents a renewed cert
   auto bob = next.client("bob"); // trusts both authorities
   std::ofstream{bob.authority, std::ios::app} << std::ifstream{cluster.authority.file()}.rdbuf();
   CHECK_THAT(refused(*cluster.connect(bob)).message(),
-             Contains("does not know who signed our certificate"));
+             Contains("does not know the issuer of our certificate"));
   std::ofstream{cluster.authority.file(), std::ios::app} << std::ifstream{next.file()}.rdbuf();
   CHECK(run_all(*cluster.connect(bob), small).empty());
   CHECK(run_all(*alice, small).empty()); // over the earlier connection

@@ -75,7 +75,7 @@ TEST_CASE("a manifest that was damaged is an error that names the file, or what 
 
 TEST_CASE("manifests that contradict themselves are refused, and the error names the tensor") {
   CHECK_THAT(refused([](auto& m) { m.tensors.push_back(m.tensors[0]); }),
-             Contains("'a' is there twice"));
+             Contains("'a' is listed twice"));
   CHECK_THAT(refused([](auto& m) { m.tensors[0].file = "../x"; }),
              Contains("'a'") && Contains("'../x'"));
   for (auto file : {"", ".", "..", "/x", "a/b"})

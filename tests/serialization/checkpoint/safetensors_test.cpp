@@ -205,7 +205,7 @@ TEST_CASE("files that break the rules of safetensors are refused, and say why") 
   CHECK_THAT(said(tensor_file("F32", "[1]", "[0,8]")), Contains("'t'") && Contains("F32[1]"));
   CHECK_THAT(said(tensor_file("F32", "[2]", "[8,0]")), Contains("from 8 to 0"));
   CHECK_THAT(said(tensor_file("F32", "[2]", "[0,8]", "1234")), Contains("cut off"));
-  CHECK_THAT(said(tensor_file("F32", "[1]", "[4,8]")), Contains("behind a gap"));
+  CHECK_THAT(said(tensor_file("F32", "[1]", "[4,8]")), Contains("after a gap"));
   CHECK_THAT(said(tensor_file("F32", "[-2]", "[0,8]")), Contains("-2"));
   CHECK_THAT(said(tensor_file("F32", "[2.0]", "[0,8]")), Contains("2.0"));
   CHECK_THAT(said(tensor_file("F32", "[4611686018427387904,4]", "[0,8]")), Contains("elements"));
@@ -219,7 +219,7 @@ TEST_CASE("files that break the rules of safetensors are refused, and say why") 
   CHECK_THAT(said(file(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                        R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
                        "123")),
-             Contains("'b'") && Contains("within the one before"));
+             Contains("'b'") && Contains("within the previous one"));
   CHECK_THAT(said(file(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)"
                        R"("a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})")),
              Contains("'a' twice"));

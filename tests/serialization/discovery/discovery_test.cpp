@@ -128,7 +128,7 @@ TEST_CASE("names of a pattern stand for the tasks of a job, and the host's own f
   CHECK_THAT(error_of("dns:worker*2=w-{index}"), Contains("no pattern of addresses"));
   CHECK_THAT(error_of("dns:worker*0=w-{index}:1"), Contains("number of tasks"));
   CHECK_THAT(error_of("dns:worker*65537=w-{index}:1"), Contains("at most 65536"));
-  CHECK_THAT(error_of("dns:a*2=w-{index}:1,a*2=v-{index}:1"), Contains("stands twice"));
+  CHECK_THAT(error_of("dns:a*2=w-{index}:1,a*2=v-{index}:1"), Contains("is listed twice"));
   CHECK_THAT(error_of("dns:a*2=w-{index}:1,b*2=w-{index}:1"), Contains("of /job:a/task:0"));
   CHECK_THAT(error_of("dns:a*2=w-{index}:1,4b=w"), Contains("neither a job"));
 }
@@ -164,7 +164,7 @@ TEST_CASE("a Slurm step's hosts and ranks are its tasks") {
     CHECK_THAT(error_of("slurm", values), Contains("block or cyclic"));
   }
   SECTION("what does not fit is said") {
-    CHECK_THAT(error_of("slurm:ps*1,worker*20", values), Contains("21 tasks, and Slurm runs 12"));
+    CHECK_THAT(error_of("slurm:ps*1,worker*20", values), Contains("21 tasks, but Slurm runs 12"));
     CHECK_THAT(error_of("slurm:ps,worker*2", values), Contains("only the last job"));
     CHECK_THAT(error_of("slurm:port=0", values), Contains("from 1 to 65535"));
     CHECK_THAT(error_of("slurm:port=65535", values), Contains("not enough ports"));

@@ -187,8 +187,9 @@ TEST_CASE("a Merge is fetched by its name, and says which input was there") {
   CHECK(in.run(false, false, 5, {"m:0", "m:1", "y"}) == "i32[] {-5} i32[] {0} i32[] {-50}");
   CHECK_THAT(in.run(true, true, 0, {"m:2"}), Contains("there is no output 'm:2'"));
   CHECK_THAT(in.run(true, true, 0, {"a"}),
-             Contains("'a' to be read, it runs only if 'p' is true: ask for a Merge behind it"));
-  CHECK_THAT(in.run(true, true, 0, {"s"}), Contains("is a Switch: ask for what it leads to"));
+             Contains("'a' to be read, it runs only if 'p' is true: ask for a Merge after it"));
+  CHECK_THAT(in.run(true, true, 0, {"s"}),
+             Contains("is a Switch: ask for a node that it leads to"));
   CHECK(in.read->find("m")->op().name == "StatelessIf");
 }
 
@@ -603,7 +604,7 @@ TEST_CASE("values within branches are fetched by wanted names, where the branch 
   CHECK_THAT(all.run(true, false, 5, {"cond/switch_f"}),
              Contains("cond/switch_f is dead: predicate p of Switch cond/Switch is true"));
   CHECK_THAT(all.run(true, false, 5, {"a"}),
-             Contains("ask for a Merge behind it, or read the graph with 'a' in "
+             Contains("ask for a Merge after it, or read the graph with 'a' in "
                       "graph_def_options::wanted"));
   imported some{cond, {}, {"a", "s:1", "deep:0", "joined", "m", "cond/switch_t"}};
   CHECK(some.run(true, false, 5, {"a", "s:1", "m"}) == "i32[] {6} i32[] {5} i32[] {6}");
@@ -618,7 +619,7 @@ TEST_CASE("values within branches are fetched by wanted names, where the branch 
   CHECK_THAT(some.run(true, false, 5, {"deep"}),
              Contains("deep is dead: predicate q of Switch inner is false"));
   CHECK_THAT(some.run(true, false, 5, {"s"}), Contains("s is dead: predicate p"));
-  CHECK_THAT(some.run(true, false, 5, {"b"}), Contains("ask for a Merge behind it"));
+  CHECK_THAT(some.run(true, false, 5, {"b"}), Contains("ask for a Merge after it"));
   CHECK_THAT(some.run(false, false, 5, {"cond/switch_t"}), Contains("cond/switch_t is dead"));
 }
 
@@ -736,7 +737,8 @@ TEST_CASE("what a Placeholder of a handle leads to is an error when it is asked 
                                                     Contains("VarHandleOp"));
   CHECK_THAT(in.run(false, false, 2, {"z"}), Contains("it needs Placeholder 'h': a handle"));
   CHECK(in.read->find("both") == nullptr);
-  CHECK_THAT(in.run(false, false, 2, {"j0"}), Contains("leads only to what needs Placeholder 'h'"));
+  CHECK_THAT(in.run(false, false, 2, {"j0"}),
+             Contains("leads only to nodes that need Placeholder 'h'"));
 }
 
 TEST_CASE("only what wanted names need is read, and its faults are told") {
@@ -772,15 +774,15 @@ TEST_CASE("nodes around loops that cannot be are told with the names") {
   CHECK_THAT(with("e = Exit(i1, ^next)"), Contains("Exit 'e' never runs: it waits for Add 'next'"));
   CHECK_THAT(with("l = Add(i1, i2)\n e = Exit(l)"),
              Contains("Exit 'e'") &&
-                 Contains("'i1:1' is not there in the turn that ends the loop"));
+                 Contains("'i1:1' does not exist in the iteration that ends the loop"));
   CHECK_THAT(with("l = Add(i1, s0)\n e = Exit(l)"),
-             Contains("Enter 's0' is there in the first turn only"));
+             Contains("Enter 's0' exists in the first iteration only"));
   CHECK_THAT(with("r = RefEnter(v) frame_name=s:'loop' is_constant=b:true\n"
                   "c = AssignAdd(r, n, ^i)\n l = Add(i1, c)\n e = Exit(l)"),
-             Contains("AssignAdd 'c' has an effect") && Contains("behind the loop"));
+             Contains("AssignAdd 'c' has an effect") && Contains("after the loop"));
   CHECK_THAT(with("l = Identity(i1)\n k = NextIteration(l)\n k0 = Enter(x) frame_name=s:'loop'\n"
                   "k1 = Merge(k0, k)\n k2 = Switch(k1, more)\n k3 = Exit(k2)"),
-             Contains("which is there when the loop ends"));
+             Contains("which exists when the loop ends"));
 }
 
 TEST_CASE("mistakes in frames are told with the names") {
@@ -833,9 +835,9 @@ TEST_CASE("loops that cannot be raised are told with the names") {
   CHECK_THAT(changed("i4 = Exit(i1)", "i4 = Exit(next)"),
              Contains("Exit 'i4' reads 'next'") && Contains("frame 'loop'"));
   CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s0, i2)"),
-             Contains("Enter 's0' is there in the first turn only"));
+             Contains("Enter 's0' exists in the first iteration only"));
   CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s1, i2)"),
-             Contains("'s1', which is there when the loop ends"));
+             Contains("'s1', which exists only when the loop ends"));
   CHECK_THAT(changed("sum = Add(s1:1, i2)", "sum = Add(s:1, i2)"), Contains("value_index"));
   CHECK_THAT(changed("s = Merge(s0, s3)", "s = Merge(s0, s3, s0)"), Contains("two inputs"));
   CHECK_THAT(changed("s0 = Enter(ten) frame_name=s:'loop'",
@@ -845,16 +847,17 @@ TEST_CASE("loops that cannot be raised are told with the names") {
 
 TEST_CASE("merges that cannot be raised are told with the names") {
   CHECK_THAT(refusal("m = Merge(x, one)"),
-             Contains("Merge 'm': cannot become a branch") && Contains("'x' is there always"));
+             Contains("Merge 'm': cannot become a branch") && Contains("'x' exists always"));
   CHECK_THAT(refusal("a = Switch(x, p)\n b = Switch(x, q)\n m = Merge(a, b:1)"),
-             Contains("'a' is there if 'p' is false, 'b:1' is there if 'q' is true"));
+             Contains("'a' exists if 'p' is false, 'b:1' exists if 'q' is true"));
   CHECK_THAT(refusal("a = Switch(x, p)\n b = Switch(a, q)\n m = Merge(b, a:1)"),
              Contains("Merge 'm'") && Contains("'p' is false and 'q' is false"));
   std::string dead{loop};
   constexpr std::string_view sum = "sum = Add(s1:1, i2)";
   dead.replace(dead.find(sum), sum.size(),
                "odd = Less(i2, step)\n d = Switch(i2, odd)\n sum = Neg(d)");
-  CHECK_THAT(refusal(dead), Contains("the loop needs 'sum' in each turn, and it is there only if"));
+  CHECK_THAT(refusal(dead),
+             Contains("the loop needs 'sum' in each iteration, but it exists only if"));
 }
 
 } // namespace troupe::test::first_control_flow_test

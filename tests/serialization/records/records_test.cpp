@@ -127,8 +127,8 @@ TEST_CASE("errors of TFRecord files say the record, the byte and what is wrong")
   CHECK_THAT(said(flipped(second)),
              Contains("data.tfrecord: record 1 at byte 21: the checksum of its length is wrong"));
   CHECK_THAT(said(flipped(second + 12)), Contains("record 1 at byte 21: the checksum of its 6"));
-  CHECK_THAT(said(content.substr(0, second + 5)), Contains("its head, of which 5 of 12"));
-  CHECK_THAT(said(content.substr(0, second + 15)), Contains("its bytes, of which 3 of 10"));
+  CHECK_THAT(said(content.substr(0, second + 5)), Contains("its head, of which it has 5 of 12"));
+  CHECK_THAT(said(content.substr(0, second + 15)), Contains("its bytes, of which it has 3 of 10"));
   CHECK_THAT(said(content, {.most_bytes = 5}), Contains("record 1 at byte 21: it has 6 bytes"));
   CHECK_THAT(said("no records at all"), Contains("record 0 at byte 0") && Contains("no record"));
 
@@ -193,7 +193,7 @@ TEST_CASE("compressed files can follow each other, and nothing else can follow t
              Contains("x: "));
   disk.put("x", tfrecord_of({"a"}, compression::zlib) + "junk");
   CHECK_THAT(read_all(open_tfrecord(disk, "x", {.kind = compression::zlib})).back(),
-             Contains("4 bytes follow what is compressed"));
+             Contains("4 bytes follow the compressed data"));
   CHECK(compression_from("gzip") == compression::gzip);
   CHECK(compression_from("zlib") == compression::zlib);
   CHECK(compression_from("none") == compression::none);
@@ -231,7 +231,7 @@ TEST_CASE("lines are split at both kinds of ends, and the last one needs none") 
   auto long_line = std::string(600'000, 'x');
   CHECK(lines_of(long_line + "\r\n" + long_line) == records{long_line, long_line});
   CHECK(lines_of("abc\nabcd\n", {.most_bytes = 3}) ==
-        records{"abc", "a.txt: record 1 at byte 4: it has more than 3 bytes, which are allowed"});
+        records{"abc", "a.txt: record 1 at byte 4: it has more than 3 bytes, the limit"});
   CHECK(lines_of(long_line, {.most_bytes = 599'999}).back().starts_with("a.txt: record 0"));
   simulated_disk disk{1};
   disk.put("x", "heading\na\r\n\nlong line\nlast");

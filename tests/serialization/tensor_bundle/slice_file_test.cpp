@@ -102,7 +102,7 @@ TEST_CASE("what is written as version 1 is read again") {
   slice_file_writer twice{disk, "twice"};
   auto one = tensor::scalar(1.0f);
   CHECK(twice.add("w", {}, {}, one));
-  CHECK_THAT(twice.add("w", {}, {}, one).message(), Contains("twice: tensor 'w' is there twice"));
+  CHECK_THAT(twice.add("w", {}, {}, one).message(), Contains("twice: tensor 'w' is added twice"));
 }
 
 TEST_CASE("a file of version 1 that is damaged is an error, whatever byte it is") {

@@ -271,7 +271,7 @@ TEST_CASE("a writer of TensorFlow's format refuses what could not be read") {
   auto writer = tensor_bundle_writer::begin(disk, "m");
   auto one = tensor::vector<float>({1});
   CHECK(writer->add("a", one).ok());
-  CHECK_THAT(writer->add("a", one).message(), Contains("'a' is there twice"));
+  CHECK_THAT(writer->add("a", one).message(), Contains("'a' is added twice"));
   CHECK_FALSE(writer->add("", one).ok());
   CHECK_FALSE(writer->add("b", tensor{}).ok());
   std::vector<int64_t> first{0};

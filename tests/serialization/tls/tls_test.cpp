@@ -212,7 +212,7 @@ TEST_CASE("certificates of another authority are refused by both ends, which say
   auto heard = half.heard_by_caller();
   CHECK(heard.kind() == error_kind::failed_precondition);
   CHECK_THAT(heard.message(),
-             Contains("does not know who signed our certificate " + both.certificate));
+             Contains("does not know the issuer of our certificate " + both.certificate));
 }
 
 TEST_CASE("another task than the one that was called is refused by its name") {
@@ -314,7 +314,7 @@ TEST_CASE("a client without a certificate names nobody, and is let in where that
     ends.shake_hands();
     CHECK_THAT(ends.of_called.status().message(), Contains("it shows no certificate"));
     CHECK_THAT(ends.heard_by_caller().message(),
-               Contains("wants a certificate, and takes no tokens"));
+               Contains("requires a certificate, and takes no tokens"));
   }
   two_ends ends{client, server, true};
   ends.shake_hands();

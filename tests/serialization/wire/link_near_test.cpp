@@ -187,7 +187,7 @@ TEST_CASE("loans that break the rules end the connection, with a reason") {
   SECTION("returned twice") {
     pair.lend(first, 500'000);
     REQUIRE(hear(pair.a, returned{1}));
-    CHECK_THAT(hear(pair.a, returned{1}).message(), Contains("it has not been lent"));
+    CHECK_THAT(hear(pair.a, returned{1}).message(), Contains("which was not lent"));
   }
   SECTION("pulled as well") {
     pair.lend(first, 500'000);

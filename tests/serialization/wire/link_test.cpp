@@ -228,8 +228,9 @@ TEST_CASE("what a peer that does not read has waiting for it is bounded, and sen
       outcome = a.it.send(tensor_push{{0, 1}, 1, false, counted(2'500)});
     CHECK(sent < 12);
     CHECK(outcome.kind() == error_kind::resource_exhausted);
-    CHECK_THAT(outcome.message(), Contains("tensor_push to /job:worker/task:4") &&
-                                      Contains("bytes of messages wait already, at most 100000"));
+    CHECK_THAT(outcome.message(),
+               Contains("tensor_push to /job:worker/task:4") &&
+                   Contains("bytes of messages are queued already, the limit is 100000"));
     // That can still be told.
     CHECK(a.it.send(step_done{1, outcome, {}}).ok());
     CHECK(a.it.send(cancel_step{{0, 1}, {}}).ok());
@@ -239,7 +240,7 @@ TEST_CASE("what a peer that does not read has waiting for it is bounded, and sen
         a.it.send(tensor_push{{0, 1}, 1, false, counted(500'000)}).ok()); // alone it may be larger
     auto outcome = a.it.send(tensor_push{{0, 1}, 2, false, counted(50'000)});
     CHECK(outcome.kind() == error_kind::resource_exhausted);
-    CHECK_THAT(outcome.message(), Contains("2000000 bytes of tensors wait already"));
+    CHECK_THAT(outcome.message(), Contains("2000000 bytes of tensors are queued already"));
   }
   REQUIRE(exchange(a, b).ok());
   CHECK(a.it.drained());

@@ -191,7 +191,7 @@ TEST_CASE("a writer that takes a folder over ends the other's run, and loses not
   CHECK(report.restored_from >= 1);
   CHECK(report.step >= report.restored_from + 100);
   training_thread.join();
-  CHECK_THAT(failure, Contains("it has taken the folder over, and this writes no more"));
+  CHECK_THAT(failure, Contains("it has taken the folder over, and this process may write no more"));
   checkpoint_folder checkpoints{real_files(), folder / "m"};
   CHECK(checkpoints.path_of(value_or_throw(checkpoints.latest())) == report.checkpoint);
   auto newest = value_or_throw(checkpoint_reader::open(real_files(), report.checkpoint));
@@ -225,7 +225,7 @@ TEST_CASE("replicas end when their folder is taken over") {
   saver taking_saver{other_model.g, folder / "m", {.take_over = true}};
   taking_saver.save(s, 1'000'000);
   training_thread.join();
-  CHECK_THAT(failure, Contains("it has taken the folder over, and this writes no more"));
+  CHECK_THAT(failure, Contains("it has taken the folder over, and this process may write no more"));
   CHECK(taking_saver.latest_step() == 1'000'000);
 }
 
