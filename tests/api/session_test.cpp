@@ -614,11 +614,11 @@ TEST_CASE("a prepared step takes its feeds by name") {
         step.run({{"x", two}, {"y", two}, {"z", two}});
       },
       error_kind::invalid_argument);
-  contains(text, "the step is fed no 'z'");
+  contains(text, "the step has no feed 'z'");
   auto images = g.placeholder(dtype::f32, shape{}, "images");
   auto other = s.prepare({images}, {images + 1.f});
   text = error_of([&] { other.run({{"image", two}}); }, error_kind::invalid_argument);
-  contains(text, "the step is fed no 'image', did you mean 'images'?");
+  contains(text, "the step has no feed 'image', did you mean 'images'?");
 }
 
 TEST_CASE("an error tells which node and op failed, and on which task") {
