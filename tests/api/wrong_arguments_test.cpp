@@ -202,9 +202,9 @@ TEST_CASE("builders refuse edges to nothing, of other graphs, and names that are
   refuses("group", "", [&] { (void)g.group({nullptr}); });
   refuses("scope", "is no name", [&] { (void)g.scope("a/b"); });
   refuses("on", "part", [&] { (void)g.on("nonsense"); });
-  refuses("on, function", "the function is none", [&] { (void)g.on(device_function{}); });
+  refuses("on, function", "the device function is empty", [&] { (void)g.on(device_function{}); });
   refuses("colocate_with", "needs a node of this graph", [&] { (void)g.colocate_with({}); });
-  refuses("after", "a node of another graph, or none", [&] { (void)g.after({nullptr}); });
+  refuses("after", "a node is null or of another graph", [&] { (void)g.after({nullptr}); });
   refuses("operator+", "edge to nothing", [&] { (void)(x + edge{}); });
   refuses("operator-", "edge to nothing", [&] { (void)-edge{}; });
   refuses("operator+, graphs", "another graph",
@@ -229,13 +229,13 @@ TEST_CASE("branches and loops refuse what is empty or does not fit") {
   auto holds = x > 0;
   const std::function<edge()> no_branch;
   auto branch = [&] { return x; };
-  refuses("cond, predicate", "needs an edge that chooses",
+  refuses("cond, predicate", "needs an edge that selects a branch",
           [&] { (void)cond(edge{}, branch, branch); });
   refuses("cond, branch", "a branch is an empty function",
           [&] { (void)cond(holds, no_branch, branch); });
   refuses("cond, other branch", "a branch is an empty function",
           [&] { (void)cond(holds, branch, no_branch); });
-  refuses("case_of", "needs an edge that chooses", [&] { (void)case_of(cast(x, dtype::i32), {}); });
+  refuses("case_of", "needs an edge that selects a branch", [&] { (void)case_of(cast(x, dtype::i32), {}); });
   refuses("case_of, branch", "a branch is an empty function", [&] {
     (void)case_of(cast(x, dtype::i32), {[&] { return edges{x}; }, {}});
   });
@@ -255,7 +255,7 @@ TEST_CASE("branches and loops refuse what is empty or does not fit") {
     (void)while_loop(
         {x}, [](const std::vector<edge>&) { return edge{}; }, next);
   });
-  refuses("define", "what builds the function is an empty function", [&] {
+  refuses("define", "the builder of the function is an empty function", [&] {
     (void)define(g, "f", {dtype::f32},
                  std::function<std::vector<edge>(const std::vector<edge>&)>{});
   });
@@ -523,7 +523,7 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
   refuses("warm_up", "`over` must be above 0", [&] { (void)warm_up(v, loss, 0); });
   refuses("warm_up, rate", "to nothing", [&] { (void)warm_up(v, none, 3); });
   exponential_moving_average average{0.9f};
-  refuses("exponential_moving_average::follow", "a node of another graph, or none",
+  refuses("exponential_moving_average::follow", "a node is null or of another graph",
           [&] { (void)average.follow(g, nullptr); });
   refuses("exponential_moving_average::follow, variable", "a variable is an edge to nothing",
           [&] { (void)average.follow(g, v.initializer, {variable_handle{}}); });
@@ -595,7 +595,7 @@ TEST_CASE("input pipelines, savers and writers refuse what is none") {
     queue_runner{queue, {put}}.closes({v});
   });
   coordinator all;
-  refuses("coordinator::while_suspended", "what to call is an empty function",
+  refuses("coordinator::while_suspended", "the callback is an empty function",
           [&] { all.while_suspended({}); });
   input_pipeline input{g};
   refuses("input_pipeline::producer", "", [&] { (void)input.producer(none); });
@@ -700,7 +700,7 @@ TEST_CASE("sessions and steps refuse feeds, fetches and targets that are none") 
           [&] { (void)s.run({}, {}); });
   refuses("session::run, fetch", "fetch 0 is an edge to nothing",
           [&] { (void)s.run({}, {edge{}}); });
-  refuses("session::run, target", "target 0 is no node",
+  refuses("session::run, target", "target 0 is null",
           [&] { (void)s.run({}, {}, {static_cast<node*>(nullptr)}); });
   refuses("session::run, feed", "feed 0 is an edge to nothing", [&] {
     (void)s.run({{edge{}, 1.0f}}, {y});
@@ -713,21 +713,21 @@ TEST_CASE("sessions and steps refuse feeds, fetches and targets that are none") 
   });
   refuses("session::run, output", "", [&] { (void)s.run({}, {x.node->output(3)}); });
   refuses("session::fetch", "fetch 0 is an edge to nothing", [&] { (void)s.fetch({}); });
-  refuses("session::run(node)", "target 0 is no node", [&] { s.run(static_cast<node*>(nullptr)); });
+  refuses("session::run(node)", "target 0 is null", [&] { s.run(static_cast<node*>(nullptr)); });
   refuses("session::prepare", "fetch 0 is an edge to nothing",
           [&] { (void)s.prepare({x}, {edge{}}); });
   refuses("session::prepare, feed", "feed 0 is an edge to nothing",
           [&] { (void)s.prepare({edge{}}, {y}); });
-  refuses("session::explain_placement", "target 0 is no node",
+  refuses("session::explain_placement", "target 0 is null",
           [&] { (void)s.explain_placement({}, {}, {static_cast<node*>(nullptr)}); });
-  refuses("session::fill", "what to call is an empty function", [&] { s.fill({}); });
+  refuses("session::fill", "the callback is an empty function", [&] { s.fill({}); });
   refuses("session::state_of", "", [&] { (void)s.state_of("/job:none/task:0"); });
   refuses("session::connect", "", [] { (void)session::connect("{"); });
   auto twice = s.prepare({x}, {y});
   refuses("step::run, count", "the step has 1 feeds, got 0", [&] { (void)twice.run(); });
   refuses("step::run, type", "must be fed with f32[3], got f64",
           [&] { (void)twice.run({tensor::scalar(1.0)}); });
-  refuses("step::run, name", "the step is fed no 'z'", [&] {
+  refuses("step::run, name", "the step has no feed 'z'", [&] {
     (void)twice.run({{"z", three_floats()}});
   });
   std::array<tensor, 2> places;
