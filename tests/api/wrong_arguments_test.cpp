@@ -467,7 +467,7 @@ TEST_CASE("losses and metrics refuse edges to nothing and counts that are none")
   refuses("metrics::auc, scores", "to nothing", [&] {
     (void)metrics::auc(g, none, {true, false});
   });
-  refuses("metrics::confusion_matrix", "needs a class at least, got 0",
+  refuses("metrics::confusion_matrix", "needs at least one class, got 0",
           [&] { (void)metrics::confusion_matrix(g, row, row, 0); });
   refuses("metrics::confusion_matrix, labels", "to nothing",
           [&] { (void)metrics::confusion_matrix(g, row, none, 3); });
@@ -517,7 +517,7 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
           [&] { (void)inverse_time_decay(v, 1, -1, 0.5); });
   refuses("polynomial_decay", "`over` must be above 0", [&] { (void)polynomial_decay(v, 1, 0); });
   refuses("cosine_decay", "`over` must be above 0", [&] { (void)cosine_decay(v, 1, 0); });
-  refuses("piecewise_constant", "one value more than boundaries", [&] {
+  refuses("piecewise_constant", "one more value than boundaries", [&] {
     (void)piecewise_constant(v, {1, 2}, {1});
   });
   refuses("warm_up", "`over` must be above 0", [&] { (void)warm_up(v, loss, 0); });
@@ -530,7 +530,7 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
   refuses("exponential_moving_average(decay)", "the decay must be one number, got 2", [&] {
     (void)exponential_moving_average{{0.1, 0.2}}.follow(g, v.initializer);
   });
-  refuses("exponential_moving_average::average", "is not followed",
+  refuses("exponential_moving_average::average", "has no moving average",
           [&] { (void)average.average({}); });
   refuses("loss_scale::constant", "it must be above 0", [&] { (void)loss_scale::constant(g, 0); });
   refuses("loss_scale::dynamic", "the factor must be above 1",
@@ -553,7 +553,7 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
   refuses("train_data_parallel, model", "the model is an empty function", [&] {
     (void)train_data_parallel(g, {"cpu:0"}, {}, [] { return std::make_unique<adam>(); });
   });
-  refuses("train_data_parallel, optimizer", "what makes the optimizer is an empty function", [&] {
+  refuses("train_data_parallel, optimizer", "make_optimizer is an empty function", [&] {
     (void)train_data_parallel(g, {"cpu:0"}, [&](const replica&) { return loss; }, {});
   });
   refuses("data_parallel_training::among", "",
