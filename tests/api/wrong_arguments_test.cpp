@@ -610,7 +610,7 @@ TEST_CASE("input pipelines, savers and writers refuse what is none") {
           [&] { (void)input.batch({none}, 2); });
   refuses("input_pipeline::shuffle_batch", "none that is nothing",
           [&] { (void)input.shuffle_batch({}, 2); });
-  refuses("input_pipeline::bucket_by_length", "boundaries must rise", [&] {
+  refuses("input_pipeline::bucket_by_length", "boundaries must increase", [&] {
     (void)input.bucket_by_length(1, {x}, {3, 2}, {4});
   });
   refuses("input_pipeline::bucket_by_length, length", "",

@@ -281,7 +281,7 @@ TEST_CASE("join names the runners that have not ended when its time is over") {
   } catch (const error& why) {
     CHECK(why.kind() == error_kind::deadline_exceeded);
     CHECK_THAT(why.what(), Catch::Contains(all.running().at(0)) &&
-                               Catch::Contains("nobody has asked them to stop"));
+                               Catch::Contains("no stop was requested"));
   }
 }
 
