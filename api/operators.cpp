@@ -14,7 +14,7 @@ edge binary(const char* op, const operand& x, const operand& y) {
 }
 
 edge reduce_all(const char* op, const operand& x, std::source_location where) {
-  auto input = x.input();
+  auto input = x.from();
   std::vector<int32_t> axes{0};
   if (input.node && input.dims().has_rank()) {
     axes.resize(static_cast<size_t>(input.dims().rank()));

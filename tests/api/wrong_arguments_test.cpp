@@ -567,7 +567,7 @@ TEST_CASE("what trains refuses losses, variables and gradients that are none") {
   refuses("training_run", "there are no steps to run", [&] {
     (void)training_run{g, std::vector<training_step>{}, {}};
   });
-  refuses("training_run, train", "is no node", [&] {
+  refuses("training_run, train", "a target of `train` is null", [&] {
     (void)training_run{g, {.train = {nullptr}}, {}};
   });
   refuses("living_tasks", "needs at least one device",

@@ -1063,7 +1063,7 @@ class Train(unittest.TestCase):
         process.send_signal(signal.SIGTERM)
         output = process.communicate(timeout=60)[0]
         self.assertEqual(process.returncode, 0, output)
-        ended = re.search(r"ended at step (\d+): it was asked to", output)
+        ended = re.search(r"ended at step (\d+): a stop was requested", output)
         self.assertTrue(ended, output)
         shown = troupe("checkpoint", "show", folder)
         self.assertIn(f": step {ended[1]},", shown.stdout)
