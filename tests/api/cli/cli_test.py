@@ -1016,7 +1016,7 @@ class Train(unittest.TestCase):
         self.events_are_shown(logs)
         again = troupe(*self.train("trained", "--steps", "80", "--checkpoint-steps", "10"))
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn(f"goes on at step 50 with {folder}/step-50\n", again.stdout)
+        self.assertIn(f"resumes at step 50 with {folder}/step-50\n", again.stdout)
         self.assertIn(f"saved in {folder}/step-80\n", again.stdout)
         for steps in 90, 95:  # what the queue holds is kept
             kept = troupe(*self.train("trained", "--steps", str(steps), "--enqueue", "fill", "--keep-input",
@@ -1086,7 +1086,7 @@ class Train(unittest.TestCase):
             drained.start()
             taken = troupe(*command, "--seconds", "0.3", "--take-over")
             self.assertEqual(taken.returncode, 0, taken.stderr)
-            self.assertIn("goes on at step", taken.stdout)
+            self.assertIn("resumes at step", taken.stdout)
             self.assertEqual(first.wait(timeout=60), 1)
             self.assertIn("has taken the folder over", first.stderr.read())
             drained.join()
@@ -1101,7 +1101,7 @@ class Train(unittest.TestCase):
             first.kill()  # and it is not waited for: a zombie
             again = troupe(*command, "--seconds", "0.1")
             self.assertEqual(again.returncode, 0, again.stderr)
-            self.assertIn("goes on at step", again.stdout)
+            self.assertIn("resumes at step", again.stdout)
 
     def test_a_checkpoint_of_another_graph_is_taken_in_part_on_request(self):
         folder = os.path.join(FOLDER, "changed")
