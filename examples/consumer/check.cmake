@@ -19,7 +19,7 @@ run("${CMAKE_COMMAND}" -S "${source}" -B "${work}/build" -G "${generator}"
   "-DCMAKE_PREFIX_PATH=${prefix};${prefix_path}" "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${work}/build")
 run("${work}/build/consumer")
-if(NOT output MATCHES "as it should be: .*fed twice.*troupe [0-9]+\\.[0-9]+\\.[0-9]+")
+if(NOT output MATCHES "as expected: .*fed twice.*troupe [0-9]+\\.[0-9]+\\.[0-9]+")
   message(FATAL_ERROR "the consumer printed\n${output}")
 endif()
 message(STATUS "the consumer printed: ${output}")
