@@ -1,4 +1,4 @@
-// Tasks reduce a tensor together, each a process of its own on this machine; a step does it once.
+// All-reduce of a tensor between tasks, each a process of its own on this machine; once per step.
 #include "bench/benchmarks.hpp"
 #include "bench/two_tasks.hpp"
 #include "troupe/troupe.hpp"
@@ -18,8 +18,8 @@ void reduce(benchmark::State& state, int count, int64_t bytes, bool near_memory)
       parts.push_back(identity(g.variable(fill(g, {bytes / 4}, 1.0f))));
     }
     std::vector<target> sums;
-    for (const auto& one : all_reduce(parts))
-      sums.emplace_back(one.node);
+    for (const auto& reduced : all_reduce(parts))
+      sums.emplace_back(reduced.node);
     auto s = session::connect(tasks.cluster(), {.cluster = {.near_memory = near_memory}});
     s.run(g.initializer());
     auto step = s.prepare({}, {}, sums);

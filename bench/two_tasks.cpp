@@ -25,29 +25,29 @@ int free_port() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  auto one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  auto held = bind(one, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-              getsockname(one, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  close(one);
-  if (!held)
+  auto listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  auto bound = bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+               getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  close(listener);
+  if (!bound)
     throw error{failure(error_kind::unavailable, "no free port on the loopback interface")};
   return ntohs(address.sin_port);
 }
 
-// The authority's, those of both workers, and a client's.
+// Issues the certificates of the authority, the workers and a client.
 std::string make_certificates() {
   auto folder =
       (std::filesystem::temp_directory_path() / concat("troupe_bench.", getpid())).string();
   std::filesystem::create_directories(folder);
-  auto when = validity::of_days(1);
-  auto authority = value_or_throw(certificate_authority::make(when));
+  auto valid_for = validity::of_days(1);
+  auto authority = value_or_throw(certificate_authority::make(valid_for));
   throw_if_failed(write_private_file(folder + "/authority.pem", authority.pem().certificate, true));
   for (const auto& [file, name] : {std::pair{"tasks", certificate_name::of_job("", "worker")},
                                    std::pair{"client", certificate_name::of_client("", "bench")}}) {
-    auto made = value_or_throw(authority.issue({name}, when));
-    auto to = files_in(folder, file);
-    throw_if_failed(write_private_file(to.certificate, made.certificate, true));
-    throw_if_failed(write_private_file(to.key, made.key, true));
+    auto issued = value_or_throw(authority.issue({name}, valid_for));
+    auto files = files_in(folder, file);
+    throw_if_failed(write_private_file(files.certificate, issued.certificate, true));
+    throw_if_failed(write_private_file(files.key, issued.key, true));
   }
   return folder;
 }
@@ -58,11 +58,11 @@ tls_files files_in(const std::string& folder, const std::string& name) {
   return {folder + "/" + name + ".pem", folder + "/" + name + ".key", folder + "/authority.pem"};
 }
 
-two_tasks::two_tasks(carrier by, int count) : by_(by) {
+two_tasks::two_tasks(carrier medium, int count) : medium_(medium) {
   for (int i = 0; i < count; ++i)
     cluster_ += concat(i ? ", " : "{\"worker\": [", "\"127.0.0.1:", free_port(), '"');
   cluster_ += "]}";
-  if (by == carrier::tls)
+  if (medium == carrier::tls)
     folder_ = make_certificates();
   for (int i = 0; i < count; ++i)
     start(static_cast<size_t>(i));
@@ -78,9 +78,9 @@ void two_tasks::start(size_t task) {
                              "--serve-task",
                              cluster_.c_str(),
                              number.c_str(),
-                             by_ == carrier::near_memory ? nullptr
-                             : by_ == carrier::socket    ? "by_socket"
-                                                         : folder_.c_str(),
+                             medium_ == carrier::near_memory ? nullptr
+                             : medium_ == carrier::socket    ? "by_socket"
+                                                             : folder_.c_str(),
                              nullptr};
   pid_t process = 0;
   if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, const_cast<char* const*>(arguments),

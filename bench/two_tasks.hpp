@@ -1,4 +1,4 @@
-// Two tasks of a cluster, or more, each a process of its own on this machine.
+// Tasks of a cluster, each a process of its own on this machine.
 #pragma once
 #include "troupe/serialization/tls/tls_files.hpp"
 
@@ -9,14 +9,14 @@
 
 namespace troupe::bench {
 
-/// How large tensors get from process to process.
+/// Medium of large tensors between processes.
 enum class carrier { near_memory, socket, tls };
 
-/// For as long as the object lives: workers 0 and 1, and so on.
+/// Runs the tasks /job:worker/task:0 to count - 1 until the object is destroyed.
 class two_tasks {
 public:
-  explicit two_tasks(carrier by = carrier::near_memory, int count = 2);
-  /// Worker 0 alone, which others join (start).
+  explicit two_tasks(carrier medium = carrier::near_memory, int count = 2);
+  /// Starts only worker 0; other tasks can join it (start).
   static two_tasks to_be_joined();
   ~two_tasks();
   two_tasks(const two_tasks&) = delete;
@@ -27,23 +27,23 @@ public:
   void start(size_t task);
 
   const std::string& cluster() const { return cluster_; }
-  tls_files client_files() const; ///< none where they do without
-  /// The most memory that the process of a task ever had, in bytes.
+  tls_files client_files() const; ///< empty without TLS
+  /// Peak memory of the process of a task, in bytes.
   double peak_memory(size_t task) const;
-  /// What the process of a task has computed so far, in seconds of a processor.
+  /// Processor time of the process of a task so far, in seconds.
   double processor_seconds(size_t task) const;
 
 private:
   struct joined {};
   explicit two_tasks(joined);
 
-  carrier by_ = carrier::near_memory;
+  carrier medium_ = carrier::near_memory;
   std::string cluster_;
   std::string folder_; // of certificates
   std::vector<pid_t> processes_;
 };
 
-/// Those of a name in a folder, with the authority's: NAME.pem, NAME.key, authority.pem.
+/// Names of the files in a folder: NAME.pem, NAME.key, authority.pem.
 tls_files files_in(const std::string& folder, const std::string& name);
 
 } // namespace troupe::bench
