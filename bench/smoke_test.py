@@ -30,7 +30,7 @@ first = failures_of([program, *arguments])
 repeated = {}
 for name in first:
     repeated |= failures_of([program, "--benchmark_min_time=0.001",
-                        f"--benchmark_filter=^{re.escape(name)}$"])
+                             f"--benchmark_filter=^{re.escape(name)}$"])
 for line in first.values():
     print("the first time:", line, end="")
 if repeated:
