@@ -137,9 +137,11 @@ row_places places_by_div(edge numbers, const std::vector<variable_handle>& parts
 std::optional<variable_slice> slice_of(const variable_handle& variable) {
   const auto* resource_node = resource_behind(variable);
   auto text_of = [&](std::string_view name) {
-    auto attr_entry = node ? node->attrs().find(name) : attr_map::const_iterator{};
-    return node && attr_entry != node->attrs().end() ? *attr_entry->second.get_if<std::string>()
-                                                     : std::string{};
+    auto attr_entry =
+        resource_node ? resource_node->attrs().find(name) : attr_map::const_iterator{};
+    return resource_node && attr_entry != resource_node->attrs().end()
+               ? *attr_entry->second.get_if<std::string>()
+               : std::string{};
   };
   auto whole_name = text_of("_slice_of"), slice_attr = text_of("_slice");
   std::string_view remaining = slice_attr;

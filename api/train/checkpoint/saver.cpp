@@ -303,7 +303,7 @@ struct saver::state {
     if (stored->first == type && full_shape.compatible(stored->second))
       return true;
     report.unequal.push_back(concat(saved.name, ": ", type, full_shape, " in the graph, ",
-                                    stored->first, known->second, " in the checkpoint"));
+                                    stored->first, stored->second, " in the checkpoint"));
     return false;
   }
 
