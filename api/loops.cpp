@@ -17,9 +17,9 @@ graph& graph_of(edge x) { return x.node->graph().innermost(); }
 
 edge constant(edge beside, tensor value, location where) {
   auto type = value.type();
-  auto* made = value_or_throw(graph_of(beside).add(
+  auto* constant_node = value_or_throw(graph_of(beside).add(
       {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}, .where = where}));
-  return made->output(0);
+  return constant_node->output(0);
 }
 
 // Returns the common shape of a list's elements, as list ops take it.

@@ -48,8 +48,9 @@ extern int slowest;
 extern std::string_view precision;
 session_options options();
 
-/// Runs a task for exchange/..., in a process of its own, until the process is killed.
-int serve_task(const char* cluster, int task, const std::string& carrier);
+/// Runs a task for exchange/..., in a process of its own, until the process is killed. `medium`:
+/// empty for reads of peer memory, "by_socket", or a folder of certificates for TLS.
+int serve_task(const char* cluster, int task, const std::string& medium);
 
 /// Runs 50 steps of a training benchmark and prints the peak memory of the process as JSON. Needs a
 /// fresh process. Throws troupe::error if there is no training benchmark `net`.

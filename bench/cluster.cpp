@@ -1,7 +1,7 @@
 // The cost of steps over several tasks, by numbers of tasks and of clients, and the time until a
 // task that joins or restarts takes part. Each task is a process of its own on this machine.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -44,7 +44,7 @@ double client_processor_seconds() {
 void null_step(State& state, int workers, int servers) {
   constexpr int steps_per_worker = 64; // in an iteration
   guarded(state, [&] {
-    two_tasks tasks{carrier::near_memory, workers + servers};
+    task_processes tasks{medium_kind::peer_memory, workers + servers};
     graph_builder g;
     std::vector<edge> parameters;
     for (int i = 0; i < servers; ++i) {
@@ -103,7 +103,7 @@ void null_step(State& state, int workers, int servers) {
 void lookups(State& state) {
   constexpr int64_t rows = 1'000'000, width = 64, batch = 1024;
   guarded(state, [&] {
-    two_tasks tasks{carrier::near_memory, 3};
+    task_processes tasks{medium_kind::peer_memory, 3};
     graph_builder g;
     embedding_table table{g, rows, width, {.devices = {worker(1), worker(2)}}};
     auto on = g.on(worker(0));
@@ -127,7 +127,7 @@ void lookups(State& state) {
 void clients(State& state, int count) {
   constexpr int64_t total_steps = 6400;
   guarded(state, [&] {
-    two_tasks tasks{carrier::near_memory, 1};
+    task_processes tasks{medium_kind::peer_memory, 1};
     graph_builder g;
     edge x, y;
     {
@@ -161,7 +161,7 @@ void clients(State& state, int count) {
 /// this step at the same time as the process.
 void join(State& state) {
   guarded(state, [&] {
-    auto tasks = two_tasks::to_be_joined();
+    auto tasks = task_processes::joinable();
     graph_builder g;
     auto s = session::connect(tasks.cluster());
     int number = 0;
@@ -184,7 +184,7 @@ void join(State& state) {
 void heal(State& state, bool holds_state) {
   auto folder = std::filesystem::temp_directory_path() / concat("troupe_bench.heal.", getpid());
   guarded(state, [&] {
-    two_tasks tasks{carrier::near_memory, 2};
+    task_processes tasks{medium_kind::peer_memory, 2};
     graph_builder g;
     auto on = g.on(worker(1));
     auto held = g.variable(fill(g, {250'000}, 1.0f), "held");

@@ -1,6 +1,6 @@
 // Loops and branches: the cost of an iteration.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/actors/session/client.hpp"
 #include "troupe/api/internal/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
@@ -200,7 +200,7 @@ void pipelined(State& state, bool two_devices) {
 /// A loop with its counter in one process and a sum in another. Items are iterations.
 void across_tasks(State& state) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     auto n = g.placeholder(dtype::i32, {}, "n");
     auto results = while_loop(

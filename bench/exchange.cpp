@@ -1,7 +1,7 @@
 // The cost of moving a tensor between tasks, each a process of its own on this machine; once per
 // step.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/actors/operator/task.hpp"
 #include "troupe/api/internal/library.hpp"
@@ -24,9 +24,10 @@
 namespace troupe::bench {
 namespace {
 
-void move_tensor(benchmark::State& state, int64_t bytes, carrier medium = carrier::near_memory) {
+void move_tensor(benchmark::State& state, int64_t bytes,
+                 medium_kind medium = medium_kind::peer_memory) {
   try {
-    two_tasks tasks{medium};
+    task_processes tasks{medium};
     graph_builder g;
     edge source;
     node* sink = nullptr;
@@ -54,7 +55,7 @@ void move_tensor(benchmark::State& state, int64_t bytes, carrier medium = carrie
 // sends an update to each.
 void serve_parameters(benchmark::State& state, int count) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     std::vector<target> updates;
     for (int i = 0; i < count; ++i) {
@@ -84,7 +85,7 @@ void serve_parameters(benchmark::State& state, int count) {
 // message.
 void use_queue(benchmark::State& state, bool take) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     auto on = g.on("/job:worker/task:1");
     auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .capacity = 100'000'000});
@@ -106,7 +107,7 @@ void use_queue(benchmark::State& state, bool take) {
 void cancel_behind_kernels(benchmark::State& state) {
   try {
     constexpr auto timeout = std::chrono::milliseconds{50};
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     auto on = g.on("/job:worker/task:1");
     auto seed = g.variable(fill(g, {1100, 1100}, 1e-3f));
@@ -141,7 +142,7 @@ void cancel_behind_kernels(benchmark::State& state) {
 
 } // namespace
 
-int serve_task(const char* cluster, int number, const std::string& carrier) {
+int serve_task(const char* cluster, int number, const std::string& medium) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   auto known_cluster = find_cluster(cluster);
   if (!known_cluster)
@@ -160,8 +161,8 @@ int serve_task(const char* cluster, int number, const std::string& carrier) {
        .cluster = *known_cluster,
        .self = {"worker", number},
        .listen = listen,
-       .tls = carrier.empty() || carrier == "by_socket" ? tls_files{} : files_in(carrier, "tasks"),
-       .near_memory = carrier.empty()});
+       .tls = medium.empty() || medium == "by_socket" ? tls_files{} : files_in(medium, "tasks"),
+       .near_memory = medium.empty()});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 1;
@@ -175,20 +176,22 @@ void register_exchange() {
                                [](benchmark::State& state) { move_tensor(state, 100'000'000); })
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
-  for (auto medium : {carrier::socket, carrier::tls})
+  for (auto medium : {medium_kind::socket, medium_kind::tls})
     benchmark::RegisterBenchmark(
-        medium == carrier::tls ? "exchange/100MB_over_tls" : "exchange/100MB_by_socket",
+        medium == medium_kind::tls ? "exchange/100MB_over_tls" : "exchange/100MB_by_socket",
         [=](benchmark::State& state) { move_tensor(state, 100'000'000, medium); })
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
   for (int64_t kib : {128, 256, 512, 1024, 4096})
-    for (auto medium : {carrier::near_memory, carrier::socket})
+    for (auto medium : {medium_kind::peer_memory, medium_kind::socket})
       benchmark::RegisterBenchmark(
-          concat("exchange/", kib, "KiB", medium == carrier::socket ? "_by_socket" : "").c_str(),
+          concat("exchange/", kib, "KiB", medium == medium_kind::socket ? "_by_socket" : "")
+              .c_str(),
           [=](benchmark::State& state) { move_tensor(state, kib * 1024, medium); })
           ->UseRealTime();
-  for (auto medium : {carrier::near_memory, carrier::tls})
-    benchmark::RegisterBenchmark(medium == carrier::tls ? "exchange/4B_over_tls" : "exchange/4B",
+  for (auto medium : {medium_kind::peer_memory, medium_kind::tls})
+    benchmark::RegisterBenchmark(medium == medium_kind::tls ? "exchange/4B_over_tls"
+                                                            : "exchange/4B",
                                  [=](benchmark::State& state) { move_tensor(state, 4, medium); })
         ->UseRealTime();
   benchmark::RegisterBenchmark("exchange/cancel_behind_kernels", cancel_behind_kernels)

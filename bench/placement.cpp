@@ -1,7 +1,7 @@
 // The time to place a large step, and the effect of placement and of late receives on two tasks,
 // each a process of its own on this machine.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 #include "troupe/runtime/placement/place.hpp"
 #include "troupe/troupe.hpp"
@@ -56,7 +56,7 @@ void place_large(benchmark::State& state, int nodes, int devices, placement_stra
 // Two branches of products that are independent of each other.
 void two_branches(benchmark::State& state, placement_strategy strategy) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     constexpr int64_t size = 512;
     auto x = g.placeholder(dtype::f32, {size, size}, "x");
@@ -85,7 +85,7 @@ void two_branches(benchmark::State& state, placement_strategy strategy) {
 // Layers with weights, 4 MB each, on another task.
 void far_weights(benchmark::State& state, recv_schedule receives) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     constexpr int layers = 16;
     constexpr int64_t size = 1024, batch = 256;

@@ -1,7 +1,7 @@
 // Training by replicas: the time of steps when some replicas are slow (OSDI Figure 8), and the cost
 // of the steps themselves.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -118,7 +118,7 @@ void slow_workers(State& state, replica_mode mode, int workers, int backups) {
 /// Items are steps.
 void two_workers(State& state, replica_mode mode) {
   constexpr int64_t steps = 500;
-  two_tasks processes;
+  task_processes processes;
   replicas training{
       build,
       {.mode = mode,

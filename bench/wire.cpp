@@ -93,7 +93,7 @@ void one_way(benchmark::State& state, size_t bytes) {
 }
 
 // Both ends send `bytes` bytes, and read as many.
-void both_ways(benchmark::State& state, size_t bytes) {
+void two_way(benchmark::State& state, size_t bytes) {
   connection forward, backward;
   std::jthread other_end{[&] {
     while (forward.read(1, 4)) {
@@ -123,7 +123,7 @@ void register_wire() {
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("wire/100MB_both_ways",
-                               [](benchmark::State& state) { both_ways(state, 100'000'000); })
+                               [](benchmark::State& state) { two_way(state, 100'000'000); })
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
 }

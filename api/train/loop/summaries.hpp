@@ -15,12 +15,12 @@ namespace troupe {
 /// Adds nodes that summarize a step, and one that merges all summaries. Fetch the merged one in
 /// some of the steps and pass it to a summary_writer.
 ///
-///     summaries shown;
-///     shown.scalar("loss", loss);
-///     shown.histogram("weights", w);
-///     auto all = shown.merged();
-///     // ... in a step of training, now and then
-///     to.add(s.fetch(all, feeds), step);
+///     summaries step_summaries;
+///     step_summaries.scalar("loss", loss);
+///     step_summaries.histogram("weights", w);
+///     auto merged = step_summaries.merged();
+///     // ... in some of the training steps
+///     to.add(s.fetch(merged, feeds), step);
 ///
 /// Tags group the summaries: "layer1/weights". Each function returns the Summary of its value
 /// alone.

@@ -1,4 +1,4 @@
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 
 #include "troupe/serialization/tls/certificate_authority.hpp"
 #include "troupe/serialization/tls/private_file.hpp"
@@ -58,29 +58,31 @@ tls_files files_in(const std::string& folder, const std::string& name) {
   return {folder + "/" + name + ".pem", folder + "/" + name + ".key", folder + "/authority.pem"};
 }
 
-two_tasks::two_tasks(carrier medium, int count) : medium_(medium) {
+task_processes::task_processes(medium_kind medium, int count) : medium_(medium) {
   for (int i = 0; i < count; ++i)
     cluster_ += concat(i ? ", " : "{\"worker\": [", "\"127.0.0.1:", free_port(), '"');
   cluster_ += "]}";
-  if (medium == carrier::tls)
+  if (medium == medium_kind::tls)
     folder_ = make_certificates();
   for (int i = 0; i < count; ++i)
     start(static_cast<size_t>(i));
 }
 
-two_tasks::two_tasks(joined) : cluster_(concat("join:127.0.0.1:", free_port())) { start(0); }
+task_processes::task_processes(joined) : cluster_(concat("join:127.0.0.1:", free_port())) {
+  start(0);
+}
 
-two_tasks two_tasks::to_be_joined() { return two_tasks{joined{}}; }
+task_processes task_processes::joinable() { return task_processes{joined{}}; }
 
-void two_tasks::start(size_t task) {
+void task_processes::start(size_t task) {
   const auto number = std::to_string(task);
   const char* arguments[] = {"troupe_bench",
                              "--serve-task",
                              cluster_.c_str(),
                              number.c_str(),
-                             medium_ == carrier::near_memory ? nullptr
-                             : medium_ == carrier::socket    ? "by_socket"
-                                                             : folder_.c_str(),
+                             medium_ == medium_kind::peer_memory ? nullptr
+                             : medium_ == medium_kind::socket    ? "by_socket"
+                                                                 : folder_.c_str(),
                              nullptr};
   pid_t process = 0;
   if (posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, const_cast<char* const*>(arguments),
@@ -90,25 +92,25 @@ void two_tasks::start(size_t task) {
   processes_[task] = process;
 }
 
-void two_tasks::kill(size_t task) {
+void task_processes::kill(size_t task) {
   if (auto process = std::exchange(processes_.at(task), 0)) {
     ::kill(process, SIGKILL);
     waitpid(process, nullptr, 0);
   }
 }
 
-two_tasks::~two_tasks() {
+task_processes::~task_processes() {
   for (size_t i = 0; i < processes_.size(); ++i)
     kill(i);
   if (!folder_.empty())
     std::filesystem::remove_all(folder_);
 }
 
-tls_files two_tasks::client_files() const {
+tls_files task_processes::client_files() const {
   return folder_.empty() ? tls_files{} : files_in(folder_, "client");
 }
 
-double two_tasks::peak_memory(size_t task) const {
+double task_processes::peak_memory(size_t task) const {
   std::ifstream status{concat("/proc/", processes_.at(task), "/status")};
   for (std::string word; status >> word;)
     if (double kib = 0; word == "VmHWM:" && status >> kib)
@@ -116,7 +118,7 @@ double two_tasks::peak_memory(size_t task) const {
   return 0;
 }
 
-double two_tasks::processor_seconds(size_t task) const {
+double task_processes::processor_seconds(size_t task) const {
   clockid_t clock{};
   timespec used{};
   if (clock_getcpuclockid(processes_.at(task), &clock) != 0 || clock_gettime(clock, &used) != 0)

@@ -10,17 +10,17 @@
 namespace troupe::bench {
 
 /// Medium of large tensors between processes.
-enum class carrier { near_memory, socket, tls };
+enum class medium_kind { peer_memory, socket, tls };
 
 /// Runs the tasks /job:worker/task:0 to count - 1 until the object is destroyed.
-class two_tasks {
+class task_processes {
 public:
-  explicit two_tasks(carrier medium = carrier::near_memory, int count = 2);
+  explicit task_processes(medium_kind medium = medium_kind::peer_memory, int count = 2);
   /// Starts only worker 0; other tasks can join it (start).
-  static two_tasks to_be_joined();
-  ~two_tasks();
-  two_tasks(const two_tasks&) = delete;
-  two_tasks& operator=(const two_tasks&) = delete;
+  static task_processes joinable();
+  ~task_processes();
+  task_processes(const task_processes&) = delete;
+  task_processes& operator=(const task_processes&) = delete;
 
   void kill(size_t task);
   /// Starts the process of a task that was killed, or of one more. Does not wait for it.
@@ -35,9 +35,9 @@ public:
 
 private:
   struct joined {};
-  explicit two_tasks(joined);
+  explicit task_processes(joined);
 
-  carrier medium_ = carrier::near_memory;
+  medium_kind medium_ = medium_kind::peer_memory;
   std::string cluster_;
   std::string folder_; // of certificates
   std::vector<pid_t> processes_;
