@@ -1,4 +1,5 @@
 #include "troupe/api/caf.hpp"
+// Spawns sessions as actors of the caller's system.
 
 #include "troupe/actors/hosting/published_session.hpp"
 #include "troupe/actors/session/session.hpp"
@@ -34,8 +35,8 @@ caf::actor publish_session(caf::actor_system& system, const caf::actor& session,
 
 caf::actor use_session(caf::actor_system& system, const caf::actor& published,
                        std::chrono::milliseconds timeout, std::source_location where) {
-  if (auto may = check_duration("timeout", timeout, std::chrono::milliseconds{1}); !may)
-    throw error{std::move(may).within(concat("use_session (", to_string(where), ')'))};
+  if (auto valid = check_duration("timeout", timeout, std::chrono::milliseconds{1}); !valid)
+    throw error{std::move(valid).within(concat("use_session (", to_string(where), ')'))};
   return spawn_session_by(system, published, timeout);
 }
 

@@ -1,4 +1,5 @@
 #include "troupe/api/collectives.hpp"
+// Adds the nodes of collective operations.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
@@ -12,17 +13,17 @@ namespace {
 
 using location = std::source_location;
 
-// The same devices are the same group, in every process.
+// Hashes the devices of a group: every process gets the same key for the same devices.
 int64_t key_of(const std::vector<std::string>& devices) {
   uint32_t key = 2166136261u;
-  for (const auto& one : devices)
-    for (auto byte : one + '\n')
+  for (const auto& device : devices)
+    for (auto byte : device + '\n')
       key = (key ^ static_cast<uint8_t>(byte)) * 16777619u;
   return static_cast<int64_t>(key >> 1);
 }
 
 attr_map keys_of(const graph& in, const std::vector<std::string>& devices) {
-  // Graphs only grow: each call gets a number of its own.
+  // Graphs only grow, so each call gets a unique instance key.
   return {{"group_size", static_cast<int64_t>(devices.size())},
           {"group_key", key_of(devices)},
           {"instance_key", static_cast<int64_t>(in.nodes().size()) + 1}};
@@ -30,12 +31,12 @@ attr_map keys_of(const graph& in, const std::vector<std::string>& devices) {
 
 void check_devices(std::string_view function, const std::vector<std::string>& devices,
                    location where) {
-  std::map<std::string, int> seen;
-  for (const auto& one : devices) {
-    if (one.empty())
+  std::map<std::string, int> uses;
+  for (const auto& device : devices) {
+    if (device.empty())
       reject(function, where, "each edge must be on a device: make it within graph_builder::on()");
-    if (seen[one]++)
-      reject(function, where, "two edges are on ", one, "; each must be on another device");
+    if (uses[device]++)
+      reject(function, where, "two edges are on ", device, "; each must be on another device");
   }
 }
 
@@ -48,29 +49,29 @@ edge add_on(graph& in, const std::string& device, std::string_view op,
 
 std::vector<edge> add_members(std::string_view function, std::string_view op,
                               const std::vector<edge>& xs, std::vector<std::string> devices,
-                              const attr_map& more, location where) {
+                              const attr_map& extra_attrs, location where) {
   if (xs.empty())
     reject(function, where, "needs at least one edge");
   if (!devices.empty() && devices.size() != xs.size())
     reject(function, where, "got ", devices.size(), " devices for ", xs.size(), " edges");
-  const auto given = !devices.empty();
+  const auto has_devices = !devices.empty();
   for (const auto& x : xs) {
     if (!x.exists() || &x.node->graph() != &xs.front().node->graph())
       reject(function, where, "all edges must be of one graph");
     if (x.type() != xs.front().type() || !x.dims().compatible(xs.front().dims()))
       reject(function, where, "'", x, "' is ", x.type(), x.dims(), ", but '", xs.front(), "' is ",
              xs.front().type(), xs.front().dims());
-    if (!given)
+    if (!has_devices)
       devices.push_back(x.node->device());
   }
   check_devices(function, devices, where);
   auto& in = xs.front().node->graph();
   auto attrs = keys_of(in, devices);
-  attrs.insert(more.begin(), more.end());
-  std::vector<edge> made;
+  attrs.insert(extra_attrs.begin(), extra_attrs.end());
+  std::vector<edge> outputs;
   for (size_t i = 0; i < xs.size(); ++i)
-    made.push_back(add_on(in, devices[i], op, {{operand{xs[i], where}}}, attrs, where));
-  return made;
+    outputs.push_back(add_on(in, devices[i], op, {{operand{xs[i], where}}}, attrs, where));
+  return outputs;
 }
 
 attr_map reduction_attrs(reduce_by by) {
@@ -113,12 +114,12 @@ std::vector<edge> broadcast(edge x, const std::vector<std::string>& devices, loc
   auto& in = x.node->graph();
   auto attrs = keys_of(in, devices);
   attrs.insert_or_assign("shape", x.dims());
-  std::vector<edge> made{
+  std::vector<edge> outputs{
       add_on(in, devices.front(), "CollectiveBcastSend", {{operand{x, where}}}, attrs, where)};
   attrs.insert_or_assign("T", x.type());
   for (size_t i = 1; i < devices.size(); ++i)
-    made.push_back(add_on(in, devices[i], "CollectiveBcastRecv", {}, attrs, where));
-  return made;
+    outputs.push_back(add_on(in, devices[i], "CollectiveBcastRecv", {}, attrs, where));
+  return outputs;
 }
 
 } // namespace troupe

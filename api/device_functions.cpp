@@ -1,4 +1,5 @@
 #include "troupe/api/device_functions.hpp"
+// Chooses the devices of new nodes.
 
 #include "troupe/api/error.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
@@ -13,21 +14,23 @@ double bytes_of(const node_spec& variable) {
   auto type = variable.attrs.find("dtype"), dims = variable.attrs.find("shape");
   if (type == variable.attrs.end() || dims == variable.attrs.end())
     return 1;
-  const auto* of = type->second.get_if<dtype>();
-  const auto* shape = dims->second.get_if<partial_shape>();
-  double bytes = of ? static_cast<double>(std::max<size_t>(size_of(*of), 1)) : 1;
-  if (shape && shape->has_rank())
-    for (auto extent : shape->extents())
+  const auto* element_type = type->second.get_if<dtype>();
+  const auto* declared_shape = dims->second.get_if<partial_shape>();
+  double bytes =
+      element_type ? static_cast<double>(std::max<size_t>(size_of(*element_type), 1)) : 1;
+  if (declared_shape && declared_shape->has_rank())
+    for (auto extent : declared_shape->extents())
       bytes *= static_cast<double>(std::max<int64_t>(extent, 1));
   return bytes;
 }
 
-// The variable or table that the node takes itself.
-const node* state_taken(const node_spec& by, const op_def& op) {
-  if (op.inputs.empty() || by.inputs.empty() || !(op.inputs[0].ref || op.inputs[0].handle))
+// Returns the variable or table that the node takes by reference, or null.
+const node* state_taken(const node_spec& spec, const op_def& op) {
+  if (op.inputs.empty() || spec.inputs.empty() || !(op.inputs[0].ref || op.inputs[0].handle))
     return nullptr;
-  const auto& from = by.inputs[0];
-  return from.exists() && from.node->output_is_ref(from.index) ? resource_behind(from) : nullptr;
+  const auto& input = spec.inputs[0];
+  return input.exists() && input.node->output_is_ref(input.index) ? resource_behind(input)
+                                                                  : nullptr;
 }
 
 class replica_chooser {
@@ -47,40 +50,40 @@ private:
   size_t next_task(double bytes) {
     using spread = replica_devices_options::spread;
     auto task = options_.variables == spread::by_turns
-                    ? turn_++ % bytes_.size()
+                    ? next_task_++ % bytes_.size()
                     : static_cast<size_t>(std::ranges::min_element(bytes_) - bytes_.begin());
     bytes_[task] += bytes;
     return task;
   }
 
   const replica_devices_options options_;
-  std::vector<double> bytes_; // by task
-  size_t turn_ = 0;
+  std::vector<double> bytes_; // by task index
+  size_t next_task_ = 0;
 };
 
-// `inner` within `outer`.
+// Completes `inner` with the parts of `outer`.
 device_name within(const device_name& outer, const device_name& inner) {
-  auto made = inner;
-  if (made.job.empty())
-    made.job = outer.job;
-  else if (made.job != outer.job && !outer.job.empty())
-    return made;
-  if (made.task < 0)
-    made.task = outer.task;
-  else if (made.task != outer.task && outer.task >= 0)
-    return made;
-  if (made.kind.empty()) {
-    made.kind = outer.kind;
-    made.ordinal = outer.ordinal;
+  auto combined = inner;
+  if (combined.job.empty())
+    combined.job = outer.job;
+  else if (combined.job != outer.job && !outer.job.empty())
+    return combined;
+  if (combined.task < 0)
+    combined.task = outer.task;
+  else if (combined.task != outer.task && outer.task >= 0)
+    return combined;
+  if (combined.kind.empty()) {
+    combined.kind = outer.kind;
+    combined.ordinal = outer.ordinal;
   }
-  return made;
+  return combined;
 }
 
 } // namespace
 
 device_function replica_devices(replica_devices_options options, std::source_location where) {
-  auto fail = [&](const auto&... why) {
-    throw error{invalid("replica_devices (", to_string(where), "): ", why...)};
+  auto fail = [&](const auto&... parts) {
+    throw error{invalid("replica_devices (", to_string(where), "): ", parts...)};
   };
   if (options.ps_tasks < 1)
     fail("ps_tasks must be at least 1, got ", options.ps_tasks);
@@ -96,40 +99,40 @@ namespace detail {
 
 size_t device_scopes::first_within(size_t depth) const {
   if (scopes_.empty() || scopes_.back().depth != depth)
-    return scopes_.size(); // something else was pushed since
+    return scopes_.size(); // a scope was pushed to the graph directly since
   auto first = scopes_.size() - 1;
   while (first > 0 && scopes_[first - 1].depth + 1 == scopes_[first].depth)
     --first;
   return first;
 }
 
-// Without what functions say.
+// The device of the nested scopes, without device functions.
 device_name device_scopes::fixed(size_t depth) const {
-  device_name found;
+  device_name device;
   for (auto i = first_within(depth); i < scopes_.size(); ++i)
-    found = scopes_[i].resets ? device_name{} : within(found, scopes_[i].device);
-  return found;
+    device = scopes_[i].resets ? device_name{} : within(device, scopes_[i].device);
+  return device;
 }
 
-void device_scopes::push(graph& of, const device_name& device, std::string_view text) {
-  auto depth = of.depth(graph::scope_kind::device);
+void device_scopes::push(graph& owner, const device_name& device, std::string_view text) {
+  auto depth = owner.depth(graph::scope_kind::device);
   auto resets = text.empty();
-  auto whole = resets ? device : within(fixed(depth), device);
-  of.push_device(whole == device ? std::string{text} : to_string(whole));
+  auto full_name = resets ? device : within(fixed(depth), device);
+  owner.push_device(full_name == device ? std::string{text} : to_string(full_name));
   scopes_.push_back({depth + 1, device, resets});
 }
 
-void device_scopes::push(graph& of, device_function choose) {
-  auto depth = of.depth(graph::scope_kind::device);
-  of.push_device(to_string(fixed(depth)));
+void device_scopes::push(graph& owner, device_function choose) {
+  auto depth = owner.depth(graph::scope_kind::device);
+  owner.push_device(to_string(fixed(depth)));
   scopes_.push_back({depth + 1, {}, false, std::move(choose)});
 }
 
-void device_scopes::push(graph& of, const node& beside) {
-  auto depth = of.depth(graph::scope_kind::device);
-  of.push_device(beside.device());
-  auto device = device_name::parse(beside.device());
-  scopes_.push_back({depth + 1, device ? *device : device_name{}, true, {}, &beside});
+void device_scopes::push(graph& owner, const node& neighbor) {
+  auto depth = owner.depth(graph::scope_kind::device);
+  owner.push_device(neighbor.device());
+  auto device = device_name::parse(neighbor.device());
+  scopes_.push_back({depth + 1, device ? *device : device_name{}, true, {}, &neighbor});
 }
 
 void device_scopes::pop_to(size_t depth) {
@@ -137,12 +140,12 @@ void device_scopes::pop_to(size_t depth) {
     scopes_.pop_back();
 }
 
-void device_scopes::apply(const graph& to, node_spec& what, const op_def& op) const {
+void device_scopes::apply(const graph& to, node_spec& spec, const op_def& op) const {
   auto depth = to.depth(graph::scope_kind::device);
-  auto chosen = false; // by more than the text that the graph knows
+  auto chosen = false; // by more than the device text on the graph's stack
   device_name device;
   std::vector<std::string> groups;
-  const node* beside = nullptr;
+  const node* neighbor = nullptr;
   for (auto i = first_within(depth); i < scopes_.size(); ++i) {
     const auto& scope = scopes_[i];
     if (scope.resets) {
@@ -151,28 +154,29 @@ void device_scopes::apply(const graph& to, node_spec& what, const op_def& op) co
     } else {
       device = within(device, scope.device);
     }
-    if (scope.beside) {
-      groups = {scope.beside->name()};
-      beside = scope.beside;
+    if (scope.neighbor) {
+      groups = {scope.neighbor->name()};
+      neighbor = scope.neighbor;
       chosen = true;
     }
     if (!scope.choose)
       continue;
-    auto said = device_name::parse(scope.choose(what, op));
-    if (!said)
-      throw error{said.status().within(
-          concat("a device function, for ", what.op, " (", to_string(what.where), ')'))};
-    device = within(device, *said);
+    auto result_device = device_name::parse(scope.choose(spec, op));
+    if (!result_device)
+      throw error{result_device.status().within(
+          concat("a device function, for ", spec.op, " (", to_string(spec.where), ')'))};
+    device = within(device, *result_device);
     chosen = true;
   }
   if (!chosen)
     return;
-  if (what.device.empty()) {
-    // The text of the node beside says which parts are only preferred.
-    auto same = beside ? device_name::parse(beside->device()) : device_name{};
-    what.device = beside && same && *same == device ? beside->device() : to_string(device);
+  if (spec.device.empty()) {
+    // The neighbor's text also marks parts that are only preferred.
+    auto neighbor_device = neighbor ? device_name::parse(neighbor->device()) : device_name{};
+    spec.device = neighbor && neighbor_device && *neighbor_device == device ? neighbor->device()
+                                                                            : to_string(device);
   }
-  add_colocation(what.attrs, groups);
+  add_colocation(spec.attrs, groups);
 }
 
 } // namespace detail

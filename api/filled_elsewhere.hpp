@@ -1,4 +1,4 @@
-// What session::fill throws where another session fills a task.
+// The error that session::fill throws if another session initializes a task.
 #pragma once
 #include "troupe/api/error.hpp"
 
@@ -8,12 +8,13 @@
 
 namespace troupe {
 
-/// The error of a run that a task has refused, since another session fills it (`unavailable`): who
-/// tries again finds there what the other one has put there, unless that gives up.
+/// The error of a run that a task has refused because another session initializes that task
+/// (`unavailable`). A later attempt finds the state that the other session has written, unless that
+/// session fails.
 class TROUPE_API filled_elsewhere : public error {
 public:
-  filled_elsewhere(const error& why, const std::set<std::string>& tasks)
-      : error(why), tasks_(std::make_shared<std::set<std::string>>(tasks)) {}
+  filled_elsewhere(const error& cause, const std::set<std::string>& tasks)
+      : error(cause), tasks_(std::make_shared<std::set<std::string>>(tasks)) {}
   /// "/job:ps/task:0".
   const std::set<std::string>& tasks() const noexcept { return *tasks_; }
 

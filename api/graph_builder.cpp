@@ -1,4 +1,5 @@
 #include "troupe/api/graph_builder.hpp"
+// Placeholders, constants, variables, scopes and gradients of a graph_builder.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/library.hpp"
@@ -14,8 +15,8 @@ namespace troupe {
 
 namespace {
 
-graph::scope_kind stack_of(graph_scope::kind what) {
-  switch (what) {
+graph::scope_kind stack_of(graph_scope::kind scope) {
+  switch (scope) {
     case graph_scope::kind::device: return graph::scope_kind::device;
     case graph_scope::kind::controls: return graph::scope_kind::controls;
     default: return graph::scope_kind::name;
@@ -24,34 +25,34 @@ graph::scope_kind stack_of(graph_scope::kind what) {
 
 } // namespace
 
-graph_scope::graph_scope(graph& of, kind what) noexcept
-    : of_(of), what_(what), depth_(of.depth(stack_of(what))) {
-  if (what == kind::transfer) {
-    const auto* builder = dynamic_cast<graph_builder*>(&of);
+graph_scope::graph_scope(graph& owner, kind scope_kind) noexcept
+    : graph_(owner), kind_(scope_kind), depth_(owner.depth(stack_of(scope_kind))) {
+  if (scope_kind == kind::transfer) {
+    const auto* builder = dynamic_cast<graph_builder*>(&owner);
     depth_ = builder ? builder->transfers_.size() : 0;
   }
 }
 
 graph_scope::~graph_scope() {
-  if (what_ == kind::recompute) {
-    of_.end_recompute();
+  if (kind_ == kind::recompute) {
+    graph_.end_recompute();
     return;
   }
-  if (depth_ == 0) // none was open
+  if (depth_ == 0) // no scope was open
     return;
-  if (what_ == kind::transfer) {
-    auto& open = static_cast<graph_builder&>(of_).transfers_;
+  if (kind_ == kind::transfer) {
+    auto& open = static_cast<graph_builder&>(graph_).transfers_;
     open.resize(std::min(open.size(), depth_ - 1));
     return;
   }
-  while (of_.depth(stack_of(what_)) >= depth_)
-    switch (what_) {
-      case kind::device: of_.pop_device(); break;
-      case kind::controls: of_.pop_controls(); break;
-      default: of_.pop_scope(); break;
+  while (graph_.depth(stack_of(kind_)) >= depth_)
+    switch (kind_) {
+      case kind::device: graph_.pop_device(); break;
+      case kind::controls: graph_.pop_controls(); break;
+      default: graph_.pop_scope(); break;
     }
-  if (auto* builder = dynamic_cast<graph_builder*>(&of_); builder && what_ == kind::device)
-    builder->device_scopes_.pop_to(of_.depth(graph::scope_kind::device));
+  if (auto* builder = dynamic_cast<graph_builder*>(&graph_); builder && kind_ == kind::device)
+    builder->device_scopes_.pop_to(graph_.depth(graph::scope_kind::device));
 }
 
 graph_builder::graph_builder() : graph(library()) {}
@@ -79,10 +80,10 @@ namespace {
 
 variable_handle add_empty(graph& in, std::string_view op, dtype type, const partial_shape& dims,
                           std::string_view name, std::source_location where) {
-  variable_handle made{
+  variable_handle variable{
       detail::add_node(&in, op, {}, {{"dtype", type}, {"shape", dims}}, name, where).output(0)};
-  in.note_variable(made);
-  return made;
+  in.note_variable(variable);
+  return variable;
 }
 
 } // namespace
@@ -113,11 +114,11 @@ node* graph_builder::local_initializer(location where) {
 
 node* graph_builder::initializer(location where) {
   if (!initializer_ || initialized_ != variables().size()) {
-    std::vector<node*> all;
-    for (const auto& one : variables())
-      if (one.initializer)
-        all.push_back(one.initializer);
-    initializer_ = group(all, {}, where);
+    std::vector<node*> initializers;
+    for (const auto& variable : variables())
+      if (variable.initializer)
+        initializers.push_back(variable.initializer);
+    initializer_ = group(initializers, {}, where);
     initialized_ = variables().size();
   }
   return initializer_;
@@ -128,12 +129,13 @@ node* graph_builder::group(const std::vector<node*>& nodes, std::string_view nam
 }
 
 graph_scope graph_builder::scope(std::string_view name, location where) {
-  auto good = [](char c) {
+  auto is_allowed = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
   };
-  if (name.empty() || name[0] == '-' || !std::ranges::all_of(name, good))
-    throw error{invalid("scope (", to_string(where), "): '", name,
-                        "' is no name: letters, digits and _ . - only, not first -")};
+  if (name.empty() || name[0] == '-' || !std::ranges::all_of(name, is_allowed))
+    throw error{
+        invalid("scope (", to_string(where), "): '", name,
+                "' is not a valid scope name: letters, digits and _ . - only, not first -")};
   push_scope(name);
   return {*this, graph_scope::kind::name};
 }
@@ -151,7 +153,7 @@ graph_scope graph_builder::on(std::string_view device, location where) {
 
 graph_scope graph_builder::on(device_function choose, location where) {
   if (!choose)
-    throw error{invalid("on (", to_string(where), "): the function is none")};
+    throw error{invalid("on (", to_string(where), "): the device function is empty")};
   if (&innermost() != this)
     throw error{invalid("on (", to_string(where),
                         "): a device function cannot choose within a function of the graph")};
@@ -159,28 +161,28 @@ graph_scope graph_builder::on(device_function choose, location where) {
   return {*this, graph_scope::kind::device};
 }
 
-graph_scope graph_builder::colocate_with(edge what, location where) {
-  if (what.is_nothing() || &what.node->graph() != this || &innermost() != this)
+graph_scope graph_builder::colocate_with(edge neighbor, location where) {
+  if (neighbor.is_nothing() || &neighbor.node->graph() != this || &innermost() != this)
     throw error{invalid("colocate_with (", to_string(where),
                         "): needs a node of this graph, outside of its functions")};
-  device_scopes_.push(*this, *what.node);
+  device_scopes_.push(*this, *neighbor.node);
   return {*this, graph_scope::kind::device};
 }
 
-void graph_builder::choose_device(node_spec& of, const op_def& op) const {
-  device_scopes_.apply(*this, of, op);
+void graph_builder::choose_device(node_spec& spec, const op_def& op) const {
+  device_scopes_.apply(*this, spec, op);
 }
 
 graph_scope graph_builder::after(std::vector<node*> nodes, location where) {
-  for (auto* one : nodes)
-    if (!one || !innermost().reaches(*one))
-      throw error{invalid("after (", to_string(where), "): a node of another graph, or none")};
+  for (auto* predecessor : nodes)
+    if (!predecessor || !innermost().reaches(*predecessor))
+      throw error{invalid("after (", to_string(where), "): a node is null or of another graph")};
   push_controls(std::move(nodes));
   return {*this, graph_scope::kind::controls};
 }
 
-graph_scope graph_builder::transfer(f32_transfer how) {
-  transfers_.push_back(how);
+graph_scope graph_builder::transfer(f32_transfer encoding) {
+  transfers_.push_back(encoding);
   return {*this, graph_scope::kind::transfer};
 }
 
@@ -202,35 +204,37 @@ std::vector<edge> graph_builder::gradients(const std::vector<edge>& ys, const st
 namespace detail {
 
 variable_handle add_variable(graph& in, operand initial, std::string_view name,
-                             std::source_location where, const variable_spec& like) {
+                             std::source_location where, const variable_spec& spec) {
   if (initial.is_edge() && initial.from().is_nothing())
     throw error{invalid("variable '", name, "' (", to_string(where),
                         "): its initial value is an edge to nothing")};
   auto type = initial.is_edge() ? initial.from().type() : initial.value().type();
   auto dims = initial.is_edge() ? initial.from().dims() : partial_shape{initial.value().dims()};
-  auto attrs = like.attrs;
+  auto attrs = spec.attrs;
   attrs["dtype"] = type;
   attrs["shape"] = dims;
-  variable_handle made{
-      add_node(&in, like.by_handle ? "VarHandleOp" : "VariableV2", {}, attrs, name, where)
+  variable_handle variable{
+      add_node(&in, spec.by_handle ? "VarHandleOp" : "VariableV2", {}, attrs, name, where)
           .output(0)};
-  auto unscoped = made.name().substr(in.scope().size());
-  made.initializer = &add_node(&in, like.by_handle ? "AssignVariableOp" : "Assign",
-                               {{made}, {std::move(initial)}}, {}, unscoped + "/init", where);
-  in.note_variable(made);
-  return made;
+  auto unscoped = variable.name().substr(in.scope().size());
+  variable.initializer =
+      &add_node(&in, spec.by_handle ? "AssignVariableOp" : "Assign",
+                {{variable}, {std::move(initial)}}, {}, unscoped + "/init", where);
+  in.note_variable(variable);
+  return variable;
 }
 
 bool is_by_handle(edge variable) {
-  const auto* behind = resource_behind(variable);
-  return behind && behind->op().makes == resource::variable && behind->op().outputs[0].handle;
+  const auto* resource_node = resource_behind(variable);
+  return resource_node && resource_node->op().makes == resource::variable &&
+         resource_node->op().outputs[0].handle;
 }
 
-bool is_local_variable(const node& at) {
-  if (at.op().makes != resource::variable)
+bool is_local_variable(const node& variable) {
+  if (variable.op().makes != resource::variable)
     return false;
-  auto local = at.attrs().find("_local");
-  return local != at.attrs().end() && *local->second.get_if<bool>();
+  auto local = variable.attrs().find("_local");
+  return local != variable.attrs().end() && *local->second.get_if<bool>();
 }
 
 std::vector<edge> model_variables(const graph& in) {
@@ -274,17 +278,17 @@ node* add_group(graph& in, const std::vector<node*>& nodes, std::string_view nam
 
 std::vector<edge> add_gradients(graph& in, const std::vector<edge>& ys, const std::vector<edge>& xs,
                                 const gradient_options& options, std::source_location where) {
-  auto all = options;
+  auto all_options = options;
   auto parts = in.recomputed_parts();
-  std::ranges::move(parts, std::back_inserter(all.recompute));
-  std::set<const node*> before; // some of the new ones may come between them
-  for (const auto& one : in.nodes())
-    before.insert(one.get());
-  auto found = value_or_throw(troupe::gradients(ys, xs, all, where));
-  for (const auto& one : in.nodes())
-    if (!before.contains(one.get()))
-      choose_transfer(*one);
-  return found;
+  std::ranges::move(parts, std::back_inserter(all_options.recompute));
+  std::set<const node*> before; // new nodes are not always at the end
+  for (const auto& existing : in.nodes())
+    before.insert(existing.get());
+  auto gradients = value_or_throw(troupe::gradients(ys, xs, all_options, where));
+  for (const auto& added : in.nodes())
+    if (!before.contains(added.get()))
+      choose_transfer(*added);
+  return gradients;
 }
 
 } // namespace detail

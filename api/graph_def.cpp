@@ -1,4 +1,5 @@
 #include "troupe/api/graph_def.hpp"
+// Imports and exports GraphDefs.
 
 #include "troupe/api/error.hpp"
 #include "troupe/serialization/storage/file.hpp"
@@ -12,13 +13,13 @@ bool is_text(const std::string& path) { return path.ends_with(".pbtxt"); }
 } // namespace
 
 edge graph_import::operator[](std::string_view name) const {
-  return value_or_throw(found_.find_edge(name));
+  return value_or_throw(nodes_.find_edge(name));
 }
 
 node* graph_import::target(std::string_view name) const {
-  if (auto* found = found_.find(name))
-    return found;
-  return value_or_throw(found_.find_edge(name)).node; // whose error proposes names
+  if (auto* target_node = nodes_.find(name))
+    return target_node;
+  return value_or_throw(nodes_.find_edge(name)).node; // its error suggests names
 }
 
 graph_import import_graph_def(graph_builder& to, const std::string& path,

@@ -1,4 +1,5 @@
 #include "troupe/api/npy.hpp"
+// Reads and writes .npy files.
 
 #include "troupe/api/error.hpp"
 #include "troupe/serialization/arrays/npy.hpp"

@@ -7,11 +7,11 @@
 
 namespace troupe {
 
-/// Reads what numpy.save() wrote: see read_npy() in serialization/arrays/npy.hpp. Throws, naming
-/// the file.
+/// Reads a file that numpy.save() wrote: see read_npy() in serialization/arrays/npy.hpp. Throws,
+/// naming the file.
 TROUPE_API tensor load_npy(const std::string& path);
 
-/// Writes what numpy.load() reads. NumPy sees bf16 as two raw bytes.
+/// Writes a file for numpy.load(). NumPy reads bf16 as two raw bytes.
 TROUPE_API void save_npy(const std::string& path, const tensor& value);
 
 } // namespace troupe

@@ -1,4 +1,5 @@
 #include "troupe/api/operand.hpp"
+// Converts literals to the types of op inputs, and adds nodes with them.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/graph_builder.hpp"
@@ -12,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// The nearest number of a floating type, as a wider one.
+// Rounds to the nearest value of a floating type, returned as a wider type.
 template <class To, class From>
 long double rounded_to(From value) {
   if constexpr (std::is_same_v<To, float16> || std::is_same_v<To, bfloat16>)
@@ -34,7 +35,7 @@ bool fits(From value) {
   } else if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
-    // The upper limit itself is not a double where To has 64 bits; the one below it is.
+    // If To has 64 bits, its upper limit is not a double; 2^digits is.
     auto limit = std::ldexp(1.0, std::numeric_limits<To>::digits);
     return std::trunc(value) == value && double(value) < limit &&
            double(value) >= (std::is_signed_v<To> ? -limit : 0.0);
@@ -43,10 +44,11 @@ bool fits(From value) {
   } else {
     if (!std::isfinite(value))
       return true;
-    auto there = rounded_to<To>(value);
+    auto rounded = rounded_to<To>(value);
     auto is_exact_whole = std::trunc(value) == value &&
                           std::abs(value) <= std::ldexp(From{1}, std::numeric_limits<From>::digits);
-    return std::isfinite(there) && (!is_exact_whole || there == static_cast<long double>(value));
+    return std::isfinite(rounded) &&
+           (!is_exact_whole || rounded == static_cast<long double>(value));
   }
 }
 
@@ -62,7 +64,7 @@ To convert(From value) {
     return static_cast<To>(value);
 }
 
-// With all digits that tell it from others.
+// Formats with enough digits to identify the value.
 template <std::floating_point T>
 std::string number_text(T value) {
   char digits[40];
@@ -70,10 +72,10 @@ std::string number_text(T value) {
 }
 
 template <class To, class From>
-result<tensor> convert_all(const tensor& from) {
-  TROUPE_ASSIGN(auto to, tensor::make(dtype_of<To>, from.dims()));
-  auto* out = to.template data<To>();
-  for (auto value : from.values<From>()) {
+result<tensor> convert_all(const tensor& source) {
+  TROUPE_ASSIGN(auto converted_values, tensor::make(dtype_of<To>, source.dims()));
+  auto* out = converted_values.template data<To>();
+  for (auto value : source.values<From>()) {
     if (!fits<To>(value)) {
       if constexpr (std::is_same_v<From, bool>)
         return invalid("the literal ", value ? "true" : "false", " is no ", dtype_of<To>,
@@ -85,38 +87,39 @@ result<tensor> convert_all(const tensor& from) {
     }
     *out++ = convert<To>(value);
   }
-  return to;
+  return converted_values;
 }
 
 template <class From>
-result<tensor> convert_from(const tensor& from, dtype to) {
+result<tensor> convert_from(const tensor& source, dtype to) {
   switch (to) {
-    case dtype::boolean: return convert_all<bool, From>(from);
-    case dtype::u8: return convert_all<uint8_t, From>(from);
-    case dtype::u16: return convert_all<uint16_t, From>(from);
-    case dtype::u32: return convert_all<uint32_t, From>(from);
-    case dtype::u64: return convert_all<uint64_t, From>(from);
-    case dtype::i8: return convert_all<int8_t, From>(from);
-    case dtype::i16: return convert_all<int16_t, From>(from);
-    case dtype::i32: return convert_all<int32_t, From>(from);
-    case dtype::i64: return convert_all<int64_t, From>(from);
-    case dtype::f16: return convert_all<float16, From>(from);
-    case dtype::bf16: return convert_all<bfloat16, From>(from);
-    case dtype::f32: return convert_all<float, From>(from);
-    case dtype::f64: return convert_all<double, From>(from);
-    case dtype::c64: return convert_all<std::complex<float>, From>(from);
+    case dtype::boolean: return convert_all<bool, From>(source);
+    case dtype::u8: return convert_all<uint8_t, From>(source);
+    case dtype::u16: return convert_all<uint16_t, From>(source);
+    case dtype::u32: return convert_all<uint32_t, From>(source);
+    case dtype::u64: return convert_all<uint64_t, From>(source);
+    case dtype::i8: return convert_all<int8_t, From>(source);
+    case dtype::i16: return convert_all<int16_t, From>(source);
+    case dtype::i32: return convert_all<int32_t, From>(source);
+    case dtype::i64: return convert_all<int64_t, From>(source);
+    case dtype::f16: return convert_all<float16, From>(source);
+    case dtype::bf16: return convert_all<bfloat16, From>(source);
+    case dtype::f32: return convert_all<float, From>(source);
+    case dtype::f64: return convert_all<double, From>(source);
+    case dtype::c64: return convert_all<std::complex<float>, From>(source);
     case dtype::c128: return convert_all<std::complex<double>, From>(from);
     case dtype::none:
     case dtype::variant:
     case dtype::string: break;
   }
-  return invalid("a number is no ", to);
+  return invalid("a number cannot become ", to);
 }
 
-/// The type that a literal at this port must take, where something else decides it.
-dtype wanted_type(const op_def& op, size_t at, const std::vector<detail::operands>& inputs,
+/// Returns the type that a literal at input port `port` must take if other inputs or attributes
+/// determine it, else none.
+dtype wanted_type(const op_def& op, size_t port, const std::vector<detail::operands>& inputs,
                   const attr_map& attrs) {
-  auto name = op.inputs[at].type;
+  auto name = op.inputs[port].type;
   if (auto fixed = dtype_from(name))
     return *fixed;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -127,17 +130,17 @@ dtype wanted_type(const op_def& op, size_t at, const std::vector<detail::operand
         if (!other.is_edge() && !other.literal())
           return other.value().type();
       }
-  if (auto given = attrs.find(name); given != attrs.end())
-    if (auto* type = given->second.get_if<dtype>())
+  if (auto attr_entry = attrs.find(name); attr_entry != attrs.end())
+    if (auto* type = attr_entry->second.get_if<dtype>())
       return *type;
   return dtype::none;
 }
 
 edge constant(graph& in, tensor value, std::source_location where) {
   auto type = value.type();
-  auto made = in.add(
+  auto added = in.add(
       {.op = "Const", .attrs = {{"dtype", type}, {"value", std::move(value)}}, .where = where});
-  return value_or_throw(std::move(made))->output(0);
+  return value_or_throw(std::move(added))->output(0);
 }
 
 } // namespace
@@ -163,43 +166,43 @@ result<tensor> converted(const tensor& literal, dtype to) {
 
 namespace detail {
 
-operands list(const std::vector<edge>& from, std::source_location where) {
-  operands all;
-  for (const auto& one : from)
-    all.emplace_back(one, where);
-  return all;
+operands list(const std::vector<edge>& sources, std::source_location where) {
+  operands operand_list;
+  for (const auto& item : sources)
+    operand_list.emplace_back(item, where);
+  return operand_list;
 }
 
 node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, attr_map attrs,
                std::string_view name, std::source_location where) {
   auto fail = [&](const auto&... parts) {
-    auto called = name.empty() ? std::string{} : concat(" '", name, "'");
-    throw error{
-        invalid(parts...).about(op, name).within(concat(op, called, " (", to_string(where), ')'))};
+    auto quoted_name = name.empty() ? std::string{} : concat(" '", name, "'");
+    throw error{invalid(parts...).about(op, name).within(
+        concat(op, quoted_name, " (", to_string(where), ')'))};
   };
   for (const auto& port : inputs)
-    for (const auto& one : port)
-      if (one.is_edge()) {
-        if (one.from().is_nothing())
+    for (const auto& input : port)
+      if (input.is_edge()) {
+        if (input.from().is_nothing())
           fail("input ", &port - inputs.data(), " is an edge to nothing");
         if (!in)
-          in = &one.from().node->graph();
+          in = &input.from().node->graph();
       }
   if (!in)
-    fail("no input is an edge, so nothing says which graph this belongs to; make one of them "
+    fail("no input is an edge, so the graph is unknown; make one of them "
          "with g.constant(...)");
   const auto& def = *value_or_throw(in->ops().find_op(op));
 
   node_spec spec{
       .op = std::string{op}, .name = std::string{name}, .attrs = std::move(attrs), .where = where};
   for (size_t i = 0; i < inputs.size(); ++i)
-    for (const auto& one : inputs[i]) {
-      if (one.is_edge()) {
-        spec.inputs.push_back(one.from());
+    for (const auto& input : inputs[i]) {
+      if (input.is_edge()) {
+        spec.inputs.push_back(input.from());
         continue;
       }
-      auto value = one.value();
-      auto type = one.literal() ? wanted_type(def, i, inputs, spec.attrs) : dtype::none;
+      auto value = input.value();
+      auto type = input.literal() ? wanted_type(def, i, inputs, spec.attrs) : dtype::none;
       if (type != dtype::none) {
         auto exact = converted(value, type);
         if (!exact)
@@ -211,23 +214,23 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
   if (const auto* builder = dynamic_cast<const graph_builder*>(in);
       builder && &in->innermost() == in)
     builder->choose_device(spec, def);
-  auto& made = *value_or_throw(in->add(std::move(spec)));
-  choose_transfer(made);
-  return made;
+  auto& added = *value_or_throw(in->add(std::move(spec)));
+  choose_transfer(added);
+  return added;
 }
 
-std::vector<edge> outputs(node& of, int first, int behind) {
-  std::vector<edge> found;
-  for (int i = first; i < of.outputs() - behind; ++i)
-    found.push_back(of.output(i));
-  return found;
+std::vector<edge> outputs(node& producer, int first, int behind) {
+  std::vector<edge> selected;
+  for (int i = first; i < producer.outputs() - behind; ++i)
+    selected.push_back(producer.output(i));
+  return selected;
 }
 
-std::vector<edge> next_outputs(node& of, int& next, int64_t count) {
-  std::vector<edge> found;
+std::vector<edge> next_outputs(node& producer, int& next, int64_t count) {
+  std::vector<edge> selected;
   for (; count > 0; --count)
-    found.push_back(of.output(next++));
-  return found;
+    selected.push_back(producer.output(next++));
+  return selected;
 }
 
 } // namespace detail

@@ -1,4 +1,6 @@
 #include "troupe/api/operators.hpp"
+// Operators between edges. They have no parameter for the line of the call, so they use the line
+// that the operands have recorded.
 
 #include "troupe/api/error.hpp"
 
@@ -7,22 +9,21 @@
 namespace troupe {
 namespace {
 
-/// Operators take no further argument that could say the line: the operands remember it.
 edge binary(const char* op, const operand& x, const operand& y) {
   return detail::add_node(nullptr, op, {{x}, {y}}, {}, {}, x.where()).output(0);
 }
 
 edge reduce_all(const char* op, const operand& x, std::source_location where) {
-  auto from = x.from();
+  auto input = x.from();
   std::vector<int32_t> axes{0};
-  if (from.node && from.dims().has_rank()) {
-    axes.resize(static_cast<size_t>(from.dims().rank()));
+  if (input.node && input.dims().has_rank()) {
+    axes.resize(static_cast<size_t>(input.dims().rank()));
     std::iota(axes.begin(), axes.end(), 0);
-  } else if (from) {
-    from = reshape(from, {-1}, {}, where);
+  } else if (input) {
+    input = reshape(input, {-1}, {}, where);
   }
   return detail::add_node(nullptr, op,
-                          {{operand{from, where}}, {operand{tensor::vector(axes), where}}}, {}, {},
+                          {{operand{input, where}}, {operand{tensor::vector(axes), where}}}, {}, {},
                           where)
       .output(0);
 }
@@ -52,7 +53,7 @@ namespace detail {
 
 truth_edge both(const edge& x, const operand& y) { return operand{x, y.where()} && y; }
 truth_edge either(const edge& x, const operand& y) { return operand{x, y.where()} || y; }
-// Nothing else remembers a line here than the node that gives x.
+// Only the node that produces x has a line.
 truth_edge negated(const edge& x) {
   return !operand{x, x.node ? x.node->where() : std::source_location{}};
 }

@@ -4,26 +4,26 @@
 
 namespace TROUPE_API troupe {
 
-/// What comparisons and the operators of logic give: an edge of truth values, which are known when
-/// a step runs, and not while the graph is built. So it is no truth value of C++: `if (x > 0)`,
-/// `x > 0 ? a : b` and std::find() among edges do not compile. cond() and select() choose by it.
+/// The result of comparisons and logical operators: an edge of booleans, whose values are known
+/// when a step runs, not while the graph is built. It therefore does not convert to a C++ bool: `if
+/// (x > 0)`, `x > 0 ? a : b` and std::find() among edges do not compile. Use cond() and select()
+/// instead.
 struct truth_edge : edge {
   constexpr truth_edge() = default;
   explicit constexpr truth_edge(const edge& from) noexcept : edge(from) {}
   explicit operator bool() const = delete;
 };
 
-// Element by element, with NumPy's broadcasting. At least one side is an edge, or what stands for
-// one, such as a variable; literals may stand on either side.
+// Element by element, with NumPy's broadcasting. At least one side is an edge, or converts to one,
+// such as a variable. Literals may be on either side.
 edge operator+(operand x, operand y);
 edge operator-(operand x, operand y);
 edge operator*(operand x, operand y);
-edge operator/(operand x, operand y); ///< of whole numbers: rounded towards zero
+edge operator/(operand x, operand y); ///< integers: rounded towards zero
 edge operator%(operand x, operand y); ///< with the sign of x, as in C++: TruncateMod
 edge operator-(operand x);
 
-// Comparisons, element by element likewise. Whether two edges are the same one says
-// is_same_edge().
+// Comparisons, element by element. is_same_edge() tests whether two edges are identical.
 truth_edge operator==(operand x, operand y);
 truth_edge operator!=(operand x, operand y);
 truth_edge operator<(operand x, operand y);
@@ -31,16 +31,15 @@ truth_edge operator<=(operand x, operand y);
 truth_edge operator>(operand x, operand y);
 truth_edge operator>=(operand x, operand y);
 
-// Logic between truth values, element by element likewise; `and`, `or` and `not` are the same
-// operators. Both sides are nodes of the graph, and both are computed: where the right one must not
-// run unless the left one holds, use cond(). A truth value of C++ beside an edge does not compile,
-// nor does `if (!x)`, which would not look at the value: whether an edge is one to nothing says
-// edge::is_nothing().
+// Logic between booleans, element by element; `and`, `or` and `not` are the same operators. Both
+// sides are nodes of the graph, and both are computed. Use cond() if the right one must not run
+// unless the left one is true. A C++ bool beside an edge does not compile, nor does `if (!x)`,
+// which would not read the value: use edge::is_nothing() to test for an empty edge.
 truth_edge operator&&(operand x, operand y);
 truth_edge operator||(operand x, operand y);
 truth_edge operator!(operand x);
 
-// Over all elements: the result is a scalar.
+// Reductions over all elements: the result is a scalar.
 edge sum(operand x, std::source_location where = std::source_location::current());
 edge mean(operand x, std::source_location where = std::source_location::current());
 edge max(operand x, std::source_location where = std::source_location::current());
@@ -57,8 +56,8 @@ concept no_graph_truth = std::same_as<T, bool> || !std::convertible_to<T, operan
 
 } // namespace detail
 
-// An edge can be made a truth value of C++, which says whether it is one to nothing. These fit
-// better than the operators of the language, which would take that.
+// An edge converts explicitly to a C++ bool, which is false for an empty edge. These overloads are
+// better matches than the built-in operators, which would use that conversion.
 template <std::derived_from<edge> X>
 truth_edge operator&&(const X& x, operand y) {
   return detail::both(x, y);

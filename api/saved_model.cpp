@@ -1,4 +1,5 @@
 #include "troupe/api/saved_model.hpp"
+// Loads and saves SavedModels.
 
 #include "troupe/api/internal/reject.hpp"
 #include "troupe/serialization/tensor_bundle/slice_spec.hpp"
@@ -11,63 +12,64 @@
 namespace troupe {
 namespace {
 
-// All variables that something needs.
-std::vector<edge> variables_behind(std::vector<const node*> open) {
-  std::set<const node*> seen;
-  std::map<int, edge> found; // in the order of the graph
-  while (!open.empty()) {
-    const auto* next = open.back();
-    open.pop_back();
-    if (!seen.insert(next).second)
+// Returns all variables that the given nodes need, in the order of the graph.
+std::vector<edge> variables_behind(std::vector<const node*> pending) {
+  std::set<const node*> visited;
+  std::map<int, edge> by_id;
+  while (!pending.empty()) {
+    const auto* current = pending.back();
+    pending.pop_back();
+    if (!visited.insert(current).second)
       continue;
-    if (next->op().makes == resource::variable && !next->op().per_step)
-      found[next->id()] = {const_cast<node*>(next), 0};
-    for (const auto& input : next->inputs())
-      open.push_back(input.node);
-    for (const auto* before : next->controls())
-      open.push_back(before);
+    if (current->op().makes == resource::variable && !current->op().per_step)
+      by_id[current->id()] = {const_cast<node*>(current), 0};
+    for (const auto& input : current->inputs())
+      pending.push_back(input.node);
+    for (const auto* dependency : current->controls())
+      pending.push_back(dependency);
   }
-  std::vector<edge> all;
-  for (const auto& [id, one] : found)
-    all.push_back(one);
-  return all;
+  std::vector<edge> variables;
+  for (const auto& [id, variable] : by_id)
+    variables.push_back(variable);
+  return variables;
 }
 
-// What a slice of a partitioned variable says of itself (api/layers/partitioned.hpp).
+// Returns an attribute that describes a slice of a partitioned variable
+// (api/layers/partitioned.hpp).
 std::string text_of(edge variable, std::string_view name) {
   const auto& attrs = variable.node->attrs();
-  auto it = attrs.find(name);
-  return it == attrs.end() ? std::string{} : *it->second.get_if<std::string>();
+  auto entry = attrs.find(name);
+  return entry == attrs.end() ? std::string{} : *entry->second.get_if<std::string>();
 }
 
 } // namespace
 
-saved_model::saved_model(imported_saved_model from)
-    : nodes_(from.graph), initializers_(std::move(from.initializers)) {
-  for (const auto& [name, each] : from.info.signatures) {
-    auto& to = signatures_[name];
-    to.method = each.method;
-    for (const auto& [key, one] : each.inputs)
-      to.inputs[key] = nodes_[one.tensor];
-    for (const auto& [key, one] : each.outputs)
-      to.outputs[key] = nodes_[one.tensor];
+saved_model::saved_model(imported_saved_model imported)
+    : nodes_(imported.graph), initializers_(std::move(imported.initializers)) {
+  for (const auto& [name, info] : imported.info.signatures) {
+    auto& loaded = signatures_[name];
+    loaded.method = info.method;
+    for (const auto& [key, entry] : info.inputs)
+      loaded.inputs[key] = nodes_[entry.tensor];
+    for (const auto& [key, entry] : info.outputs)
+      loaded.outputs[key] = nodes_[entry.tensor];
   }
 }
 
 const model_signature& saved_model::signature(std::string_view name, location where) const {
-  if (auto found = signatures_.find(std::string{name}); found != signatures_.end())
-    return found->second;
+  if (auto existing = signatures_.find(std::string{name}); existing != signatures_.end())
+    return existing->second;
   std::vector<std::string_view> known;
-  for (const auto& [one, each] : signatures_)
-    known.push_back(one);
+  for (const auto& [known_name, existing] : signatures_)
+    known.push_back(known_name);
   throw error{failure(error_kind::not_found, "the model has no signature '", name, "'",
                       did_you_mean(name, known))
                   .within(call_text("signature", where))};
 }
 
 void saved_model::initialize(session& in, location where) const {
-  for (auto* one : initializers_)
-    in.run(one, {}, {}, where);
+  for (auto* initializer : initializers_)
+    in.run(initializer, {}, {}, where);
 }
 
 saved_model load_saved_model(graph_builder& to, const std::string& folder,
@@ -76,7 +78,7 @@ saved_model load_saved_model(graph_builder& to, const std::string& folder,
   return saved_model{value_or_throw(read_saved_model(real_files(), path, to, options))};
 }
 
-void save_saved_model(session& in, const graph& of, const std::string& folder,
+void save_saved_model(session& in, const graph& model, const std::string& folder,
                       const save_model_options& options, std::source_location where) {
   auto must = [&](status outcome) {
     if (!outcome)
@@ -88,65 +90,66 @@ void save_saved_model(session& in, const graph& of, const std::string& folder,
   };
   if (options.signatures.empty())
     reject("save_saved_model", where, "there are no signatures");
-  for (const auto& [name, each] : options.signatures)
-    for (const auto* edges : {&each.inputs, &each.outputs})
-      for (const auto& [key, one] : *edges)
-        need_edge("save_saved_model", where, one,
+  for (const auto& [name, signature] : options.signatures)
+    for (const auto* edges : {&signature.inputs, &signature.outputs})
+      for (const auto& [key, signature_edge] : *edges)
+        need_edge("save_saved_model", where, signature_edge,
                   concat("'", key, "' of the signature '", name, "'"));
   for (const auto& [tensor, path] : options.assets)
     need_edge("save_saved_model", where, tensor, concat("the edge of the file '", path, "'"));
   auto& files = real_files();
-  if (auto there = files.list(folder); there && !there->empty())
-    must(failure(error_kind::already_exists, folder, ": there is something in it already"));
+  if (auto entries = files.list(folder); entries && !entries->empty())
+    must(failure(error_kind::already_exists, folder, ": the folder is not empty"));
   std::vector<const node*> roots;
-  for (const auto& [name, each] : options.signatures)
-    for (const auto& [key, one] : each.outputs)
-      roots.push_back(one.node);
+  for (const auto& [name, signature] : options.signatures)
+    for (const auto& [key, output] : signature.outputs)
+      roots.push_back(output.node);
   if (options.initializer)
     roots.push_back(options.initializer);
-  saved_model_contents what{
+  saved_model_contents contents{
       .signatures = options.signatures, .initializer = options.initializer, .tags = options.tags};
   auto variables = variables_behind(roots);
   auto local = std::ranges::stable_partition(
-      variables, [](edge one) { return !detail::is_local_variable(*one.node); });
-  for (const auto& one : of.variables())
-    if (one.initializer && find_edge(local, one.ref) != local.end())
-      what.local_initializers.push_back(one.initializer);
+      variables, [](edge variable) { return !detail::is_local_variable(*variable.node); });
+  for (const auto& variable : model.variables())
+    if (variable.initializer && find_edge(local, variable.ref) != local.end())
+      contents.local_initializers.push_back(variable.initializer);
   variables.erase(local.begin(), local.end());
-  for (const auto& one : variables) {
-    auto whole = text_of(one, "_slice_of");
-    if (whole.empty())
-      what.variables.push_back({one, one.node->name(), {}});
+  for (const auto& variable : variables) {
+    auto whole_name = text_of(variable, "_slice_of");
+    if (whole_name.empty())
+      contents.variables.push_back({variable, variable.node->name(), {}});
     else
-      what.variables.push_back({one, whole, text_of(one, "_slice")});
+      contents.variables.push_back({variable, whole_name, text_of(variable, "_slice")});
   }
   std::set<std::string> names;
   for (const auto& [tensor, path] : options.assets) {
     std::string name{name_of_file(path)};
     if (!names.insert(name).second)
       must(invalid("two assets are called '", name, "'"));
-    what.assets.push_back({tensor, std::move(name)});
+    contents.assets.push_back({tensor, std::move(name)});
   }
-  auto bytes = must_have(write_saved_model(of, what));
+  auto bytes = must_have(write_saved_model(model, contents));
   must(make_folder_durably(files, folder));
   if (!variables.empty()) {
     auto values = in.run({}, variables, {}, {}, where);
     must(make_folder_durably(files, path_in(folder, "variables")));
     auto writer = must_have(tensor_bundle_writer::begin(files, saved_variables_path(folder)));
     for (size_t i = 0; i < values.size(); ++i)
-      if (auto part = must_have(slice_spec::parse(what.variables[i].slice)))
-        must(writer.add_slice(what.variables[i].name, part->whole, part->slice.offset, values[i]));
+      if (auto slice = must_have(slice_spec::parse(contents.variables[i].slice)))
+        must(writer.add_slice(contents.variables[i].name, slice->whole, slice->slice.offset,
+                              values[i]));
       else
-        must(writer.add(what.variables[i].name, values[i]));
+        must(writer.add(contents.variables[i].name, values[i]));
     must(writer.finish());
   }
   if (!options.assets.empty())
     must(make_folder_durably(files, saved_assets_path(folder)));
   for (size_t i = 0; i < options.assets.size(); ++i) {
     auto content = must_have(read_whole(files, options.assets[i].second, uint64_t{1} << 34));
-    must(replace_file(files, path_in(saved_assets_path(folder), what.assets[i].file), content));
+    must(replace_file(files, path_in(saved_assets_path(folder), contents.assets[i].file), content));
   }
-  must(replace_file(files, path_in(folder, "saved_model.pb"), bytes)); // last: then it is complete
+  must(replace_file(files, path_in(folder, "saved_model.pb"), bytes)); // last: it marks completion
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Serves as one task of a cluster from within a program, as `troupe worker` does.
+// Runs one task of a cluster inside a program, like `troupe worker`.
 #pragma once
 #include "troupe/actors/hosting/hosting_limits.hpp"
 #include "troupe/api/session_options.hpp"
@@ -16,50 +16,54 @@
 namespace troupe {
 
 struct server_options {
-  std::string job = {}; ///< empty: what the environment says (docs/clusters.md), else "worker"
-  /// Its number within the job; -1: any, in a cluster that is joined. None: what the environment
-  /// says, else any where the cluster gives one, else 0.
+  std::string job = {}; ///< empty: from the environment (docs/clusters.md), else "worker"
+  /// Index within the job. -1: any index, in a cluster that is joined. None: from the environment,
+  /// else any index if the cluster assigns one, else 0.
   std::optional<int> task = {};
   std::string listen = {}; ///< "host:port" instead of the address in the cluster
-  /// Of a cluster that is joined: where others reach this task; empty: where it listens.
+  /// In a cluster that is joined: the address by which others reach this task. Empty: the address
+  /// on which it listens.
   std::string advertise = {};
-  std::chrono::milliseconds join_patience{300'000}; ///< how long it waits for a number
+  std::chrono::milliseconds join_patience{300'000}; ///< timeout for getting an index when joining
   thread_options threads = {};
   memory_options memory = detail::default_value<memory_options>();
-  gpu_options gpu = {}; ///< `replay` and `place_by_cost` are the sessions'
-  /// Certificates, and whether the task may do without; `between_tasks` is the sessions'.
+  gpu_options gpu = {}; ///< `replay` and `place_by_cost` are options of sessions
+  /// Certificates, and whether the task may run without them. `between_tasks` is an option of
+  /// sessions.
   cluster_options cluster = detail::default_value<cluster_options>();
-  /// File that says which client may do what (docs/security.md); empty: all may do all.
+  /// File with the rights of each client (docs/security.md). Empty: all clients have all rights.
   std::string access = {};
   hosting_limits hosting = {}; ///< of sessions of clients whose master is in this task
-  /// The task runs no step that uses what it holds before a session has filled it (session::fill),
-  /// and refuses them with `unavailable` for so long, then with `failed_precondition`
-  /// (docs/recovery.md). None: what it holds is there from the beginning, and empty.
+  /// The task runs no step that uses its state before a session has initialized it (session::fill).
+  /// During this time it refuses such steps with `unavailable`, later with `failed_precondition`
+  /// (docs/recovery.md). None: the task serves its state, which is empty, from the start.
   std::optional<std::chrono::milliseconds> fill_before_serving = {};
   bool deterministic = false; ///< the same bits for any number of threads, for all sessions
-  /// "host:port" where /metrics, /healthz, /readyz and /v1/node/ are served; port 0: any. Empty:
-  /// nowhere (docs/operating.md). Only on loopback, unless `http_anywhere` (or `cluster.insecure`)
-  /// allows more: all who reach it see names of nodes, files and peers, and can change nothing.
+  /// "host:port" of the HTTP server with /metrics, /healthz, /readyz and /v1/node/; port 0: any.
+  /// Empty: no server (docs/operating.md). Loopback only, unless `http_anywhere` (or
+  /// `cluster.insecure`) allows more: clients see names of nodes, files and peers, and cannot
+  /// change anything.
   std::string http = {};
   bool http_anywhere = false;
-  /// Told what the task does, on any thread; must not block.
+  /// Called with events of the task, on any thread. Must not block.
   log_hook on_log = {};
-  /// Told when an operator wants the task to end (`troupe drain`), unless it drains already, on a
-  /// thread of the task that it must not block: call drain() on another, and let the server go.
+  /// Called when an operator wants the task to end (`troupe drain`), unless it is already draining.
+  /// Runs on a thread of the task and must not block it: call drain() on another thread, then
+  /// destroy the server.
   std::function<void()> on_drain = {};
-  /// Told once, on any thread, when the task can serve no longer though it was not stopped.
+  /// Called once, on any thread, when the task can no longer serve although it was not stopped.
   std::function<void(const status&)> on_failure = {};
 };
 
-/// One task of a cluster, until it is destroyed, which takes at most two seconds. Any thread may
-/// call. Throws troupe::error where it cannot start. One that was moved away has no ports, and its
-/// other functions throw failed_precondition.
+/// One task of a cluster. The destructor stops it, in at most two seconds. Thread-safe. Throws
+/// troupe::error if it cannot start. A moved-from server has no ports, and its other functions
+/// throw failed_precondition.
 class TROUPE_API server {
 public:
   using location = std::source_location;
 
-  /// `cluster` says where the tasks are, as session::connect() has it (docs/clusters.md). With
-  /// "join:..." it returns when the task has its number.
+  /// `cluster` names the tasks, as for session::connect() (docs/clusters.md). With "join:..." the
+  /// call returns when the task has its index.
   static server start(std::string_view cluster, const server_options& options = {},
                       location where = location::current());
   static server start(const cluster_spec& cluster, const server_options& options = {},
@@ -70,19 +74,19 @@ public:
   ~server();
 
   task_name self() const;
-  uint16_t port() const noexcept;      ///< where it listens
-  uint16_t http_port() const noexcept; ///< 0: nowhere
+  uint16_t port() const noexcept;      ///< on which it listens
+  uint16_t http_port() const noexcept; ///< 0: no HTTP server
   uint64_t incarnation() const noexcept;
 
-  /// Takes nothing new from now on, with `unavailable`, and waits until what has begun has ended
-  /// and its answers have left, at most so long. Returns how many steps are left, which the
-  /// server's end fails. Throws for a negative patience.
+  /// Refuses new work from now on, with `unavailable`. Waits until work in progress has ended and
+  /// its answers have been sent, at most for `patience`. Returns the number of steps that are left,
+  /// which fail when the server ends. Throws for a negative patience.
   size_t drain(std::chrono::milliseconds patience, location where = location::current());
 
 private:
   struct state;
   struct starter;
-  explicit server(std::unique_ptr<state> made);
+  explicit server(std::unique_ptr<state> initial_state);
   std::unique_ptr<state> state_;
 };
 

@@ -1,4 +1,5 @@
 #include "troupe/api/session.hpp"
+// Implements sessions and prepared steps on the client of actors/session.
 
 #include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/actors/operator/local_operator_port.hpp"
@@ -20,17 +21,17 @@
 namespace troupe {
 namespace {
 
-// A process that runs ever new signatures, or ever new graphs, must not keep all of them.
+// Limits the cache for processes that keep running new signatures or new graphs.
 constexpr size_t max_cached_steps = 256;
 
-std::string at(const char* function, const std::source_location& where) {
+std::string call_site(const char* function, const std::source_location& where) {
   return call_text(function, where);
 }
 
 template <class T>
 T unwrap(result<T> outcome, const char* function, const std::source_location& where) {
   if (!outcome)
-    throw error{outcome.status().within(at(function, where))};
+    throw error{outcome.status().within(call_site(function, where))};
   return *std::move(outcome);
 }
 
@@ -41,19 +42,19 @@ run_insight insight_of(const run_options& options) {
 }
 
 struct signature_key {
-  const graph* of;
-  uint64_t version; // says all: it is unique among graphs, too
+  const graph* source_graph;
+  uint64_t version; // unique among all graphs
   std::vector<std::pair<node*, int>> feeds, fetches;
   std::vector<node*> targets;
   auto operator<=>(const signature_key&) const = default;
 };
 
-signature_key key_of(const graph& of, const step_signature& signature) {
-  signature_key key{&of, of.version(), {}, {}, signature.targets};
-  for (const auto& one : signature.feeds)
-    key.feeds.emplace_back(one.node, one.index);
-  for (const auto& one : signature.fetches)
-    key.fetches.emplace_back(one.node, one.index);
+signature_key key_of(const graph& source_graph, const step_signature& signature) {
+  signature_key key{&source_graph, source_graph.version(), {}, {}, signature.targets};
+  for (const auto& edge_key : signature.feeds)
+    key.feeds.emplace_back(edge_key.node, edge_key.index);
+  for (const auto& edge_key : signature.fetches)
+    key.fetches.emplace_back(edge_key.node, edge_key.index);
   return key;
 }
 
@@ -83,107 +84,111 @@ status check_peer_timeout(std::chrono::milliseconds timeout) {
 
 namespace {
 
-status check_durations(const session_options& what) {
-  TROUPE_TRY(check_duration("timeout", what.timeout, std::chrono::milliseconds{1}));
-  TROUPE_TRY(check_duration("recovery.wait", what.recovery.wait));
-  TROUPE_TRY(check_duration("memory.gpu_idle", what.memory.gpu_idle));
-  return check_peer_timeout(what.cluster.peer_timeout);
+status check_durations(const session_options& options) {
+  TROUPE_TRY(check_duration("timeout", options.timeout, std::chrono::milliseconds{1}));
+  TROUPE_TRY(check_duration("recovery.wait", options.recovery.wait));
+  TROUPE_TRY(check_duration("memory.gpu_idle", options.memory.gpu_idle));
+  return check_peer_timeout(options.cluster.peer_timeout);
 }
 
 } // namespace
 
-client_options to_client(const session_options& from, std::source_location where) {
-  if (auto may = check_durations(from); !may)
-    throw error{std::move(may).within(concat("session (", to_string(where), ")"))};
-  client_options to;
-  to.ops = &library();
-  to.make_devices = [chosen = to_device_choice(from.threads, from.memory, from.gpu)] {
-    return make_devices(chosen);
-  };
-  to.inter_op_threads = from.threads.inter_op;
-  to.gpu_launch_threads = from.gpu.launch_threads;
-  to.container = from.container;
-  to.programs = {.region_per_node = from.insight.region_per_node,
-                 .max_concurrent = from.max_concurrent_steps,
-                 .deterministic = from.deterministic,
-                 .replay = from.gpu.replay,
-                 .place_by_cost = from.gpu.place_by_cost};
-  to.passes = from.passes;
-  if (auto type = to.passes.mixed_precision;
+client_options to_client(const session_options& options, std::source_location where) {
+  if (auto valid = check_durations(options); !valid)
+    throw error{std::move(valid).within(concat("session (", to_string(where), ")"))};
+  client_options client_settings;
+  client_settings.ops = &library();
+  client_settings.make_devices =
+      [chosen = to_device_choice(options.threads, options.memory, options.gpu)] {
+        return make_devices(chosen);
+      };
+  client_settings.inter_op_threads = options.threads.inter_op;
+  client_settings.gpu_launch_threads = options.gpu.launch_threads;
+  client_settings.container = options.container;
+  client_settings.programs = {.region_per_node = options.insight.region_per_node,
+                              .max_concurrent = options.max_concurrent_steps,
+                              .deterministic = options.deterministic,
+                              .replay = options.gpu.replay,
+                              .place_by_cost = options.gpu.place_by_cost};
+  client_settings.passes = options.passes;
+  if (auto type = client_settings.passes.mixed_precision;
       type != dtype::none && type != dtype::bf16 && type != dtype::f16)
     throw error{invalid("session (", to_string(where),
                         "): passes.mixed_precision must be bf16 or f16, got ", type)};
-  if (to.passes.swap.memory == 0)
-    to.passes.swap.memory = from.memory.gpu_limit;
-  to.timeout = from.timeout;
-  to.peer_timeout = from.cluster.peer_timeout;
-  to.tls = from.cluster.tls;
-  to.insecure = from.cluster.insecure;
-  to.near_memory = from.cluster.near_memory;
-  to.programs.between_tasks = from.cluster.between_tasks;
-  to.programs.placement = from.placement;
-  to.check_numerics = from.insight.check_numerics;
-  to.passes.fuse = from.passes.fuse && !to.check_numerics; // the very op is to be named
-  to.sample_every = from.insight.sample_every;
-  to.measured = from.insight.node_times;
-  to.on_warning = from.on_warning;
-  to.http = from.http;
-  to.http_anywhere = from.http_anywhere;
-  to.open_port = open_local_port;
-  return to;
+  if (client_settings.passes.swap.memory == 0)
+    client_settings.passes.swap.memory = options.memory.gpu_limit;
+  client_settings.timeout = options.timeout;
+  client_settings.peer_timeout = options.cluster.peer_timeout;
+  client_settings.tls = options.cluster.tls;
+  client_settings.insecure = options.cluster.insecure;
+  client_settings.near_memory = options.cluster.near_memory;
+  client_settings.programs.between_tasks = options.cluster.between_tasks;
+  client_settings.programs.placement = options.placement;
+  client_settings.check_numerics = options.insight.check_numerics;
+  client_settings.passes.fuse =
+      options.passes.fuse && !client_settings.check_numerics; // errors name the original op
+  client_settings.sample_every = options.insight.sample_every;
+  client_settings.measured = options.insight.node_times;
+  client_settings.on_warning = options.on_warning;
+  client_settings.http = options.http;
+  client_settings.http_anywhere = options.http_anywhere;
+  client_settings.open_port = open_local_port;
+  return client_settings;
 }
 
-client_options to_remote_client(session_options from, std::source_location where) {
-  from.gpu.count = 0;
-  return to_client(from, where);
+client_options to_remote_client(session_options options, std::source_location where) {
+  options.gpu.count = 0;
+  return to_client(options, where);
 }
 
 struct step::state {
-  std::shared_ptr<session::shared_state> of;
-  std::shared_ptr<prepared_step> prepared; // nothing once the session is closed
-  std::vector<std::string> feeds = {};     // their names, in order
-  bool effects = false;                    // it may not run twice
+  std::shared_ptr<session::shared_state> session_state;
+  std::shared_ptr<prepared_step> prepared; // null after the session has closed
+  std::vector<std::string> feeds = {};     // names in the order of prepare()
+  bool effects = false;                    // the step must not be repeated
 };
 
 struct session::state {
-  std::shared_ptr<recovery> recovers; // with the client, whose threads tell it what is lost
+  std::shared_ptr<recovery> recoverer; // shared with the client, whose threads report lost state
   std::unique_ptr<troupe::client> client;
   std::mutex mutex;
-  std::map<signature_key, std::shared_ptr<step::state>> steps; // of run()
-  std::vector<std::weak_ptr<step::state>> compiled;            // all that users may still hold
+  std::map<signature_key, std::shared_ptr<step::state>> steps; // cache of run()
+  std::vector<std::weak_ptr<step::state>> compiled;            // includes steps that users hold
 
-  // A compiled step holds actors, which must be gone before the client's actor system is. Runs keep
-  // this object alive, so none is under way.
+  // A compiled step holds actors, which must be destroyed before the client's actor system. Runs
+  // keep this object alive, so no run is in progress here.
   ~state() {
-    for (auto& one : compiled)
-      if (auto left = one.lock())
-        left->prepared.reset();
+    for (auto& compiled_step : compiled)
+      if (auto live_step = compiled_step.lock())
+        live_step->prepared.reset();
   }
 
   static std::unique_ptr<state> connected(const cluster_access& cluster,
                                           const session_options& options,
                                           std::source_location where) {
-    auto made = std::make_unique<state>();
-    auto to = to_remote_client(options, where);
-    if (auto recovers = std::make_shared<recovery>(options.recovery); recovers->is_wanted()) {
-      to.lost_state = {
-          .lose = [recovers](const state_loss& what) { return recovers->lose(what.task); },
-          .awaits = [recovers](const std::string& task) { return recovers->awaits(task); },
-          .restores_here = [recovers] { return recovers->restores_here(); },
+    auto session_state = std::make_unique<state>();
+    auto client_settings = to_remote_client(options, where);
+    if (auto recoverer = std::make_shared<recovery>(options.recovery); recoverer->is_wanted()) {
+      client_settings.lost_state = {
+          .lose = [recoverer](const state_loss& loss) { return recoverer->lose(loss.task); },
+          .awaits = [recoverer](const std::string& task) { return recoverer->awaits(task); },
+          .restores_here = [recoverer] { return recoverer->restores_here(); },
           .tries_again = [] { return recovery::tries_again_here(); },
-          .unfilled = [recovers](const std::string& task) { recovers->unfilled(task); },
+          .unfilled = [recoverer](const std::string& task) { recoverer->unfilled(task); },
       };
       if (!options.recovery.restore)
-        to.lost_state.lose = nullptr; // a task that hosts the session would wait for that
-      made->recovers = std::move(recovers);
+        client_settings.lost_state.lose =
+            nullptr; // else a task that hosts the session would wait for a restore
+      session_state->recoverer = std::move(recoverer);
     }
-    made->client = unwrap(client::connect(cluster, to), "session::connect", where);
-    return made;
+    session_state->client =
+        unwrap(client::connect(cluster, client_settings), "session::connect", where);
+    return session_state;
   }
 
   step_clock::time_point deadline() const { return after(client->options().timeout); }
 
-  // Of a run. Only a deadline that is given as such can have passed.
+  // The deadline of a run. Only an explicit deadline can be in the past.
   step_clock::time_point deadline(const run_options& options, const char* function,
                                   const std::source_location& where) const {
     if (options.deadline)
@@ -191,45 +196,47 @@ struct session::state {
     if (options.timeout.count() == 0)
       return deadline();
     if (options.timeout.count() < 0)
-      throw error{check_duration("timeout", options.timeout).within(at(function, where))};
+      throw error{check_duration("timeout", options.timeout).within(call_site(function, where))};
     return after(options.timeout);
   }
 
-  // The same; fails for one that has passed, before anything is done.
+  // The deadline of a run; fails for one in the past, before any work.
   step_clock::time_point deadline_ahead(const run_options& options, const char* function,
                                         const std::source_location& where) const {
-    auto until = deadline(options, function, where);
+    auto deadline_time = deadline(options, function, where);
     if (options.deadline)
-      must_be_ahead(until, function, where);
-    return until;
+      must_be_ahead(deadline_time, function, where);
+    return deadline_time;
   }
 
   static void must_be_ahead(step_clock::time_point until, const char* function,
                             const std::source_location& where) {
     if (step_clock::now() >= until)
-      throw error{not_begun_in_time().within(at(function, where))};
+      throw error{not_begun_in_time().within(call_site(function, where))};
   }
 
-  // A timeout that the clock cannot count is none.
+  // A timeout beyond the range of the clock means no deadline.
   static step_clock::time_point after(std::chrono::milliseconds timeout) {
     constexpr std::chrono::hours century{100 * 365 * 24};
     return timeout < century ? step_clock::now() + timeout : step_clock::time_point::max();
   }
 
-  // Has what runs on this thread meanwhile fill the tasks that wait for that.
+  // Runs of `act` on this thread initialize the tasks that wait for it.
   template <class Act>
   status fill(step_clock::time_point until, const Act& act) {
-    client::filling here{*client};
-    auto end = [&](bool done) {
-      return here.is_outermost() ? client->end_fill(here.number(), done, until) : status{};
+    client::filling filling_scope{*client};
+    auto end = [&](bool succeeded) {
+      return filling_scope.is_outermost()
+                 ? client->end_fill(filling_scope.number(), succeeded, until)
+                 : status{};
     };
     try {
       act();
-    } catch (const error& why) {
-      (void)end(false); // what it throws is the cause
-      if (here.elsewhere().empty() || why.kind() != error_kind::unavailable)
+    } catch (const error& cause) {
+      (void)end(false); // the exception of `act` is the cause
+      if (filling_scope.elsewhere().empty() || cause.kind() != error_kind::unavailable)
         throw;
-      throw filled_elsewhere{why, here.elsewhere()};
+      throw filled_elsewhere{cause, filling_scope.elsewhere()};
     } catch (...) {
       (void)end(false);
       throw;
@@ -237,57 +244,59 @@ struct session::state {
     return end(true);
   }
 
-  // Variables may be declared otherwise now: run() compiles its steps again.
+  // Variables may be declared differently now: run() must compile its steps again.
   void drop_steps() {
-    std::map<signature_key, std::shared_ptr<step::state>> dropped; // goes when the lock is free
+    std::map<signature_key, std::shared_ptr<step::state>>
+        dropped; // destroyed after the lock is released
     std::lock_guard guard{mutex};
     dropped.swap(steps);
   }
 
-  // `try_again` calls what it is given, as often as recovery_options want.
-  template <class TryAgain>
-  std::shared_ptr<step::state> compile(const graph& of, const step_signature& signature,
+  // `retry` calls its argument, repeatedly as recovery_options allow.
+  template <class Retry>
+  std::shared_ptr<step::state> compile(const graph& source_graph, const step_signature& signature,
                                        step_clock::time_point until, const std::stop_token& stop,
                                        const char* function, const std::source_location& where,
-                                       const TryAgain& try_again) {
-    auto made = std::make_shared<step::state>();
-    made->prepared = unwrap(try_again([&] { return client->prepare(of, signature, until, stop); }),
-                            function, where);
-    made->effects = recovers && has_effects(signature);
+                                       const Retry& retry) {
+    auto compiled_step = std::make_shared<step::state>();
+    compiled_step->prepared =
+        unwrap(retry([&] { return client->prepare(source_graph, signature, until, stop); }),
+               function, where);
+    compiled_step->effects = recoverer && has_effects(signature);
     std::lock_guard guard{mutex};
-    std::erase_if(compiled, [](const auto& one) { return one.expired(); });
-    compiled.push_back(made);
-    return made;
+    std::erase_if(compiled, [](const auto& candidate) { return candidate.expired(); });
+    compiled.push_back(compiled_step);
+    return compiled_step;
   }
 
-  template <class TryAgain>
+  template <class Retry>
   std::shared_ptr<step::state>
   find_or_compile(const step_signature& signature, step_clock::time_point until,
                   const std::stop_token& stop, const char* function,
-                  const std::source_location& where, const TryAgain& try_again) {
-    const auto& of = graph_of(signature, function, where);
-    auto key = key_of(of, signature);
+                  const std::source_location& where, const Retry& retry) {
+    const auto& source_graph = graph_of(signature, function, where);
+    auto key = key_of(source_graph, signature);
     {
       std::lock_guard guard{mutex};
-      if (auto it = steps.find(key); it != steps.end())
-        return it->second;
+      if (auto cached = steps.find(key); cached != steps.end())
+        return cached->second;
     }
-    auto made = compile(of, signature, until, stop, function, where, try_again);
+    auto compiled_step = compile(source_graph, signature, until, stop, function, where, retry);
     std::lock_guard guard{mutex};
     std::erase_if(steps, [&](const auto& entry) {
-      return entry.first.of == &of && entry.first.version != key.version;
+      return entry.first.source_graph == &source_graph && entry.first.version != key.version;
     });
     if (steps.size() >= max_cached_steps)
       steps.clear();
-    steps.emplace(std::move(key), made);
-    must_be_ahead(until, function, where); // compiling may have taken all of the time
-    return made;
+    steps.emplace(std::move(key), compiled_step);
+    must_be_ahead(until, function, where); // the deadline may have passed while compiling
+    return compiled_step;
   }
 
   static const graph& graph_of(const step_signature& signature, const char* function,
                                const std::source_location& where) {
     auto fail = [&](const auto&... parts) -> const graph& {
-      throw error{invalid(parts...).within(at(function, where))};
+      throw error{invalid(parts...).within(call_site(function, where))};
     };
     for (size_t i = 0; i < signature.fetches.size(); ++i)
       if (signature.fetches[i].is_nothing())
@@ -297,7 +306,7 @@ struct session::state {
         return fail("feed ", i, " is an edge to nothing");
     for (size_t i = 0; i < signature.targets.size(); ++i)
       if (!signature.targets[i])
-        return fail("target ", i, " is no node");
+        return fail("target ", i, " is null");
     if (!signature.fetches.empty())
       return signature.fetches.front().node->graph();
     if (!signature.targets.empty())
@@ -307,20 +316,20 @@ struct session::state {
 };
 
 struct session::shared_state {
-  sharded_refcount users; // of the state, apart from the session itself
+  sharded_refcount users; // of the state, not counting the session itself
   std::unique_ptr<session::state> state;
 };
 
-// Runs a step as the session's recovery_options want it.
+// Runs a step with the retries of the session's recovery_options.
 template <class Run>
 auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effects,
                          step_clock::time_point until, const std::stop_token& stop, const Run& run)
     -> decltype(run()) {
-  auto* recovers = in->state->recovers.get();
-  if (!recovers)
+  auto* recoverer = in->state->recoverer.get();
+  if (!recoverer)
     return run();
   decltype(run()) outcome{status{error_kind::internal, "it did not run"}};
-  auto ended = recovers->run(
+  auto ended = recoverer->run(
       has_effects, until, stop,
       [&]() -> status {
         outcome = run();
@@ -330,49 +339,51 @@ auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effec
           return outcome.status();
       },
       [&] {
-        struct borrowed {
-          explicit borrowed(std::shared_ptr<shared_state> from) : of(std::move(from)) {}
-          ~borrowed() { of.shared_ = nullptr; } // it closes nothing
-          session of;
-        } one{in};
-        auto filled = in->state->fill(until, [&] { recovers->restore(one.of); });
+        struct borrowed_session {
+          explicit borrowed_session(std::shared_ptr<shared_state> shared)
+              : handle(std::move(shared)) {}
+          ~borrowed_session() { handle.shared_ = nullptr; } // it must not close the session
+          session handle;
+        } borrowed{in};
+        auto filled = in->state->fill(until, [&] { recoverer->restore(borrowed.handle); });
         throw_if_failed(std::move(filled));
       },
       [&] {
-        const auto* here = client::filling::of(*in->state->client);
-        return here && !here->elsewhere().empty();
+        const auto* filling_scope = client::filling::of(*in->state->client);
+        return filling_scope && !filling_scope->elsewhere().empty();
       });
   if (!ended)
     return decltype(run()){std::move(ended)};
   return outcome;
 }
 
-// Keeps a step's session while the step runs in it. All callers of a step pass here: it must not
-// make them write to one place.
+// Keeps a step's session alive during a run of the step. All callers of a step use it, so it must
+// not make them write to one shared cache line.
 class step::use {
 public:
-  use(const step& of, const char* function, const location& where)
-      : of_(session_of(of, function, where)), ticket_(of_.users.enter()) {
+  use(const step& prepared, const char* function, const location& where)
+      : session_state_(session_of(prepared, function, where)),
+        ticket_(session_state_.users.enter()) {
     if (!ticket_)
       throw error{failure(error_kind::failed_precondition, "the step's session is closed")
-                      .within(at(function, where))};
+                      .within(call_site(function, where))};
   }
   use(const use&) = delete;
   use& operator=(const use&) = delete;
   ~use() {
-    if (of_.users.leave(ticket_))
-      of_.state.reset();
+    if (session_state_.users.leave(ticket_))
+      session_state_.state.reset();
   }
-  session::state* operator->() const noexcept { return of_.state.get(); }
+  session::state* operator->() const noexcept { return session_state_.state.get(); }
 
 private:
-  static session::shared_state& session_of(const step& of, const char* function,
+  static session::shared_state& session_of(const step& prepared, const char* function,
                                            const location& where) {
-    need_state(function, where, of.state_ != nullptr, "step");
-    return *of.state_->of;
+    need_state(function, where, prepared.state_ != nullptr, "step");
+    return *prepared.state_->session_state;
   }
 
-  session::shared_state& of_;
+  session::shared_state& session_state_;
   sharded_refcount::ticket ticket_;
 };
 
@@ -380,7 +391,7 @@ std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& 
                               location where) {
   use in{*this, "step::run", where};
   auto until = in->deadline_ahead(options, "step::run", where);
-  return unwrap(session::recovering(state_->of, state_->effects, until, options.stop,
+  return unwrap(session::recovering(state_->session_state, state_->effects, until, options.stop,
                                     [&] {
                                       return in->client->run(*state_->prepared, feeds, until,
                                                              insight_of(options));
@@ -391,17 +402,18 @@ std::vector<tensor> step::run(std::span<const tensor> feeds, const run_options& 
 std::vector<tensor> step::run(const std::map<std::string, tensor>& feeds,
                               const run_options& options, location where) {
   need_state("step::run", where, state_ != nullptr, "step");
-  for (const auto& [name, value] : feeds) // first: a misspelt one is why another is missing
+  for (const auto& [name, value] : feeds) // before missing ones: a misspelt name causes one
     if (std::ranges::find(state_->feeds, name) == state_->feeds.end())
-      throw error{invalid("the step is fed no '", name, '\'',
+      throw error{invalid("the step has no feed '", name, '\'',
                           did_you_mean(name, {state_->feeds.begin(), state_->feeds.end()}))
-                      .within(at("step::run", where))};
+                      .within(call_site("step::run", where))};
   std::vector<tensor> ordered;
   for (const auto& name : state_->feeds) {
-    auto it = feeds.find(name);
-    if (it == feeds.end())
-      throw error{invalid("the feed '", name, "' is missing").within(at("step::run", where))};
-    ordered.push_back(it->second);
+    auto entry = feeds.find(name);
+    if (entry == feeds.end())
+      throw error{
+          invalid("the feed '", name, "' is missing").within(call_site("step::run", where))};
+    ordered.push_back(entry->second);
   }
   return run(ordered, options, where);
 }
@@ -414,7 +426,7 @@ void step::run_async(std::vector<tensor> feeds, on_done done, const run_options&
       *state_->prepared, std::move(feeds), in->deadline(options, "step::run_async", where),
       [done = std::move(done), where](result<std::vector<tensor>> outcome) {
         if (!outcome)
-          outcome = outcome.status().within(at("step::run_async", where));
+          outcome = outcome.status().within(call_site("step::run_async", where));
         done(std::move(outcome));
       },
       insight_of(options));
@@ -440,17 +452,18 @@ void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
                     const run_options& options, location where) {
   use in{*this, "step::run_into", where};
   auto until = in->deadline_ahead(options, "step::run_into", where);
-  auto outcome = session::recovering(state_->of, state_->effects, until, options.stop, [&] {
-    return in->client->run_into(*state_->prepared, feeds, fetches, until, insight_of(options));
-  });
+  auto outcome =
+      session::recovering(state_->session_state, state_->effects, until, options.stop, [&] {
+        return in->client->run_into(*state_->prepared, feeds, fetches, until, insight_of(options));
+      });
   if (!outcome)
-    throw error{std::move(outcome).within(at("step::run_into", where))};
+    throw error{std::move(outcome).within(call_site("step::run_into", where))};
 }
 
 session session::local(const session_options& options, location where) {
-  auto made = std::make_unique<state>();
-  made->client = unwrap(client::local(to_client(options, where)), "session::local", where);
-  return session{std::move(made)};
+  auto initial_state = std::make_unique<state>();
+  initial_state->client = unwrap(client::local(to_client(options, where)), "session::local", where);
+  return session{std::move(initial_state)};
 }
 
 session session::connect(const cluster_spec& cluster, const session_options& options,
@@ -463,10 +476,10 @@ session session::connect(std::string_view cluster, const session_options& option
       state::connected(unwrap(find_cluster(cluster), "session::connect", where), options, where)};
 }
 
-session::session(std::unique_ptr<state> made) : shared_(std::make_shared<shared_state>()) {
-  shared_->state = std::move(made);
+session::session(std::unique_ptr<state> initial_state) : shared_(std::make_shared<shared_state>()) {
+  shared_->state = std::move(initial_state);
 }
-session::session(std::shared_ptr<shared_state> of) : shared_(std::move(of)) {}
+session::session(std::shared_ptr<shared_state> initial_state) : shared_(std::move(initial_state)) {}
 session::session(session&&) noexcept = default;
 session& session::operator=(session&& other) noexcept {
   if (this != &other) {
@@ -494,39 +507,39 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   step_signature signature{.feeds = {}, .fetches = fetches, .targets = {}};
   std::vector<tensor> values;
   values.reserve(feeds.size());
-  for (const auto& one : feeds) {
-    if (one.value.is_edge())
+  for (const auto& fed : feeds) {
+    if (fed.value.is_edge())
       throw error{invalid("a feed must be a number, a list or a tensor, no edge")
-                      .within(at("session::run", where))};
-    auto value = one.to.node && one.value.literal()
-                     ? unwrap(converted(one.value.value(), one.to.type()), "session::run", where)
-                     : one.value.value();
-    // Several names may stand for one tensor, as in signatures of SavedModels.
-    if (auto before = find_edge(signature.feeds, one.to);
+                      .within(call_site("session::run", where))};
+    auto value = fed.to.node && fed.value.literal()
+                     ? unwrap(converted(fed.value.value(), fed.to.type()), "session::run", where)
+                     : fed.value.value();
+    // Several names may stand for fed tensor, as in signatures of SavedModels.
+    if (auto before = find_edge(signature.feeds, fed.to);
         before != signature.feeds.end() &&
         identical(values[static_cast<size_t>(before - signature.feeds.begin())], value))
       continue;
-    signature.feeds.push_back(one.to);
+    signature.feeds.push_back(fed.to);
     values.push_back(std::move(value));
   }
-  for (const auto& one : targets)
-    signature.targets.push_back(one.run);
+  for (const auto& target_entry : targets)
+    signature.targets.push_back(target_entry.run);
   auto until = in.deadline_ahead(options, "session::run", where);
-  auto found = in.find_or_compile(signature, until, options.stop, "session::run", where,
-                                  [&](const auto& prepare) {
-                                    return recovering(shared_, false, until, options.stop, prepare);
-                                  });
-  auto outcome = recovering(shared_, found->effects, until, options.stop, [&] {
-    return in.client->run(*found->prepared, values, until, insight_of(options));
+  auto compiled_step = in.find_or_compile(
+      signature, until, options.stop, "session::run", where, [&](const auto& prepare) {
+        return recovering(shared_, false, until, options.stop, prepare);
+      });
+  auto outcome = recovering(shared_, compiled_step->effects, until, options.stop, [&] {
+    return in.client->run(*compiled_step->prepared, values, until, insight_of(options));
   });
-  if (outcome.status().kind() == error_kind::aborted) // as if the session had been reset elsewhere
+  if (outcome.status().kind() == error_kind::aborted) // the session may have been reset elsewhere
     in.drop_steps();
   return unwrap(std::move(outcome), "session::run", where);
 }
 
-tensor session::fetch(edge what, const std::vector<feed>& feeds, const run_options& options,
+tensor session::fetch(edge output, const std::vector<feed>& feeds, const run_options& options,
                       location where) {
-  return std::move(run(feeds, {what}, {}, options, where).front());
+  return std::move(run(feeds, {output}, {}, options, where).front());
 }
 
 step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& fetches,
@@ -534,19 +547,18 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
                       location where) {
   step_signature signature{
       .feeds = feeds, .fetches = fetches, .targets = {}, .low_priority = options.low_priority};
-  for (const auto& one : targets)
-    signature.targets.push_back(one.run);
+  for (const auto& target_entry : targets)
+    signature.targets.push_back(target_entry.run);
   auto& in = open("session::prepare", where);
-  const auto& of = state::graph_of(signature, "session::prepare", where);
+  const auto& source_graph = state::graph_of(signature, "session::prepare", where);
   auto until = in.deadline();
-  auto made =
-      in.compile(of, signature, until, {}, "session::prepare", where, [&](const auto& prepare) {
-        return recovering(shared_, false, until, {}, prepare);
-      });
-  made->of = shared_;
-  for (const auto& one : feeds)
-    made->feeds.push_back(one.name());
-  return step{std::move(made)};
+  auto compiled_step = in.compile(
+      source_graph, signature, until, {}, "session::prepare", where,
+      [&](const auto& prepare) { return recovering(shared_, false, until, {}, prepare); });
+  compiled_step->session_state = shared_;
+  for (const auto& feed_edge : feeds)
+    compiled_step->feeds.push_back(feed_edge.name());
+  return step{std::move(compiled_step)};
 }
 
 std::vector<node_time> session::node_times(location where) const {
@@ -561,29 +573,29 @@ placement_report session::explain_placement(const std::vector<edge>& feeds,
                                             const std::vector<edge>& fetches,
                                             const std::vector<target>& targets, location where) {
   step_signature signature{.feeds = feeds, .fetches = fetches, .targets = {}};
-  for (const auto& one : targets)
-    signature.targets.push_back(one.run);
+  for (const auto& target_entry : targets)
+    signature.targets.push_back(target_entry.run);
   auto& in = open("session::explain_placement", where);
-  const auto& of = state::graph_of(signature, "session::explain_placement", where);
-  return unwrap(in.client->explain(of, signature, in.deadline()), "session::explain_placement",
-                where);
+  const auto& source_graph = state::graph_of(signature, "session::explain_placement", where);
+  return unwrap(in.client->explain(source_graph, signature, in.deadline()),
+                "session::explain_placement", where);
 }
 
 std::vector<device_info> session::devices(location where) {
   std::vector<task_problem> problems;
-  auto found = devices(problems, where);
+  auto device_list = devices(problems, where);
   if (auto failed = as_error(problems); !failed)
-    throw error{std::move(failed).within(at("session::devices", where))};
-  return found;
+    throw error{std::move(failed).within(call_site("session::devices", where))};
+  return device_list;
 }
 
 std::vector<device_info> session::devices(std::vector<task_problem>& problems, location where) {
   auto& in = open("session::devices", where);
-  auto found = unwrap(in.client->devices(in.deadline()), "session::devices", where);
-  std::ranges::sort(found.devices, {}, &device_info::name); // tasks answer in any order
-  std::ranges::sort(found.problems, {}, &task_problem::task);
-  problems = std::move(found.problems);
-  return std::move(found.devices);
+  auto reply = unwrap(in.client->devices(in.deadline()), "session::devices", where);
+  std::ranges::sort(reply.devices, {}, &device_info::name); // tasks answer in any order
+  std::ranges::sort(reply.problems, {}, &task_problem::task);
+  problems = std::move(reply.problems);
+  return std::move(reply.devices);
 }
 
 uint16_t session::http_port() const noexcept {
@@ -592,54 +604,56 @@ uint16_t session::http_port() const noexcept {
 
 std::vector<std::string> session::tasks(location where) {
   auto& in = open("session::tasks", where);
-  std::set<task_name> found;
-  for (const auto& one : unwrap(in.client->known_devices(in.deadline()), "session::tasks", where))
-    if (auto name = device_name::parse(one.name))
-      found.insert(name->on_task());
-  std::vector<std::string> made;
-  for (const auto& one : found)
-    made.push_back(to_string(one));
-  return made;
+  std::set<task_name> names;
+  for (const auto& device :
+       unwrap(in.client->known_devices(in.deadline()), "session::tasks", where))
+    if (auto name = device_name::parse(device.name))
+      names.insert(name->on_task());
+  std::vector<std::string> texts;
+  for (const auto& name : names)
+    texts.push_back(to_string(name));
+  return texts;
 }
 
 state_list session::state_of(const std::string& task, location where) {
   std::vector<task_problem> problems;
-  auto found = state_of(task, problems, where);
+  auto list = state_of(task, problems, where);
   if (auto failed = as_error(problems); !failed)
-    throw error{std::move(failed).within(at("session::state_of", where))};
-  return found;
+    throw error{std::move(failed).within(call_site("session::state_of", where))};
+  return list;
 }
 
 state_list session::state_of(const std::string& task, std::vector<task_problem>& problems,
                              location where) {
   auto& in = open("session::state_of", where);
-  auto found = unwrap(in.client->list_state(task, in.deadline()), "session::state_of", where);
-  std::ranges::stable_sort(found.state.entries, {}, &state_info::task); // they answer in any order
-  std::ranges::sort(found.problems, {}, &task_problem::task);
-  problems = std::move(found.problems);
-  return std::move(found.state);
+  auto reply = unwrap(in.client->list_state(task, in.deadline()), "session::state_of", where);
+  std::ranges::stable_sort(reply.state.entries, {}, &state_info::task); // tasks answer in any order
+  std::ranges::sort(reply.problems, {}, &task_problem::task);
+  problems = std::move(reply.problems);
+  return std::move(reply.state);
 }
 
 void session::fill(const std::function<void(session&)>& act, location where) {
   auto& in = open("session::fill", where);
-  need_function("session::fill", where, act, "what to call");
+  need_function("session::fill", where, act, "the callback");
   if (auto filled = in.fill(in.deadline(), [&] { act(*this); }); !filled)
-    throw error{std::move(filled).within(at("session::fill", where))};
+    throw error{std::move(filled).within(call_site("session::fill", where))};
 }
 
 bool session::is_filling() const noexcept {
   if (!shared_)
     return false;
-  const auto* here = client::filling::of(*shared_->state->client);
-  return here && here->fills();
+  const auto* filling_scope = client::filling::of(*shared_->state->client);
+  return filling_scope && filling_scope->fills();
 }
 
 std::vector<task_positions> session::positions(const std::vector<std::string>& tasks,
                                                location where) {
   auto& in = open("session::positions", where);
-  auto found = unwrap(in.client->positions({}, tasks, in.deadline()), "session::positions", where);
-  std::ranges::sort(found, {}, &task_positions::task); // they answer in any order
-  return found;
+  auto positions_of_tasks =
+      unwrap(in.client->positions({}, tasks, in.deadline()), "session::positions", where);
+  std::ranges::sort(positions_of_tasks, {}, &task_positions::task); // tasks answer in any order
+  return positions_of_tasks;
 }
 
 void session::go_on_from(const kernel_positions& positions, location where) {
@@ -654,8 +668,8 @@ void session::reset(location where) {
 
 void session::reset(const std::string& container, location where) {
   auto& in = open("session::reset", where);
-  if (auto done = in.client->reset(container, in.deadline()); !done)
-    throw error{std::move(done).within(at("session::reset", where))};
+  if (auto outcome = in.client->reset(container, in.deadline()); !outcome)
+    throw error{std::move(outcome).within(call_site("session::reset", where))};
   in.drop_steps();
 }
 

@@ -23,55 +23,55 @@
 
 namespace troupe {
 
-/// Gives an edge, usually a placeholder, its value for one step. Numbers and lists take the edge's
-/// type.
+/// Feeds an edge, usually a placeholder, for one step. Numbers and lists take the edge's type.
 struct feed {
   template <std::convertible_to<edge> E>
-  feed(const E& to_edge, operand with) : to(static_cast<edge>(to_edge)), value(std::move(with)) {}
+  feed(const E& to_edge, operand fed_value)
+      : to(static_cast<edge>(to_edge)), value(std::move(fed_value)) {}
 
   edge to;
   operand value;
 };
 
-/// What to run without wanting a value.
+/// A node to run for its effect, whose value is not fetched.
 struct target {
-  target(node* what) : run(what) {}
-  target(edge what) : run(what.node) {}
+  target(node* target_node) : run(target_node) {}
+  target(edge output) : run(output.node) {}
 
   node* run;
 };
 
-/// A kind of step, compiled once. Any number of threads may run it at once. May outlive its
-/// session, but then only fails; so does a step that was moved away.
+/// A prepared step, compiled once. Thread-safe: several threads may run it at the same time. It may
+/// outlive its session, but then every run fails; so does a moved-from step.
 class TROUPE_API step {
 public:
   using location = std::source_location;
 
-  /// Runs it and returns the fetches in their order. The tensors are fed in the order in which the
-  /// edges were given to prepare(). Throws troupe::error; its kind says what to do next.
+  /// Runs the step and returns the fetches in their order. The tensors are fed in the order of the
+  /// edges that were given to prepare(). Throws troupe::error, whose kind tells how to react.
   std::vector<tensor> run(std::span<const tensor> feeds, const run_options& options = {},
                           location where = location::current());
   std::vector<tensor> run(std::initializer_list<tensor> feeds = {}, const run_options& options = {},
                           location where = location::current()) {
     return run(std::span{feeds.begin(), feeds.size()}, options, where);
   }
-  /// The same with feeds by the names of their edges, in any order: `{{"x", batch}, {"y",
-  /// labels}}`. Fails for a name that was not given to prepare(), and for one that is missing.
+  /// Runs with feeds by the names of their edges, in any order: `{{"x", batch}, {"y", labels}}`.
+  /// Fails for a name that was not given to prepare(), and for a missing one.
   std::vector<tensor> run(const std::map<std::string, tensor>& feeds,
                           const run_options& options = {}, location where = location::current());
-  /// The same, but moves the fetches to where the caller wants them, one for each fetch. Who keeps
-  /// that place from run to run makes local steps free of heap allocations: see docs/memory.md.
+  /// Runs, and moves the fetches into the caller's tensors, one for each fetch. A caller that
+  /// reuses these tensors makes local steps free of heap allocations: see docs/memory.md.
   void run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
                 const run_options& options = {}, location where = location::current());
 
-  /// Begins it and returns at once: for services that have no thread to spare. The future gets the
-  /// fetches or throws troupe::error, within a moment of the deadline at the latest, also while
-  /// other steps keep all threads.
+  /// Starts a run and returns immediately: for services that must not block a thread. The future
+  /// gets the fetches or throws troupe::error, at the latest shortly after the deadline, even if
+  /// other steps occupy all threads.
   std::future<std::vector<tensor>> run_async(std::vector<tensor> feeds = {},
                                              const run_options& options = {},
                                              location where = location::current());
-  /// The same with a callback, which is called once, on a thread of the runtime: it must neither
-  /// block nor throw. A session that closes calls it with an error of the kind `cancelled`.
+  /// Starts a run with a callback, which is called once, on a thread of the runtime: it must
+  /// neither block nor throw. A session that closes calls it with an error of the kind `cancelled`.
   using on_done = std::function<void(result<std::vector<tensor>>)>;
   void run_async(std::vector<tensor> feeds, on_done done, const run_options& options = {},
                  location where = location::current());
@@ -80,13 +80,13 @@ private:
   friend class session;
   struct state;
   class use;
-  explicit step(std::shared_ptr<state> of) : state_(std::move(of)) {}
+  explicit step(std::shared_ptr<state> initial_state) : state_(std::move(initial_state)) {}
   std::shared_ptr<state> state_;
 };
 
-/// Holds variables and runs steps. Any thread may call it, several at once; the graphs that it runs
-/// must not grow meanwhile. Closes in its destructor, which takes at most two seconds. One that was
-/// moved away throws troupe::error, failed_precondition, whatever it is asked for.
+/// Holds variables and runs steps. Thread-safe, but the graphs that it runs must not grow during a
+/// run. The destructor closes it, in at most two seconds. Each function of a moved-from session
+/// throws troupe::error, failed_precondition.
 class TROUPE_API session {
 public:
   using location = std::source_location;
@@ -95,9 +95,9 @@ public:
   static session local(const session_options& options = {}, location where = location::current());
 
   /// Runs on the tasks of a cluster, which need not be up yet. `cluster` is JSON text such as
-  /// {"worker": ["127.0.0.1:7001"]}, or the path of a file with such text, or what else says where
-  /// tasks are (docs/clusters.md). With "master:127.0.0.1:7001,..." the session's master is in the
-  /// first of these tasks that takes it, which is sent one message a step.
+  /// {"worker": ["127.0.0.1:7001"]}, or the path of a file with such text, or another description
+  /// of the tasks (docs/clusters.md). With "master:127.0.0.1:7001,..." the session's master runs in
+  /// the first of these tasks that accepts it, and the client sends it one message for each step.
   static session connect(std::string_view cluster, const session_options& options = {},
                          location where = location::current());
   static session connect(const cluster_spec& cluster, const session_options& options = {},
@@ -107,10 +107,10 @@ public:
   session& operator=(session&&) noexcept;
   ~session();
 
-  /// Runs what the fetches and targets need, and returns the fetches. The step is compiled at its
-  /// first run and kept, as long as the graph does not change. Throws troupe::error with the line
-  /// of the call: for a feed that is missing or has another type or shape than its placeholder, and
-  /// for whatever fails in the step.
+  /// Runs the nodes that the fetches and targets need, and returns the fetches. The step is
+  /// compiled at its first run and cached until the graph changes. Throws troupe::error with the
+  /// line of the call: for a feed that is missing or has another type or shape than its
+  /// placeholder, and for any failure in the step.
   std::vector<tensor> run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
                           const std::vector<target>& targets = {}, const run_options& options = {},
                           location where = location::current());
@@ -118,13 +118,13 @@ public:
   /// Runs one node for its effect, such as an initializer. (A template, so that `{}` means no
   /// feeds.)
   template <std::same_as<node> Node>
-  void run(Node* what, const std::vector<feed>& feeds = {}, const run_options& options = {},
+  void run(Node* target_node, const std::vector<feed>& feeds = {}, const run_options& options = {},
            location where = location::current()) {
-    run(feeds, {}, {what}, options, where);
+    run(feeds, {}, {target_node}, options, where);
   }
 
-  /// Runs what one edge needs, and returns its value.
-  tensor fetch(edge what, const std::vector<feed>& feeds = {}, const run_options& options = {},
+  /// Runs the nodes that one edge needs, and returns its value.
+  tensor fetch(edge output, const std::vector<feed>& feeds = {}, const run_options& options = {},
                location where = location::current());
 
   /// Compiles a step for many runs, each of which then costs microseconds.
@@ -136,94 +136,102 @@ public:
                const std::vector<target>& targets, const prepare_options& options,
                location where = location::current());
 
-  /// How long nodes took in the runs that session_options::insight.sample_every chose, together
-  /// with what was known before. Steps that are prepared from then on go by it; write_node_times()
-  /// keeps it.
+  /// Returns the measured durations of nodes: of the runs that
+  /// session_options::insight.sample_every selected, together with the initial ones. Steps that are
+  /// prepared later use them. write_node_times() saves them.
   std::vector<node_time> node_times(location where = location::current()) const;
 
-  /// How long tensors took from task to task in the same runs.
+  /// Returns the transfer times of tensors between tasks, in the same runs.
   std::vector<link_time> link_times(location where = location::current()) const;
 
-  /// Where the nodes of such a step run and why, and what that is expected to cost, as prepare()
-  /// decides it at the moment (docs/placement.md). Runs nothing.
+  /// Explains the placement that prepare() would choose now for such a step: the devices of nodes,
+  /// the reasons, and the expected cost (docs/placement.md). Runs nothing.
   placement_report explain_placement(const std::vector<edge>& feeds,
                                      const std::vector<edge>& fetches,
                                      const std::vector<target>& targets = {},
                                      location where = location::current());
 
-  /// All devices that steps may use, on all tasks. Asks all tasks at once, each once. Throws where
-  /// a task cannot be asked, naming each of them.
+  /// Returns all devices that steps may use, on all tasks. Queries all tasks concurrently. Throws
+  /// if a task cannot be queried, naming each such task.
   std::vector<device_info> devices(location where = location::current());
-  /// The devices of the tasks that can be asked. `problems` gets the other tasks, each with the
-  /// reason: a refused connection at once, a silent task after the session's timeout, or 10 s.
+  /// Returns the devices of the tasks that can be queried. `problems` gets the other tasks, each
+  /// with the reason. A refused connection is reported immediately, a silent task after the
+  /// session's timeout, or 10 s.
   std::vector<device_info> devices(std::vector<task_problem>& problems,
                                    location where = location::current());
 
-  /// Where session_options::http is served; 0: nowhere.
+  /// Returns the port of the server of session_options::http; 0: no server.
   uint16_t http_port() const noexcept;
 
-  /// The tasks that steps may use now, in order: "/job:worker/task:0". Where tasks come and go,
-  /// those that the cluster has, as far as the session knows; one of them may be unreachable, as
-  /// none is asked. Cheap enough to look now and then.
+  /// Returns the tasks that steps may use now, in order: "/job:worker/task:0". In a cluster with
+  /// changing members, these are the members that the session knows. No task is queried, so some
+  /// may be unreachable. Cheap enough to poll.
   std::vector<std::string> tasks(location where = location::current());
 
-  /// What the containers of tasks hold: of the task "/job:ps/task:0", say, or of all. `left_out`
-  /// counts what a task did not list because it has very much. Throws where one cannot be asked.
+  /// Lists the contents of the containers of a task such as "/job:ps/task:0", or of all tasks.
+  /// `left_out` counts what a task did not list because its list is too long. Throws if a task
+  /// cannot be queried.
   state_list state_of(const std::string& task = {}, location where = location::current());
-  /// The same of the tasks that can be asked. `problems` gets the others, as in devices().
+  /// Lists the same for the tasks that can be queried. `problems` gets the others, as in devices().
   state_list state_of(const std::string& task, std::vector<task_problem>& problems,
                       location where = location::current());
 
-  /// Where the streams of random numbers of this session's nodes stand, on the tasks that take part
-  /// in its steps and can be reached (docs/training.md). Of any moment, where steps run. One that
-  /// does not answer is waited for, for two seconds: name those that matter ("/job:ps/task:0").
+  /// Returns the positions of the random number streams of this session's nodes, on the tasks that
+  /// take part in its steps and can be reached (docs/training.md). If steps run meanwhile, the
+  /// positions are of no particular moment. A task that does not answer delays the call by two
+  /// seconds: name the tasks that matter ("/job:ps/task:0").
   std::vector<task_positions> positions(location where = location::current()) {
     return positions({}, where);
   }
   std::vector<task_positions> positions(const std::vector<std::string>& tasks,
                                         location where = location::current());
-  /// Has them go on from there, on whichever task their nodes run, also those that have not run
-  /// yet. Steps that run meanwhile draw some numbers or others. Throws, naming the node, for a
-  /// position that is none.
+  /// Sets the positions of the random number streams, on all tasks, also for nodes that have not
+  /// run yet. Steps that run meanwhile may draw numbers from before or after. Throws, naming the
+  /// node, for an invalid position.
   void go_on_from(const kernel_positions& positions, location where = location::current());
 
-  /// Calls `act`, whose runs on this thread fill tasks that serve nothing before that is done
-  /// (`troupe worker --fill-before-serving`): they restore or initialise what such tasks hold. When
-  /// it returns, the tasks on which these runs used state serve all, unless another thread of the
-  /// session fills them as well: then when the last has ended. Where it throws, or this session
-  /// goes, another may fill them. What `act` runs asynchronously fills nothing; a fill() within
-  /// another of the session is part of that. Throws what `act` throws, an error as
-  /// filled_elsewhere where another session fills a task; `unavailable` where a task cannot be told
-  /// the end; and `aborted` where one was restarted meanwhile, or a session that a task hosts went
-  /// to the next host: then it is to be filled anew. Elsewhere it only calls `act`.
+  /// Calls `act`, whose runs on this thread initialize tasks that serve no state before (`troupe
+  /// worker --fill-before-serving`): they restore or initialize the variables of such tasks.
+  ///
+  /// - When `act` returns, the tasks whose state these runs used serve all steps. If another thread
+  /// of the session initializes them as well, they serve when the last thread has finished.
+  /// - If `act` throws, or the session is destroyed, another session may initialize them.
+  /// - Asynchronous runs of `act` initialize nothing. A nested fill() of the same session is part
+  /// of the outer one.
+  /// - For tasks that need no initialization, the call only calls `act`.
+  ///
+  /// Throws what `act` throws; filled_elsewhere if another session initializes a task;
+  /// `unavailable` if a task cannot be notified of the end; and `aborted` if a task was restarted
+  /// meanwhile, or a hosted session moved to its next host: the task must then be initialized
+  /// again.
   void fill(const std::function<void(session&)>& act, location where = location::current());
-  /// Within fill(): whether one of the tasks on which its runs have used state so far waits to be
-  /// filled. Where none does, another has filled them.
-  bool is_filling() const noexcept; ///< false where it was moved away
+  /// Within fill(): returns true if one of the tasks whose state its runs have used so far waits to
+  /// be initialized. False: another session has initialized them.
+  bool is_filling() const noexcept; ///< false for a moved-from session
 
-  /// Clears the variables, tables and queues of a container; by default those of the session's own.
-  /// Steps from before and after share what they name. What is declared with another type or shape
-  /// from then on takes the place of the old; steps that were prepared with the old fail (aborted).
+  /// Clears the variables, tables and queues of a container; by default of the session's own. Steps
+  /// prepared before and after share state by name. A later declaration with another type or shape
+  /// replaces the old one; steps that were prepared with the old one fail (aborted).
   void reset(location where = location::current());
   void reset(const std::string& container, location where = location::current());
 
 private:
   friend class step;
-  struct state; // goes with the session, or with the last run in it if that takes longer
+  struct state; // destroyed with the session, or after the last run in it if that ends later
   struct shared_state;
-  explicit session(std::unique_ptr<state> made);
-  explicit session(std::shared_ptr<shared_state> of);
+  explicit session(std::unique_ptr<state> initial_state);
+  explicit session(std::shared_ptr<shared_state> initial_state);
   template <class Run>
   static auto recovering(const std::shared_ptr<shared_state>& in, bool has_effects,
                          std::chrono::steady_clock::time_point until, const std::stop_token& stop,
                          const Run& run) -> decltype(run());
   void close() noexcept;
-  state& open(const char* function, const location& where) const; // throws where it was moved away
-  std::shared_ptr<shared_state> shared_;                          // with the steps
+  state& open(const char* function, const location& where) const; // throws if it was moved from
+  std::shared_ptr<shared_state> shared_;                          // shared with the steps
 };
 
-/// The only element of a tensor. Throws when it has another type or another number of elements, or
-/// lies elsewhere than in the host's memory.
+/// Returns the only element of a tensor. Throws if the tensor has another type or another number of
+/// elements, or is not in the host's memory.
 template <class T>
 T to_scalar(const tensor& from, std::source_location where = std::source_location::current()) {
   if (from.type() != dtype_of<T> || from.elements() != 1 || !from.on_host())

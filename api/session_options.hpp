@@ -1,4 +1,4 @@
-// How a session runs its steps, and what a run is told beside its feeds and fetches.
+// Options of sessions, of prepared steps and of single runs.
 #pragma once
 #include "troupe/devices/cpu/swap_space_options.hpp"
 #include "troupe/runtime/graph/f32_transfer.hpp"
@@ -21,96 +21,98 @@ namespace troupe {
 class session; // session.hpp
 
 struct thread_options {
-  int intra_op = 0;    ///< that one op may use; 0: one per core. Of local sessions
-  size_t inter_op = 0; ///< that run ops side by side, and nothing else; 0: one per core
+  int intra_op = 0;    ///< threads that one op may use; 0: one per core. Local sessions only
+  size_t inter_op = 0; ///< threads that run ops in parallel; 0: one per core
 };
 
-/// Bytes. Of local sessions; tasks of a cluster have options of their own (`troupe worker`).
+/// In bytes. For local sessions; tasks of a cluster have options of their own (`troupe worker`).
 struct memory_options {
-  size_t limit = 0; ///< of what ops make on the processor; 0: none
+  size_t limit = 0; ///< for tensors that ops allocate on the processor; 0: none
   swap_space_options swap_space =
-      detail::default_value<swap_space_options>(); ///< of files for what loops with swap_memory
+      detail::default_value<swap_space_options>(); ///< files for values that loops with swap_memory
                                                    ///< keep
-  size_t gpu_limit = 0;   ///< of each GPU device; 0: a share of nine tenths
-  size_t gpu_reserve = 0; ///< of each GPU device, taken at once; 0: as they are needed
-  /// Without a new tensor, until a GPU gives back what it keeps for the next ones; 0: never.
+  size_t gpu_limit = 0;   ///< for each GPU device; 0: a share of nine tenths
+  size_t gpu_reserve = 0; ///< for each GPU device, allocated at the start; 0: allocated on demand
+  /// Time without a new tensor after which a GPU releases its cached memory; 0: never.
   std::chrono::milliseconds gpu_idle{0};
 };
 
-/// The sessions of a process share its GPUs, with the options of whoever came first.
+/// The sessions of a process share its GPUs, with the options of the first session.
 struct gpu_options {
-  /// The first so many GPUs, or the session is not made; -1: all that there are. Of local sessions.
+  /// Number of GPUs; creating the session fails if there are fewer. -1: all GPUs. Local sessions
+  /// only.
   int count = 0;
-  int devices_each = 1; ///< several share a GPU, to try what needs more. Of local sessions
-  bool tf32 = false;    ///< products of f32 may round their operands to 10 bits. Of local sessions
-  /// Tries the algorithms for a convolution when it first comes, and keeps the fastest; false: what
-  /// cuDNN advises. The same with cuDNN and our kernels for other layers; false: our kernels.
-  /// Deterministic sessions take the advice, and our kernels. Of local sessions.
+  int devices_each = 1; ///< devices that share one GPU, for tests of programs that need several.
+                        ///< Local sessions only
+  bool tf32 = false; ///< products of f32 may round their operands to 10 bits. Local sessions only
+  /// Measures the algorithms for a convolution at its first run, and keeps the fastest; false: uses
+  /// cuDNN's heuristic. Likewise chooses between cuDNN and our kernels for other layers; false: our
+  /// kernels. Deterministic sessions use the heuristic and our kernels. Local sessions only.
   bool measure_convolutions = true;
-  /// Launches what is repeated as one (docs/gpu.md); false: kernel by kernel, for debugging, or for
-  /// exchanges of gradients that overlap (docs/training.md).
+  /// Launches repeated sequences of kernels as one graph (docs/gpu.md); false: kernel by kernel,
+  /// for debugging, or for exchanges of gradients that overlap (docs/training.md).
   bool replay = true;
-  /// A thread of each GPU's own launches its kernels, not whichever brings the work, which then
-  /// goes on; costs a wake-up. Of local sessions.
+  /// Each GPU has a thread that launches its kernels, so that the thread that submits work
+  /// continues; costs a wake-up for each submission. Local sessions only.
   bool launch_threads = false;
-  /// Nodes that name no device run on a GPU, or on the processor of its task, whichever is expected
-  /// to take less time with all copies; false: on the GPU if that has a kernel.
+  /// A node that names no device runs on a GPU or on the processor of its task, whichever is
+  /// expected to take less time including copies; false: on the GPU if that has a kernel.
   bool place_by_cost = true;
 };
 
 struct insight_options {
   bool check_numerics = false; ///< as in run_options, for all runs
-  uint64_t sample_every = 0;   ///< measures one run in so many for node_times(); 0: none
-  /// What nodes cost, as far as it is known from before (read_node_times); else it is estimated
-  /// from shapes until runs are measured. Decides which branches of a graph run in parallel.
+  uint64_t sample_every = 0;   ///< measures one of this many runs for node_times(); 0: none
+  /// Known durations of nodes (read_node_times). Others are estimated from shapes until runs are
+  /// measured. They decide which branches of a graph run in parallel.
   std::vector<node_time> node_times = {};
-  bool region_per_node = false; ///< for debugging: no node shares straight-line code with another
+  bool region_per_node = false; ///< for debugging: each node runs as a region of its own
 };
 
 struct cluster_options {
   std::chrono::milliseconds peer_timeout{
-      10'000}; ///< of silence, until a task counts as gone; up to a day
+      10'000}; ///< silence after which a task counts as gone; at most a day
   /// Certificates of this program; connections are over TLS then (docs/security.md).
   tls_files tls = detail::default_value<tls_files>();
-  bool insecure = false; ///< speaks to other machines without TLS
-  /// Large tensors are read out of the memory of tasks of this machine, where that is allowed.
+  bool insecure = false; ///< connects to other machines without TLS
+  /// Reads large tensors out of the memory of tasks on the same machine, where that is permitted.
   bool near_memory = true;
-  /// How f32 travels from a node of one task to one of another: with half of its bytes, for
-  /// gradients and parameters that bear it.
+  /// Encoding of f32 values between tasks. `rounded` halves the bytes, for gradients and parameters
+  /// that tolerate it.
   f32_transfer between_tasks = f32_transfer::exact;
 };
 
-/// A run that failed because of a task, and what the session does about it. For logs.
+/// A run that failed because of a task, and the session's reaction. For logs.
 struct recovery_event {
   enum class kind : uint8_t {
     retrying,  ///< the run is tried again, after a wait
     restoring, ///< a task was restarted: recovery_options::restore is called
-    restored,  ///< it has returned; steps run again
-    given_up   ///< the run fails with the first error: that was the last retry, or it may not be
-               ///< repeated
+    restored,  ///< recovery_options::restore has returned; steps run again
+    given_up ///< the run fails with the first error: it was the last retry, or the run must not be
+             ///< repeated
   };
   kind what = kind::retrying;
-  std::string task = {};    ///< the one that failed first or was restarted, where that is known
+  std::string task = {};    ///< the task that failed first or was restarted, if known
   int retry = 0;            ///< counted from 1, for each run
-  std::string text = {};    ///< all of it in a line, with the first cause
-  uint64_t incarnation = 0; ///< of that task, where an error says it
+  std::string text = {};    ///< the event in one line, with the first cause
+  uint64_t incarnation = 0; ///< of that task, if the error has it
 };
 
-/// What a session does when runs fail because of tasks that are lost (white paper 3.3).
+/// The session's reaction to runs that fail because of lost tasks (white paper 3.3).
 struct recovery_options {
-  int retries = 0; ///< of each run that fails with an error of `kinds`; 0: it fails at once
+  int retries = 0; ///< of each run that fails with an error of `kinds`; 0: it fails immediately
   std::chrono::milliseconds wait{100}; ///< before the first retry; doubled for each, up to 5 s
   std::vector<error_kind> kinds = {error_kind::unavailable, error_kind::aborted};
-  /// Runs that change variables, queues or other state are repeated, too. What a failed attempt had
-  /// done before it failed is then done twice.
+  /// Also repeats runs that change variables, queues or other state. The effects of a failed
+  /// attempt before its failure then happen twice.
   bool repeat_effects = false;
-  /// Called before anything else runs in the session once a task has been restarted that held state
-  /// for it: restores what was lost, such as by saver::restore. Its own runs are not retried; where
-  /// it throws, that counts as the failure of the run that waits for it. Nothing: the run that
-  /// finds the loss fails (aborted), and is not retried, unless an error that reached its caller
-  /// has told of the task.
+  /// Called after a task with state of the session was restarted, before any other run in the
+  /// session: restores the lost state, for instance by saver::restore. Its own runs are not
+  /// retried. If it throws, the run that waits for it fails. Empty: the run that detects the loss
+  /// fails (aborted) and is not retried, unless an earlier error has already reported the loss of
+  /// this task to its caller.
   std::function<void(session&)> restore = {};
-  /// On the threads of runs, several at once; must not throw.
+  /// Called on the threads of runs, possibly concurrently. Must not throw.
   std::function<void(const recovery_event&)> on_event = {};
 };
 
@@ -121,47 +123,48 @@ struct session_options {
   pass_options passes = {}; ///< pass_options::none() runs graphs as they were written
   insight_options insight = detail::default_value<insight_options>();
   cluster_options cluster = detail::default_value<cluster_options>();
-  placement_options placement = {}; ///< which device runs what (docs/placement.md)
-  /// Of runs that wait for their end: not run_async().
+  placement_options placement = {}; ///< which nodes run on which device (docs/placement.md)
+  /// For blocking runs: not for run_async().
   recovery_options recovery = detail::default_value<recovery_options>();
-  std::string container = {};                ///< of variables that name none
-  std::chrono::milliseconds timeout{60'000}; ///< of runs that name none; positive
-  size_t max_concurrent_steps = 0; ///< of each prepared step; the others wait in line. 0: no limit
+  std::string container = {};                ///< for variables that name none
+  std::chrono::milliseconds timeout{60'000}; ///< for runs that name none; positive
+  size_t max_concurrent_steps = 0; ///< of each prepared step; others are queued. 0: no limit
   bool deterministic = false;      ///< the same bits for any number of threads (docs/insight.md)
-  /// "host:port" where a local session serves /metrics, /healthz, /readyz and /v1/node/, as tasks
-  /// do (docs/operating.md); port 0: any, which session::http_port() tells. Empty: nowhere. Only on
-  /// loopback, unless `http_anywhere` allows more: all who reach it see names of nodes and files,
-  /// and can change nothing.
+  /// "host:port" of the HTTP server of a local session with /metrics, /healthz, /readyz and
+  /// /v1/node/, as tasks have it (docs/operating.md); port 0: any, see session::http_port(). Empty:
+  /// no server. Loopback only, unless `http_anywhere` allows more: clients see names of nodes and
+  /// files, and cannot change anything.
   std::string http = {};
   bool http_anywhere = false;
-  /// Told, on a thread of the runtime, what works otherwise than somebody may expect: a node that
-  /// runs on a processor though it names a GPU. Must not block. Nothing: such things pass in
-  /// silence.
+  /// Called with each warning, on a thread of the runtime: for instance a node that names a GPU but
+  /// runs on a processor. Must not block. Empty: warnings are dropped.
   std::function<void(const std::string&)> on_warning = {};
 };
 
 /// For session::prepare().
 struct prepare_options {
-  /// Its heavy work on processors runs on threads of a lower priority than those of other steps:
-  /// for steps that prepare what others read. Runners of queues (queue_runner) do that.
+  /// Runs its heavy work on processors in threads of a lower priority than those of other steps:
+  /// for steps that produce input of others. Queue runners (queue_runner) use it.
   bool low_priority = false;
 };
 
 struct run_options {
   std::chrono::milliseconds timeout{0}; ///< 0: the session's; a negative one is an error
-  /// Counts instead when given. It bounds when a run that has not ended fails, with
-  /// `deadline_exceeded`: some 50 ms later at the latest, but for kernels that never ask whether to
-  /// leave off. Where it has passed before the run begins, nothing of that runs.
+  /// Takes precedence over `timeout`. A run that has not ended by then fails with
+  /// `deadline_exceeded`, at most about 50 ms later, except for kernels that never check for
+  /// cancellation. If it has passed before the run begins, no node runs.
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
-  /// Filled in with what ran when, where and how long, also when the run fails; write_trace() makes
-  /// a picture of it. Must live as long as the run.
+  /// Filled in with the time, the device and the duration of each node, also if the run fails;
+  /// write_trace() turns it into a trace file. Must outlive the run.
   step_statistics* statistics = nullptr;
-  /// Fails at the first node that makes a NaN or an infinity, and tells its inputs. On processors.
+  /// Fails at the first node that produces a NaN or an infinity, and reports its inputs. Processors
+  /// only.
   bool check_numerics = false;
-  /// Asked to stop, from any thread, the run fails with `cancelled`, also one that waits for tasks,
-  /// for its turn or to be retried: at once in this process, where kernels leave off, and within
-  /// two seconds where tasks take part. What it took out of queues goes back; what it has changed
-  /// stays. A run that has ended well meanwhile returns its fetches.
+  /// When a stop is requested, from any thread, the run fails with `cancelled`, also while it waits
+  /// for tasks, for a free slot or for a retry: immediately in this process, if kernels check for
+  /// cancellation, and within two seconds if other tasks take part. Elements that it took out of
+  /// queues are put back; changes of variables stay. A run that has succeeded meanwhile returns its
+  /// fetches.
   std::stop_token stop = {};
 };
 

@@ -1,5 +1,5 @@
-// Ops that do little more than move memory, and plain loops that move as much (after STREAM, by
-// J. McCalpin). Rates are bytes read and written per second.
+// Ops whose time is the time to move memory, and plain loops that move as many bytes (after STREAM,
+// by J. McCalpin). Rates are bytes read and written per second.
 #include "bench/benchmarks.hpp"
 #include "troupe/devices/cpu/cpu_allocator.hpp"
 #include "troupe/troupe.hpp"
@@ -15,23 +15,24 @@ namespace {
 
 constexpr int64_t extent = 4096, elements = extent * extent;
 
-// From where tensors have their memory: loops and ops shall meet the same pages.
-struct give_back {
-  cpu_allocator* to;
-  void operator()(float* memory) const { to->deallocate(memory, elements * sizeof(float)); }
+// Memory of the allocator that tensors use: loops and ops must run on pages of the same kind.
+struct deallocate_floats {
+  cpu_allocator* allocator;
+  void operator()(float* memory) const { allocator->deallocate(memory, elements * sizeof(float)); }
 };
-using floats = std::unique_ptr<float, give_back>;
+using floats = std::unique_ptr<float, deallocate_floats>;
 
-floats some_floats(float value) {
-  auto from = cpu_allocator::make(0, 0);
-  floats made{static_cast<float*>(from->allocate(elements * sizeof(float))), {from.get()}};
-  if (!made)
+floats filled_floats(float value) {
+  auto allocator = cpu_allocator::make(0, 0);
+  floats values{static_cast<float*>(allocator->allocate(elements * sizeof(float))),
+                {allocator.get()}};
+  if (!values)
     throw error{failure(error_kind::resource_exhausted, "no memory for the plain loops")};
-  std::fill_n(made.get(), elements, value);
-  return made;
+  std::fill_n(values.get(), elements, value);
+  return values;
 }
 
-/// Calls loop(from, to) for all elements, on as many threads as ops may use.
+/// Calls loop(begin, end) for ranges that cover all elements, on as many threads as ops may use.
 template <class Loop>
 void on_threads(const Loop& loop) {
   auto count = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
@@ -42,61 +43,62 @@ void on_threads(const Loop& loop) {
 }
 
 void copy(benchmark::State& state) {
-  auto a = some_floats(0), b = some_floats(1);
+  auto a = filled_floats(0), b = filled_floats(1);
   for (auto _ : state)
-    on_threads([&](int64_t from, int64_t to) {
-      std::copy(b.get() + from, b.get() + to, a.get() + from);
+    on_threads([&](int64_t begin, int64_t end) {
+      std::copy(b.get() + begin, b.get() + end, a.get() + begin);
       benchmark::ClobberMemory();
     });
   state.SetBytesProcessed(state.iterations() * elements * 8);
 }
 
 void triad(benchmark::State& state) {
-  auto a = some_floats(0), b = some_floats(1), c = some_floats(2);
+  auto a = filled_floats(0), b = filled_floats(1), c = filled_floats(2);
   for (auto _ : state)
-    on_threads([&](int64_t from, int64_t to) {
-      auto *into = a.get(), *left = b.get(), *right = c.get();
-      for (auto i = from; i < to; ++i)
-        into[i] = left[i] + 3.0f * right[i];
+    on_threads([&](int64_t begin, int64_t end) {
+      auto *result = a.get(), *left = b.get(), *right = c.get();
+      for (auto i = begin; i < end; ++i)
+        result[i] = left[i] + 3.0f * right[i];
       benchmark::ClobberMemory();
     });
   state.SetBytesProcessed(state.iterations() * elements * 12);
 }
 
-// For the widest registers there are, as ops are: else it would compute, not wait for memory.
+// Compiled for the widest registers of the machine, as ops are: otherwise the loop would be bound
+// by computation, not by memory.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif
 uint32_t
-combined(const uint32_t* a, int64_t from, int64_t to) {
-  uint32_t all = 0;
-  for (auto i = from; i < to; ++i)
-    all ^= a[i];
-  return all;
+xor_of(const uint32_t* values, int64_t begin, int64_t end) {
+  uint32_t result = 0;
+  for (auto i = begin; i < end; ++i)
+    result ^= values[i];
+  return result;
 }
 
 void read(benchmark::State& state) {
-  auto a = some_floats(1);
+  auto a = filled_floats(1);
   for (auto _ : state)
-    on_threads([&](int64_t from, int64_t to) {
-      benchmark::DoNotOptimize(combined(reinterpret_cast<const uint32_t*>(a.get()), from, to));
+    on_threads([&](int64_t begin, int64_t end) {
+      benchmark::DoNotOptimize(xor_of(reinterpret_cast<const uint32_t*>(a.get()), begin, end));
     });
   state.SetBytesProcessed(state.iterations() * elements * 4);
 }
 
-/// What becomes of two matrices.
-using formula = edge (*)(edge x, edge y);
+/// Defines the measured op, whose inputs are two matrices.
+using define_op = edge (*)(edge x, edge y);
 
-void op(benchmark::State& state, formula of, int64_t bytes) {
+void op(benchmark::State& state, define_op define, int64_t bytes) {
   graph_builder g;
   auto x = g.variable(fill(g, {extent, extent}, 0.5f));
   auto y = g.variable(fill(g, {extent, extent}, 0.25f));
-  auto result = of(x, y);
+  auto result = define(x, y);
   auto s = session::local(options());
   s.run(g.initializer());
   auto step = s.prepare({}, {}, {result.node});
-  step.run(); // its memory comes from the system
+  step.run(); // the first step allocates its memory from the system
   for (auto _ : state)
     step.run();
   state.SetBytesProcessed(state.iterations() * bytes);
@@ -107,8 +109,8 @@ void add_bandwidth(const char* name, Case run) {
   benchmark::RegisterBenchmark(name, run)->UseRealTime()->MeasureProcessCPUTime();
 }
 
-void add_bandwidth(const char* name, formula of, int64_t bytes) {
-  add_bandwidth(name, [=](benchmark::State& state) { op(state, of, bytes); });
+void add_bandwidth(const char* name, define_op define, int64_t bytes) {
+  add_bandwidth(name, [=](benchmark::State& state) { op(state, define, bytes); });
 }
 
 } // namespace

@@ -1,6 +1,6 @@
-// Tasks reduce a tensor together, each a process of its own on this machine; a step does it once.
+// All-reduce of a tensor between tasks, each a process of its own on this machine; once per step.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -8,9 +8,9 @@
 namespace troupe::bench {
 namespace {
 
-void reduce(benchmark::State& state, int count, int64_t bytes, bool near_memory) {
+void reduce(benchmark::State& state, int count, int64_t bytes, bool reads_peer_memory) {
   try {
-    two_tasks tasks{near_memory ? carrier::near_memory : carrier::socket, count};
+    task_processes tasks{reads_peer_memory ? medium_kind::peer_memory : medium_kind::socket, count};
     graph_builder g;
     std::vector<edge> parts;
     for (int i = 0; i < count; ++i) {
@@ -18,9 +18,9 @@ void reduce(benchmark::State& state, int count, int64_t bytes, bool near_memory)
       parts.push_back(identity(g.variable(fill(g, {bytes / 4}, 1.0f))));
     }
     std::vector<target> sums;
-    for (const auto& one : all_reduce(parts))
-      sums.emplace_back(one.node);
-    auto s = session::connect(tasks.cluster(), {.cluster = {.near_memory = near_memory}});
+    for (const auto& reduced : all_reduce(parts))
+      sums.emplace_back(reduced.node);
+    auto s = session::connect(tasks.cluster(), {.cluster = {.near_memory = reads_peer_memory}});
     s.run(g.initializer());
     auto step = s.prepare({}, {}, sums);
     step.run();

@@ -1,6 +1,6 @@
-// Loops and branches: what a turn costs.
+// Loops and branches: the cost of an iteration.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/actors/session/client.hpp"
 #include "troupe/api/internal/library.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
@@ -13,31 +13,31 @@ namespace {
 
 using benchmark::State;
 
-constexpr int turns = 10'000;
+constexpr int loop_iterations = 10'000;
 
-/// One loop variable that counts; items are turns.
+/// A loop variable that counts. Items are iterations.
 void counter(State& state) {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
-  auto found = while_loop(
+  auto counted = while_loop(
       {g.constant(0)}, [&](auto& v) { return less(v[0], n); },
       [](auto& v) { return edges{v[0] + 1}; });
   auto s = session::local(options());
-  auto step = s.prepare({n}, found);
-  const auto many = tensor::scalar(turns);
+  auto step = s.prepare({n}, counted);
+  const auto limit = tensor::scalar(loop_iterations);
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({many}));
-  state.SetItemsProcessed(state.iterations() * turns);
+    benchmark::DoNotOptimize(step.run({limit}));
+  state.SetItemsProcessed(state.iterations() * loop_iterations);
 }
 
-/// A hundred loop variables, each of which grows by 1; items are turns.
+/// A hundred loop variables; each grows by 1 in an iteration. Items are iterations.
 void hundred_variables(State& state) {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
   edges initial{g.constant(0)};
   for (int i = 0; i < 100; ++i)
     initial.push_back(g.constant(static_cast<float>(i)));
-  auto found = while_loop(
+  auto results = while_loop(
       initial, [&](auto& v) { return less(v[0], n); },
       [](auto& v) {
         edges next{v[0] + 1};
@@ -46,33 +46,33 @@ void hundred_variables(State& state) {
         return next;
       });
   auto s = session::local(options());
-  auto step = s.prepare({n}, {found.back()});
-  const auto many = tensor::scalar(turns / 10);
+  auto step = s.prepare({n}, {results.back()});
+  const auto limit = tensor::scalar(loop_iterations / 10);
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({many}));
-  state.SetItemsProcessed(state.iterations() * (turns / 10));
+    benchmark::DoNotOptimize(step.run({limit}));
+  state.SetItemsProcessed(state.iterations() * (loop_iterations / 10));
 }
 
-/// A choice between two additions, in a loop; items are turns.
+/// A choice between two additions, in a loop. Items are iterations.
 void choices(State& state) {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
       [](auto& v) {
-        auto more = cond(
+        auto next = cond(
             less(v[1], 1000), [&] { return v[1] + 3; }, [&] { return v[1] - 700; });
-        return edges{v[0] + 1, more};
+        return edges{v[0] + 1, next};
       });
   auto s = session::local(options());
-  auto step = s.prepare({n}, {found[1]});
-  const auto many = tensor::scalar(turns);
+  auto step = s.prepare({n}, {results[1]});
+  const auto limit = tensor::scalar(loop_iterations);
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({many}));
-  state.SetItemsProcessed(state.iterations() * turns);
+    benchmark::DoNotOptimize(step.run({limit}));
+  state.SetItemsProcessed(state.iterations() * loop_iterations);
 }
 
-/// A scan over 614 slices that carries 60 numbers, and its gradient; items are turns.
+/// A scan over 614 slices that carries 60 numbers, and its gradient. Items are iterations.
 void scan_gradient(State& state) {
   constexpr int64_t length = 614;
   constexpr size_t carried = 60;
@@ -93,14 +93,14 @@ void scan_gradient(State& state) {
   auto dx = g.gradients(loss, {x});
   auto s = session::local(options());
   auto step = s.prepare({x}, {loss, dx[0]});
-  const auto at = tensor::of(shape{length}, std::vector<float>(length, 0.1f));
+  const auto value = tensor::of(shape{length}, std::vector<float>(length, 0.1f));
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({at}));
+    benchmark::DoNotOptimize(step.run({value}));
   state.SetItemsProcessed(state.iterations() * length);
 }
 
-/// An LSTM of 128 units over 100 steps of 16 sequences, and the gradient of its weights; items are
-/// steps.
+/// An LSTM of 128 units over 100 steps of 16 sequences, and the gradient of its weights. Items are
+/// steps of the sequences.
 void dynamic_lstm(State& state) {
   constexpr int64_t length = 100, batch = 16, units = 128;
   graph_builder g;
@@ -111,9 +111,9 @@ void dynamic_lstm(State& state) {
   auto zeros = g.constant(tensor::of(shape{batch, units}, std::vector<float>(batch * units)));
   auto net = dynamic_rnn(
       x, {zeros, zeros},
-      [&](edge now, const edges& before) -> scan_turn {
-        auto gates = split(g.constant(1), matmul(concatenate(edges{now, before[0]}, 1), w), 4);
-        auto cells = before[1] * sigmoid(gates[2] + 1.0f) + sigmoid(gates[0]) * tanh(gates[1]);
+      [&](edge input, const edges& last) -> scan_turn {
+        auto gates = split(g.constant(1), matmul(concatenate(edges{input, last[0]}, 1), w), 4);
+        auto cells = last[1] * sigmoid(gates[2] + 1.0f) + sigmoid(gates[0]) * tanh(gates[1]);
         auto output = tanh(cells) * sigmoid(gates[3]);
         return {{output, cells}, {output}};
       },
@@ -123,45 +123,46 @@ void dynamic_lstm(State& state) {
   auto s = session::local(options());
   s.run(g.initializer());
   auto step = s.prepare({x, lengths}, {loss, dw[0]});
-  const auto at =
+  const auto sequences =
       tensor::of(shape{length, batch, units}, std::vector<float>(length * batch * units, 0.1f));
-  const auto all = tensor::vector(std::vector<int32_t>(batch, length));
+  const auto full_lengths = tensor::vector(std::vector<int32_t>(batch, length));
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({at, all}));
+    benchmark::DoNotOptimize(step.run({sequences, full_lengths}));
   state.SetItemsProcessed(state.iterations() * length);
 }
 
-/// A session of one process with two processors.
+/// A client of one process with two CPU devices.
 std::unique_ptr<client> two_processors() {
   client_options options;
   options.ops = &library();
   options.make_devices = [] {
-    std::vector<std::shared_ptr<device>> made;
+    std::vector<std::shared_ptr<device>> devices;
     for (int i = 0; i < 2; ++i)
-      made.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 1}));
-    return result{std::move(made)};
+      devices.push_back(make_cpu_device({.ordinal = i, .intra_op_threads = 1}));
+    return result{std::move(devices)};
   };
   options.inter_op_threads = 2;
-  auto made = client::local(options);
-  return made ? *std::move(made) : throw error{made.status()};
+  auto started = client::local(options);
+  return started ? *std::move(started) : throw error{started.status()};
 }
 
-/// Runs a step with n = `turns` again and again; items are turns.
-void run_turns(State& state, client& in, const graph& of, edge n, edge found, int64_t turns) {
+/// Runs a step whose loop has `iterations` iterations, again and again. Items are iterations.
+void run_loop(State& state, client& target, const graph& loop_graph, edge n, edge fetched,
+              int64_t iterations) {
   auto never = step_clock::time_point::max();
-  auto step = in.prepare(of, {.feeds = {n}, .fetches = {found}}, never);
-  const std::vector<tensor> many{tensor::scalar(static_cast<int32_t>(turns))};
+  auto step = target.prepare(loop_graph, {.feeds = {n}, .fetches = {fetched}}, never);
+  const std::vector<tensor> feeds{tensor::scalar(static_cast<int32_t>(iterations))};
   for (auto _ : state)
-    if (auto ran = step ? in.run(**step, many, never) : step.status(); !ran)
+    if (auto ran = step ? target.run(**step, feeds, never) : step.status(); !ran)
       return state.SkipWithError(ran.status().message().c_str());
-  state.SetItemsProcessed(state.iterations() * turns);
+  state.SetItemsProcessed(state.iterations() * iterations);
 }
 
-/// A loop whose counter lies on one processor, and a sum on the other; items are turns.
+/// A loop with its counter on one CPU device and a sum on the other. Items are iterations.
 void across_devices(State& state) {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         auto on_first = g.on("/cpu:0");
@@ -170,11 +171,12 @@ void across_devices(State& state) {
         return edges{next, v[1] + next};
       });
   auto s = two_processors();
-  run_turns(state, *s, g, n, found[1], turns);
+  run_loop(state, *s, g, n, results[1], loop_iterations);
 }
 
-/// Two matrices that follow each other, each on its processor, or both on one; items are turns.
-void pipelined(State& state, bool both) {
+/// Two matrices, the second computed from the first, each on its own CPU device, or both on the
+/// same. Items are iterations.
+void pipelined(State& state, bool two_devices) {
   constexpr int64_t size = 256;
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
@@ -185,23 +187,23 @@ void pipelined(State& state, bool both) {
       x = tanh(matmul(x, w));
     return x;
   };
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), w, w}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         auto first = layer(v[1], "/cpu:0");
-        return edges{v[0] + 1, first, layer(first + v[2], both ? "/cpu:1" : "/cpu:0")};
+        return edges{v[0] + 1, first, layer(first + v[2], two_devices ? "/cpu:1" : "/cpu:0")};
       });
   auto s = two_processors();
-  run_turns(state, *s, g, n, sum(found[2]), 50);
+  run_loop(state, *s, g, n, sum(results[2]), 50);
 }
 
-/// A loop whose counter lies in one process, and a sum in another; items are turns.
+/// A loop with its counter in one process and a sum in another. Items are iterations.
 void across_tasks(State& state) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     auto n = g.placeholder(dtype::i32, {}, "n");
-    auto found = while_loop(
+    auto results = while_loop(
         {g.constant(0), g.constant(0)}, [&](auto& v) { return less(v[0], n); },
         [&](auto& v) {
           auto on_first = g.on("/job:worker/task:0");
@@ -210,59 +212,60 @@ void across_tasks(State& state) {
           return edges{next, v[1] + next};
         });
     auto s = session::connect(tasks.cluster());
-    auto step = s.prepare({n}, {found[1]});
-    const auto many = tensor::scalar(turns / 10);
+    auto step = s.prepare({n}, {results[1]});
+    const auto limit = tensor::scalar(loop_iterations / 10);
     for (auto _ : state)
-      benchmark::DoNotOptimize(step.run({many}));
-    state.SetItemsProcessed(state.iterations() * (turns / 10));
+      benchmark::DoNotOptimize(step.run({limit}));
+    state.SetItemsProcessed(state.iterations() * (loop_iterations / 10));
   } catch (const error& e) {
     state.SkipWithError(e.what());
   }
 }
 
-/// A product in each turn, of a vector and what is the product of two matrices in all turns; with
-/// the pass that computes that before the loop, and without. Items are turns.
+/// A product in each iteration of a vector and the product of two matrices, which is
+/// loop-invariant; with the pass that hoists it out of the loop, and without. Items are iterations.
 void invariant_product(State& state, bool hoisted) {
   constexpr int64_t size = 128;
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
   auto w = g.placeholder(dtype::f32, {size, size}, "w"), x = g.placeholder(dtype::f32, {1, size});
-  auto found = while_loop(
+  auto results = while_loop(
       {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         return edges{v[0] + 1, tanh(matmul(v[1], matmul(w, w)))};
       });
-  auto how = options();
-  how.passes.hoist_invariants = hoisted;
-  auto s = session::local(how);
-  auto step = s.prepare({n, w, x}, {found[1]});
+  auto settings = options();
+  settings.passes.hoist_invariants = hoisted;
+  auto s = session::local(settings);
+  auto step = s.prepare({n, w, x}, {results[1]});
   const std::vector<float> numbers(size * size, 0.01f);
   const auto matrix = tensor::vector(numbers).reshaped(shape{size, size});
   const auto row = tensor::vector(std::vector<float>(size, 0.5f)).reshaped(shape{1, size});
-  constexpr int few = 100;
+  constexpr int iterations = 100;
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({tensor::scalar(few), matrix, row}));
-  state.SetItemsProcessed(state.iterations() * few);
+    benchmark::DoNotOptimize(step.run({tensor::scalar(iterations), matrix, row}));
+  state.SetItemsProcessed(state.iterations() * iterations);
 }
 
-/// The gradient of 100 turns that keep 4 MiB each, in memory or in files; bytes are what is kept.
-void kept_turns(State& state, bool in_files) {
+/// The gradient of a loop of 100 iterations that keep 4 MiB each, in memory or in files. Bytes are
+/// the kept ones.
+void kept_values(State& state, bool in_files) {
   constexpr int64_t numbers = 1 << 20;
-  constexpr int few = 100;
+  constexpr int iterations = 100;
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {numbers}, "x");
   auto y = while_loop(
-      {g.constant(0), x}, [](auto& v) { return less(v[0], few); },
+      {g.constant(0), x}, [](auto& v) { return less(v[0], iterations); },
       [](auto& v) {
         return edges{v[0] + 1, v[1] * v[1]};
       },
       {.swap_memory = in_files})[1];
   auto s = session::local(options());
   auto step = s.prepare({x}, {g.gradients(sum(y), {x})[0]});
-  const auto at = tensor::of(shape{numbers}, std::vector<float>(numbers, 0.5f));
+  const auto value = tensor::of(shape{numbers}, std::vector<float>(numbers, 0.5f));
   for (auto _ : state)
-    benchmark::DoNotOptimize(step.run({at}));
-  state.SetBytesProcessed(state.iterations() * few * numbers * 4);
+    benchmark::DoNotOptimize(step.run({value}));
+  state.SetBytesProcessed(state.iterations() * iterations * numbers * 4);
 }
 
 } // namespace
@@ -280,12 +283,13 @@ void register_control_flow() {
                                          : "flow/invariant_product_in_turns",
                                  invariant_product, hoisted);
   for (bool in_files : {false, true})
-    benchmark::RegisterBenchmark(in_files ? "flow/swapped_turns" : "flow/kept_turns", kept_turns,
+    benchmark::RegisterBenchmark(in_files ? "flow/swapped_turns" : "flow/kept_turns", kept_values,
                                  in_files)
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime();
-  for (bool both : {false, true})
-    benchmark::RegisterBenchmark(both ? "flow/pipelined" : "flow/not_pipelined", pipelined, both)
+  for (bool two_devices : {false, true})
+    benchmark::RegisterBenchmark(two_devices ? "flow/pipelined" : "flow/not_pipelined", pipelined,
+                                 two_devices)
         ->UseRealTime();
 }
 

@@ -10,10 +10,10 @@ namespace {
 
 enum class part { forward, input, filter };
 
-void convolution_step(benchmark::State& state, const json& of, part which) {
-  int64_t outputs = of["conv"], size = of["size"];
-  auto [strides, padding, pads] = window_of(of);
-  auto dims = partial_shape{of["input"].get<std::vector<int64_t>>()}.known();
+void convolution_step(benchmark::State& state, const json& layer, part measured) {
+  int64_t outputs = layer["conv"], size = layer["size"];
+  auto [strides, padding, pads] = window_of(layer);
+  auto dims = partial_shape{layer["input"].get<std::vector<int64_t>>()}.known();
   const shape filter_dims{size, size, dims[3], outputs};
   graph_builder g;
   auto x = g.variable(noise(dims, 1, 1));
@@ -24,16 +24,16 @@ void convolution_step(benchmark::State& state, const json& of, part which) {
   auto sizes_of = [](const shape& sizes) {
     return tensor::vector(std::vector<int32_t>(sizes.begin(), sizes.end()));
   };
-  auto wanted = which == part::forward ? y
-                : which == part::input
+  auto output = measured == part::forward ? y
+                : measured == part::input
                     ? conv2d_backprop_input(sizes_of(dims), w, dy, strides, padding,
                                             {.explicit_paddings = pads})
                     : conv2d_backprop_filter(x, sizes_of(filter_dims), dy, strides, padding,
                                              {.explicit_paddings = pads});
   auto s = session::local(options());
   s.run(g.initializer());
-  auto step = s.prepare({}, {}, {wanted.node});
-  step.run(); // its memory comes from the system
+  auto step = s.prepare({}, {}, {output.node});
+  step.run(); // the first step allocates its memory from the system
   for (auto _ : state)
     step.run();
   state.SetItemsProcessed(state.iterations() * 2 * out.elements() * size * size * dims[3]);
@@ -42,13 +42,13 @@ void convolution_step(benchmark::State& state, const json& of, part which) {
 } // namespace
 
 void register_conv2d() {
-  for (auto& [name, of] : all_convolutions().items())
-    for (auto [suffix, which] : {std::pair{"", part::forward},
-                                 {"_input_gradient", part::input},
-                                 {"_filter_gradient", part::filter}})
+  for (auto& [name, layer] : all_convolutions().items())
+    for (auto [suffix, measured] : {std::pair{"", part::forward},
+                                    {"_input_gradient", part::input},
+                                    {"_filter_gradient", part::filter}})
       benchmark::RegisterBenchmark(
           ("conv2d/" + name + suffix).c_str(),
-          [&of, which](benchmark::State& state) { convolution_step(state, of, which); })
+          [&layer, measured](benchmark::State& state) { convolution_step(state, layer, measured); })
           ->UseRealTime()
           ->MeasureProcessCPUTime();
 }

@@ -1,4 +1,4 @@
-// Null ops: all that is measured is the runtime itself.
+// Steps of null ops: they measure only the runtime.
 #include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
@@ -21,9 +21,9 @@ void run_nodes(benchmark::State& state, int chains, int length, bool traced = fa
   std::vector<node*> ends;
   for (int i = 0; i < chains; ++i)
     ends.push_back(chain(g, length));
-  auto with = options();
-  with.passes = pass_options::none(); // nobody needs null ops: nothing would be left to measure
-  auto s = session::local(with);
+  auto settings = options();
+  settings.passes = pass_options::none(); // passes would remove null ops, since no node reads them
+  auto s = session::local(settings);
   auto step = s.prepare({}, {}, {chains == 1 ? ends.front() : g.group(ends)});
   step_statistics statistics;
   const run_options traces{.statistics = traced ? &statistics : nullptr};

@@ -7,7 +7,7 @@
 namespace troupe::bench {
 namespace {
 
-// No two neighbours of it can be folded into one op by algebra.
+// No two adjacent ops can be folded into one by algebra.
 edge ten_ops(edge x) {
   x = relu(x * 1.01f + 0.5f);
   x = square(x * 0.5f - 0.25f);
@@ -18,9 +18,9 @@ void elementwise_step(benchmark::State& state, int64_t elements, bool fused) {
   graph_builder g;
   auto x = g.variable(fill(g, {elements}, 0.5f));
   auto last = ten_ops(x);
-  auto with = options();
-  with.passes.fuse = fused;
-  auto s = session::local(with);
+  auto settings = options();
+  settings.passes.fuse = fused;
+  auto s = session::local(settings);
   s.run(g.initializer());
   auto step = s.prepare({}, {}, {last.node});
   for (auto _ : state)

@@ -1,7 +1,7 @@
-// A tensor goes from one task to another, each a process of its own on this machine; a step moves
-// it once.
+// The cost of moving a tensor between tasks, each a process of its own on this machine; once per
+// step.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/actors/operator/task.hpp"
 #include "troupe/api/internal/library.hpp"
@@ -24,9 +24,10 @@
 namespace troupe::bench {
 namespace {
 
-void move_tensor(benchmark::State& state, int64_t bytes, carrier by = carrier::near_memory) {
+void move_tensor(benchmark::State& state, int64_t bytes,
+                 medium_kind medium = medium_kind::peer_memory) {
   try {
-    two_tasks tasks{by};
+    task_processes tasks{medium};
     graph_builder g;
     edge source;
     node* sink = nullptr;
@@ -50,11 +51,11 @@ void move_tensor(benchmark::State& state, int64_t bytes, carrier by = carrier::n
   }
 }
 
-// One task holds so many variables of four bytes; a step on the other reads all of them and sends
-// each an update.
+// One task holds `count` variables of four bytes; a step on the other task reads all of them and
+// sends an update to each.
 void serve_parameters(benchmark::State& state, int count) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     std::vector<target> updates;
     for (int i = 0; i < count; ++i) {
@@ -79,19 +80,20 @@ void serve_parameters(benchmark::State& state, int count) {
   }
 }
 
-// A step puts a number into a queue of another task, and takes it out again or asks for the queue's
-// size. What is taken is held until all of the step has ended, which is told in one message more.
+// A step adds a number to a queue of another task, and takes it out again or asks for the queue's
+// size. A taken element is held until the step has ended in all tasks, which takes one more
+// message.
 void use_queue(benchmark::State& state, bool take) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     auto on = g.on("/job:worker/task:1");
     auto queue = fifo_queue(g, {dtype::i32}, {.shapes = {{}}, .capacity = 100'000'000});
     auto* put = queue_enqueue(queue, {g.constant(1)});
     auto after = g.after({put});
-    auto found = take ? queue_dequeue(queue, {dtype::i32})[0] : queue_size(queue);
+    auto fetched = take ? queue_dequeue(queue, {dtype::i32})[0] : queue_size(queue);
     auto s = session::connect(tasks.cluster());
-    auto step = s.prepare({}, {found});
+    auto step = s.prepare({}, {fetched});
     for (auto _ : state)
       step.run();
     state.SetItemsProcessed(state.iterations());
@@ -100,12 +102,12 @@ void use_queue(benchmark::State& state, bool take) {
   }
 }
 
-// How long after its deadline a step that waits for a queue is answered, while its task has
-// hundreds of kernels ready, of some 100 ms each.
+// The time from the deadline of a step that waits for a queue to its end, while its task has
+// hundreds of kernels ready, of about 100 ms each.
 void cancel_behind_kernels(benchmark::State& state) {
   try {
-    constexpr auto patience = std::chrono::milliseconds{50};
-    two_tasks tasks;
+    constexpr auto timeout = std::chrono::milliseconds{50};
+    task_processes tasks;
     graph_builder g;
     auto on = g.on("/job:worker/task:1");
     auto seed = g.variable(fill(g, {1100, 1100}, 1e-3f));
@@ -123,15 +125,15 @@ void cancel_behind_kernels(benchmark::State& state) {
                    {.timeout = std::chrono::milliseconds{30'000}});
     std::this_thread::sleep_for(std::chrono::milliseconds{500});
     for (auto _ : state) {
-      auto due = std::chrono::steady_clock::now() + patience;
+      auto deadline = std::chrono::steady_clock::now() + timeout;
       try {
-        wait.run({}, {.deadline = due});
-      } catch (const error&) { // its time was over
+        wait.run({}, {.deadline = deadline});
+      } catch (const error&) { // the deadline was exceeded
       }
       state.SetIterationTime(
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - due).count());
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - deadline).count());
       if (ended)
-        state.SkipWithError("the kernels were done before");
+        state.SkipWithError("the kernels ended before the deadline");
     }
   } catch (const error& e) {
     state.SkipWithError(e.what());
@@ -140,27 +142,27 @@ void cancel_behind_kernels(benchmark::State& state) {
 
 } // namespace
 
-int serve_task(const char* cluster, int number, const std::string& carrier) {
+int serve_task(const char* cluster, int number, const std::string& medium) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  auto found = find_cluster(cluster);
-  if (!found)
+  auto known_cluster = find_cluster(cluster);
+  if (!known_cluster)
     return 2;
-  // Who joins another gets the number that is free.
-  constexpr std::string_view join = "join:";
+  // A task that joins gets a free number from the coordinator.
+  constexpr std::string_view join_prefix = "join:";
   std::string_view text = cluster;
   std::string listen;
-  if (text.starts_with(join)) {
-    listen = number == 0 ? text.substr(join.size()) : "127.0.0.1:0";
+  if (text.starts_with(join_prefix)) {
+    listen = number == 0 ? text.substr(join_prefix.size()) : "127.0.0.1:0";
     number = number == 0 ? 0 : -1;
   }
   auto running = task::start(
       {.ops = &library(),
        .make_devices = [] { return make_devices({.intra_op_threads = 0, .gpus = 0}); },
-       .cluster = *found,
+       .cluster = *known_cluster,
        .self = {"worker", number},
        .listen = listen,
-       .tls = carrier.empty() || carrier == "by_socket" ? tls_files{} : files_in(carrier, "tasks"),
-       .near_memory = carrier.empty()});
+       .tls = medium.empty() || medium == "by_socket" ? tls_files{} : files_in(medium, "tasks"),
+       .near_memory = medium.empty()});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 1;
@@ -174,21 +176,23 @@ void register_exchange() {
                                [](benchmark::State& state) { move_tensor(state, 100'000'000); })
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
-  for (auto by : {carrier::socket, carrier::tls})
+  for (auto medium : {medium_kind::socket, medium_kind::tls})
     benchmark::RegisterBenchmark(
-        by == carrier::tls ? "exchange/100MB_over_tls" : "exchange/100MB_by_socket",
-        [=](benchmark::State& state) { move_tensor(state, 100'000'000, by); })
+        medium == medium_kind::tls ? "exchange/100MB_over_tls" : "exchange/100MB_by_socket",
+        [=](benchmark::State& state) { move_tensor(state, 100'000'000, medium); })
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
   for (int64_t kib : {128, 256, 512, 1024, 4096})
-    for (auto by : {carrier::near_memory, carrier::socket})
+    for (auto medium : {medium_kind::peer_memory, medium_kind::socket})
       benchmark::RegisterBenchmark(
-          concat("exchange/", kib, "KiB", by == carrier::socket ? "_by_socket" : "").c_str(),
-          [=](benchmark::State& state) { move_tensor(state, kib * 1024, by); })
+          concat("exchange/", kib, "KiB", medium == medium_kind::socket ? "_by_socket" : "")
+              .c_str(),
+          [=](benchmark::State& state) { move_tensor(state, kib * 1024, medium); })
           ->UseRealTime();
-  for (auto by : {carrier::near_memory, carrier::tls})
-    benchmark::RegisterBenchmark(by == carrier::tls ? "exchange/4B_over_tls" : "exchange/4B",
-                                 [=](benchmark::State& state) { move_tensor(state, 4, by); })
+  for (auto medium : {medium_kind::peer_memory, medium_kind::tls})
+    benchmark::RegisterBenchmark(medium == medium_kind::tls ? "exchange/4B_over_tls"
+                                                            : "exchange/4B",
+                                 [=](benchmark::State& state) { move_tensor(state, 4, medium); })
         ->UseRealTime();
   benchmark::RegisterBenchmark("exchange/cancel_behind_kernels", cancel_behind_kernels)
       ->Iterations(40)

@@ -1,5 +1,5 @@
-// Reading and writing files: checksums, checkpoints, records. files/plain_... is what the system
-// takes for as many bytes with a program that does nothing else, as dd does with conv=fsync.
+// Reading and writing files: checksums, checkpoints, records. files/plain_... measures a program
+// that only reads or writes as many bytes, as dd does with conv=fsync.
 #include "bench/benchmarks.hpp"
 #include "troupe/serialization/checkpoint/safetensors.hpp"
 #include "troupe/serialization/records/text_records.hpp"
@@ -16,7 +16,7 @@
 namespace troupe::bench {
 namespace {
 
-/// A folder on the disk that TMPDIR names, gone at the end.
+/// A folder on the disk that TMPDIR names; the destructor removes it.
 struct folder {
   folder() { std::filesystem::create_directories(path); }
   ~folder() {
@@ -29,9 +29,9 @@ struct folder {
 };
 
 tensor numbers(int64_t bytes) {
-  auto made = must(tensor::make(dtype::i32, {bytes / 4096, 1024}));
-  std::iota(made.data<int32_t>(), made.data<int32_t>() + made.elements(), 0);
-  return made;
+  auto values = must(tensor::make(dtype::i32, {bytes / 4096, 1024}));
+  std::iota(values.data<int32_t>(), values.data<int32_t>() + values.elements(), 0);
+  return values;
 }
 
 using checksum_fn = uint64_t (*)(std::span<const std::byte>);
@@ -54,17 +54,18 @@ uint64_t sum_xxh3(std::span<const std::byte> bytes) {
 }
 
 void write_plain(const std::string& file, const tensor& value) {
-  auto to = must(real_files().create(file));
-  std::span all{static_cast<const std::byte*>(value.raw()), value.bytes()};
-  for (; !all.empty(); all = all.subspan(std::min<size_t>(1 << 20, all.size())))
-    must(to->append(all.first(std::min<size_t>(1 << 20, all.size()))));
-  must(to->sync());
+  auto output = must(real_files().create(file));
+  std::span unwritten{static_cast<const std::byte*>(value.raw()), value.bytes()};
+  for (; !unwritten.empty();
+       unwritten = unwritten.subspan(std::min<size_t>(1 << 20, unwritten.size())))
+    must(output->append(unwritten.first(std::min<size_t>(1 << 20, unwritten.size()))));
+  must(output->sync());
 }
 
-void read_plain(const std::string& file, const tensor& like) {
-  auto from = must(real_files().open(file));
-  auto value = must(tensor::make(like.type(), like.dims()));
-  must(from->read(0, {static_cast<std::byte*>(value.raw()), value.bytes()}));
+void read_plain(const std::string& file, const tensor& model) {
+  auto input = must(real_files().open(file));
+  auto value = must(tensor::make(model.type(), model.dims()));
+  must(input->read(0, {static_cast<std::byte*>(value.raw()), value.bytes()}));
 }
 
 std::vector<stored_tensor> write_tensor(const std::string& file, const tensor& value) {
@@ -73,21 +74,22 @@ std::vector<stored_tensor> write_tensor(const std::string& file, const tensor& v
 }
 
 void write_bundle(const std::string& file, const tensor& value) {
-  auto to = must(tensor_bundle_writer::begin(real_files(), file));
-  must(to.add("x", value));
-  must(to.finish());
+  auto writer = must(tensor_bundle_writer::begin(real_files(), file));
+  must(writer.add("x", value));
+  must(writer.finish());
 }
 
-// What is written is removed between iterations: to free a gigabyte takes time, too.
+// Files are removed between iterations, outside the measured time: freeing a gigabyte takes time
+// too.
 template <class Write>
 void writing(benchmark::State& state, const Write& write) {
-  folder where;
+  folder target;
   auto value = numbers(state.range(0));
   for (auto _ : state) {
-    write(where.file, value);
+    write(target.file, value);
     state.PauseTiming();
-    std::filesystem::remove_all(where.path);
-    std::filesystem::create_directories(where.path);
+    std::filesystem::remove_all(target.path);
+    std::filesystem::create_directories(target.path);
     state.ResumeTiming();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
@@ -98,29 +100,29 @@ void safetensors_write(benchmark::State& state) { writing(state, write_tensor); 
 void bundle_write(benchmark::State& state) { writing(state, write_bundle); }
 
 void plain_read(benchmark::State& state) {
-  folder where;
+  folder source;
   auto value = numbers(state.range(0));
-  write_plain(where.file, value);
+  write_plain(source.file, value);
   for (auto _ : state)
-    read_plain(where.file, value);
+    read_plain(source.file, value);
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
 void safetensors_read(benchmark::State& state) {
-  folder where;
-  auto stored = write_tensor(where.file, numbers(state.range(0)));
+  folder source;
+  auto stored = write_tensor(source.file, numbers(state.range(0)));
   for (auto _ : state) {
-    auto reader = must(safetensors_reader::open(real_files(), where.file));
+    auto reader = must(safetensors_reader::open(real_files(), source.file));
     must(reader.read("x", stored[0].checksum));
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
 void bundle_read(benchmark::State& state) {
-  folder where;
-  write_bundle(where.file, numbers(state.range(0)));
+  folder source;
+  write_bundle(source.file, numbers(state.range(0)));
   for (auto _ : state)
-    must(must(tensor_bundle_reader::open(real_files(), where.file)).read("x"));
+    must(must(tensor_bundle_reader::open(real_files(), source.file)).read("x"));
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
@@ -128,42 +130,42 @@ constexpr int records = 64 << 10;
 constexpr size_t record_bytes = 1 << 10;
 
 void write_records(const std::string& file) {
-  auto to = must(tfrecord_writer::create(real_files(), file));
+  auto writer = must(tfrecord_writer::create(real_files(), file));
   const std::string record(record_bytes, 'x');
   for (int i = 0; i < records; ++i)
-    must(to.add(record));
-  must(to.finish());
+    must(writer.add(record));
+  must(writer.finish());
 }
 
 void tfrecord_write(benchmark::State& state) {
-  folder where;
+  folder target;
   for (auto _ : state)
-    write_records(where.file);
+    write_records(target.file);
   state.SetBytesProcessed(state.iterations() * records * static_cast<int64_t>(record_bytes));
 }
 
 void read_all(benchmark::State& state, const auto& open) {
   std::string record;
   for (auto _ : state)
-    for (auto from = must(open()); must(from->next(record));)
+    for (auto reader = must(open()); must(reader->next(record));)
       benchmark::DoNotOptimize(record.data());
   state.SetItemsProcessed(state.iterations() * records);
   state.SetBytesProcessed(state.iterations() * records * static_cast<int64_t>(record_bytes));
 }
 
 void tfrecord_read(benchmark::State& state) {
-  folder where;
-  write_records(where.file);
-  read_all(state, [&] { return open_tfrecord(real_files(), where.file); });
+  folder source;
+  write_records(source.file);
+  read_all(state, [&] { return open_tfrecord(real_files(), source.file); });
 }
 
 void lines_read(benchmark::State& state) {
-  folder where;
-  auto to = must(output_stream::create(real_files(), where.file));
+  folder source;
+  auto output = must(output_stream::create(real_files(), source.file));
   for (int i = 0; i < records; ++i)
-    must(to.write(std::string(record_bytes - 1, 'x') + '\n'));
-  must(to.finish());
-  read_all(state, [&] { return open_lines(real_files(), where.file); });
+    must(output.write(std::string(record_bytes - 1, 'x') + '\n'));
+  must(output.finish());
+  read_all(state, [&] { return open_lines(real_files(), source.file); });
 }
 
 } // namespace
@@ -176,14 +178,16 @@ void register_files() {
   add("files/crc32c", checksum<sum_crc32c>, 1 << 20);
   add("files/crc32c_by_table", checksum<sum_crc32c_by_table>, 1 << 20);
   add("files/xxh3", checksum<sum_xxh3>, 1 << 20);
-  struct one {
+  struct file_benchmark {
     const char* name;
     void (*run)(benchmark::State&);
   };
-  for (auto [name, run] :
-       {one{"plain_write", plain_write}, one{"safetensors_write", safetensors_write},
-        one{"tensor_bundle_write", bundle_write}, one{"plain_read", plain_read},
-        one{"safetensors_read", safetensors_read}, one{"tensor_bundle_read", bundle_read}}) {
+  for (auto [name, run] : {file_benchmark{"plain_write", plain_write},
+                           file_benchmark{"safetensors_write", safetensors_write},
+                           file_benchmark{"tensor_bundle_write", bundle_write},
+                           file_benchmark{"plain_read", plain_read},
+                           file_benchmark{"safetensors_read", safetensors_read},
+                           file_benchmark{"tensor_bundle_read", bundle_read}}) {
     add(concat("files/", name, "_16M").c_str(), run, 16 << 20);
     add(concat("files/", name, "_1G").c_str(), run, 1 << 30);
   }

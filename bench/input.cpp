@@ -1,4 +1,4 @@
-// Input from files: a batch of 128 is read, decoded and shuffled ahead of the step that takes it.
+// Input from files: a batch of 128 is read, decoded and shuffled before the step that takes it.
 // Items are examples. bench/rivals/input_files.py writes the same files for the rivals.
 #include "bench/benchmarks.hpp"
 #include "troupe/serialization/records/text_records.hpp"
@@ -16,11 +16,11 @@ namespace {
 using benchmark::State;
 
 constexpr int batch_size = 128;
-constexpr int64_t side = 8, times = 8; // pixels of a digit, and how much larger its PNG is
-constexpr int label_at = side * side;  // in a record
+constexpr int64_t side = 8, scale = 8; // pixels of a digit, and how many times larger its PNG is
+constexpr int label_at = side * side;  // byte of the label in a record
 
-/// The digits of examples/data, each as 64 bytes of pixels and one that says which it is; and as
-/// PNG, 64 x 64, behind that byte.
+/// The digits of examples/data: each as a record of 64 bytes of pixels and a byte with the label,
+/// and as a record of the label's byte and a PNG of 64 x 64 pixels.
 struct input_files {
   input_files() {
     std::filesystem::create_directories(folder);
@@ -29,8 +29,8 @@ struct input_files {
     auto s = session::local();
     auto raw = must(tfrecord_writer::create(real_files(), digits));
     auto image = must(tfrecord_writer::create(real_files(), pngs));
-    auto pixels = must(tensor::make(dtype::u8, {side * times, side * times, 1}));
-    auto wide = g.placeholder(dtype::u8, {side * times, side * times, 1}, "wide");
+    auto pixels = must(tensor::make(dtype::u8, {side * scale, side * scale, 1}));
+    auto wide = g.placeholder(dtype::u8, {side * scale, side * scale, 1}, "wide");
     auto encode = s.prepare({wide}, {encode_png(wide)});
     for (std::string line; must(rows->next(line));) {
       std::string record;
@@ -39,10 +39,10 @@ struct input_files {
         record += static_cast<char>(std::stoi(line.substr(at, next - at)));
       }
       must(raw.add(record));
-      for (int64_t y = 0; y < side * times; ++y)
-        for (int64_t x = 0; x < side * times; ++x)
-          pixels.data<uint8_t>()[y * side * times + x] =
-              static_cast<uint8_t>(15 * record[static_cast<size_t>(y / times * side + x / times)]);
+      for (int64_t y = 0; y < side * scale; ++y)
+        for (int64_t x = 0; x < side * scale; ++x)
+          pixels.data<uint8_t>()[y * side * scale + x] =
+              static_cast<uint8_t>(15 * record[static_cast<size_t>(y / scale * side + x / scale)]);
       must(image.add(record.back() + to_scalar<std::string>(encode.run({pixels})[0])));
     }
     must(raw.finish());
@@ -58,32 +58,32 @@ struct input_files {
   std::string digits = folder + "/digits.tfrecord", pngs = folder + "/pngs.tfrecord";
 };
 
-/// Takes batches of a pipeline, which runs beside.
+/// Takes batches of a pipeline, which runs concurrently.
 void take(State& state, const input_pipeline& input, const std::vector<edge>& batch) {
   auto s = session::local(options());
-  coordinator all;
-  input.start(s, all);
+  coordinator runners;
+  input.start(s, runners);
   auto step = s.prepare({}, batch);
   step.run();
   for (auto _ : state)
     benchmark::DoNotOptimize(step.run());
   state.SetItemsProcessed(state.iterations() * batch_size);
-  all.request_stop();
-  all.join();
+  runners.request_stop();
+  runners.join();
 }
 
-void tfrecord_digits(State& state, int64_t at_once) {
+void tfrecord_digits(State& state, int64_t records_per_read) {
   input_files files;
   graph_builder g;
   input_pipeline input{g};
   auto names = g.constant(tensor::vector<std::string>({files.digits}));
-  auto records = input.records(names, tf_records{}, {.at_once = at_once}).value;
+  auto records = input.records(names, tf_records{}, {.at_once = records_per_read}).value;
   auto bytes = decode_raw(records, dtype::u8);
   auto batch = input.shuffle_batch({bytes}, batch_size,
                                    {.at_once = 2,
                                     .capacity = 4096,
                                     .min_after_dequeue = 1024,
-                                    .enqueue_many = at_once > 1,
+                                    .enqueue_many = records_per_read > 1,
                                     .shapes = {shape{side * side + 1}}})[0];
   auto images = cast(slice(batch, {0, 0}, {-1, label_at}), dtype::f32) / 16.0f;
   auto labels = cast(slice(batch, {0, label_at}, {-1, 1}), dtype::i32);
@@ -104,7 +104,7 @@ void png(State& state) {
                                    {.at_once = 4,
                                     .capacity = 2048,
                                     .min_after_dequeue = 512,
-                                    .shapes = {shape{side * times, side * times, 1}, shape{}}});
+                                    .shapes = {shape{side * scale, side * scale, 1}, shape{}}});
   take(state, input, input.prefetch(batch));
 }
 

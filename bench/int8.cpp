@@ -1,5 +1,5 @@
 // Products and convolutions of bytes: u8 activations by i8 weights, with sums of 32 bits. Items are
-// operations; what the same takes with floats, matmul/N and conv2d/LAYER say.
+// operations; matmul/N and conv2d/LAYER measure the same with floats.
 #include "bench/benchmarks.hpp"
 #include "bench/nets.hpp"
 #include "troupe/troupe.hpp"
@@ -17,23 +17,23 @@ tensor bytes(const shape& dims) {
   return tensor::of(dims, values);
 }
 
-/// Steps that compute one node of two variables.
+/// Runs steps that compute one node from two variables.
 template <class Define>
-void step_of(benchmark::State& state, const shape& a, const shape& b, const Define& define,
-             int64_t operations) {
+void run_steps(benchmark::State& state, const shape& a, const shape& b, const Define& define,
+               int64_t operations) {
   graph_builder g;
-  auto wanted = define(g.variable(bytes<uint8_t>(a)), g.variable(bytes<int8_t>(b)));
+  auto result = define(g.variable(bytes<uint8_t>(a)), g.variable(bytes<int8_t>(b)));
   auto s = session::local(options());
   s.run(g.initializer());
-  auto step = s.prepare({}, {}, {wanted});
-  step.run(); // its memory comes from the system
+  auto step = s.prepare({}, {}, {result});
+  step.run(); // the first step allocates its memory from the system
   for (auto _ : state)
     step.run();
   state.SetItemsProcessed(state.iterations() * operations);
 }
 
 void product(benchmark::State& state, int64_t extent) {
-  step_of(
+  run_steps(
       state, {extent, extent}, {extent, extent},
       [](edge a, edge b) {
         return quantized_mat_mul(a, b, 0.0f, 255.0f, -128.0f, 127.0f).out.node;
@@ -41,10 +41,10 @@ void product(benchmark::State& state, int64_t extent) {
       2 * extent * extent * extent);
 }
 
-void convolution(benchmark::State& state, const json& of) {
-  auto dims = partial_shape{of["input"].get<std::vector<int64_t>>()}.known();
-  int64_t outputs = of["conv"], size = of["size"];
-  step_of(
+void convolution(benchmark::State& state, const json& layer) {
+  auto dims = partial_shape{layer["input"].get<std::vector<int64_t>>()}.known();
+  int64_t outputs = layer["conv"], size = layer["size"];
+  run_steps(
       state, dims, {size, size, dims[3], outputs},
       [](edge x, edge w) {
         return quantized_conv2d(x, w, 0.0f, 255.0f, -128.0f, 127.0f, {1, 1, 1, 1}, "SAME")

@@ -1,4 +1,5 @@
 #include "bench/benchmarks.hpp"
+// troupe_bench: registers the benchmarks and runs those that the command line selects.
 
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/cuda/cuda.hpp"
@@ -24,23 +25,24 @@ int slowest = 0;
 std::string_view precision = "f32";
 
 session_options options() {
-  session_options made{.threads = {.intra_op = threads, .inter_op = static_cast<size_t>(threads)},
-                       .gpu = {.count = gpus,
-                               .tf32 = precision == "tf32",
-                               .replay = replay != 0,
-                               .launch_threads = launch_threads != 0,
-                               .place_by_cost = place_by_cost != 0}};
+  session_options result{.threads = {.intra_op = threads, .inter_op = static_cast<size_t>(threads)},
+                         .gpu = {.count = gpus,
+                                 .tf32 = precision == "tf32",
+                                 .replay = replay != 0,
+                                 .launch_threads = launch_threads != 0,
+                                 .place_by_cost = place_by_cost != 0}};
   if (precision == "bf16" || precision == "f16")
-    made.passes.mixed_precision = precision == "f16" ? dtype::f16 : dtype::bf16;
-  return made;
+    result.passes.mixed_precision = precision == "f16" ? dtype::f16 : dtype::bf16;
+  return result;
 }
 
 namespace {
 
-/// Takes our own options out of the arguments. Says whether they can be understood.
+/// Removes the options of this program from the arguments. False if a value is not valid; the error
+/// is then printed.
 bool take_options(int& argc, char** argv) {
   struct number {
-    std::string_view option, wanted;
+    std::string_view option, expected;
     int& value;
   };
   const number numbers[] = {{"--threads=", "a number of threads, 0 for one per core", threads},
@@ -61,16 +63,17 @@ bool take_options(int& argc, char** argv) {
       }
       continue;
     }
-    const auto* ours = std::ranges::find_if(
-        numbers, [&](const number& one) { return argument.starts_with(one.option); });
-    if (ours == std::end(numbers)) {
+    const auto* matching = std::ranges::find_if(
+        numbers, [&](const number& known) { return argument.starts_with(known.option); });
+    if (matching == std::end(numbers)) {
       argv[end++] = argv[i];
       continue;
     }
-    argument.remove_prefix(ours->option.size());
-    auto [rest, failed] = std::from_chars(argument.begin(), argument.end(), ours->value);
-    if (failed != std::errc{} || rest != argument.end() || ours->value < 0) {
-      std::fprintf(stderr, "troupe_bench: %s: expected %s\n", argv[i], ours->wanted.data());
+    argument.remove_prefix(matching->option.size());
+    auto [end_of_number, failed] =
+        std::from_chars(argument.begin(), argument.end(), matching->value);
+    if (failed != std::errc{} || end_of_number != argument.end() || matching->value < 0) {
+      std::fprintf(stderr, "troupe_bench: %s: expected %s\n", argv[i], matching->expected.data());
       return false;
     }
   }
@@ -116,8 +119,8 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (gpus > 0) {
-    if (auto all = list_cuda_devices(make_cpu_device(), {.most = gpus}); all.found.empty()) {
-      std::fprintf(stderr, "troupe_bench: --gpus: %s\n", all.why_fewer.c_str());
+    if (auto listed = list_cuda_devices(make_cpu_device(), {.most = gpus}); listed.found.empty()) {
+      std::fprintf(stderr, "troupe_bench: --gpus: %s\n", listed.why_fewer.c_str());
       return 2;
     }
     register_train();

@@ -24,7 +24,7 @@ void matmul_step(benchmark::State& state, int64_t extent) {
   state.SetItemsProcessed(state.iterations() * 2 * extent * extent * extent);
 }
 
-// oneDNN's own threads are OpenMP's, or one where it is built without.
+// oneDNN uses the threads of OpenMP, or one thread if it was built without OpenMP.
 bool set_onednn_threads() {
   auto* set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
   if (set)

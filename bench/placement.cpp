@@ -1,7 +1,7 @@
-// What placing a large step costs, and what placement and late receives bring on two tasks, each a
-// process of its own on this machine.
+// The time to place a large step, and the effect of placement and of late receives on two tasks,
+// each a process of its own on this machine.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/runtime/passes/extract.hpp"
 #include "troupe/runtime/placement/place.hpp"
 #include "troupe/troupe.hpp"
@@ -14,8 +14,8 @@
 namespace troupe::bench {
 namespace {
 
-// Layers of element-wise nodes, each over two of the layer before; one in ten asks for a job, one
-// in fifty stays with another.
+// Layers of element-wise nodes, each with two inputs from the layer before. One node in ten
+// requests a job; one in fifty is colocated with another node.
 step_graph large_step(int nodes) {
   graph_builder g;
   std::mt19937 random{1};
@@ -23,12 +23,12 @@ step_graph large_step(int nodes) {
   std::vector<edge> before(100, x), layer;
   std::vector<edge> fetches;
   for (int i = 0; i < nodes; ++i) {
-    auto from = [&] { return before[random() % before.size()]; };
-    node_spec spec{.op = "Add", .inputs = {from(), from()}};
+    auto random_input = [&] { return before[random() % before.size()]; };
+    node_spec spec{.op = "Add", .inputs = {random_input(), random_input()}};
     if (random() % 10 == 0)
       spec.device = random() % 2 ? "/job:ps" : "/job:worker";
     else if (random() % 50 == 0)
-      spec.attrs["_class"] = std::vector<std::string>{"loc:@" + from().node->name()};
+      spec.attrs["_class"] = std::vector<std::string>{"loc:@" + random_input().node->name()};
     layer.push_back(must(g.add(std::move(spec)))->output(0));
     if (layer.size() == before.size())
       before = std::exchange(layer, {});
@@ -39,22 +39,24 @@ step_graph large_step(int nodes) {
 void place_large(benchmark::State& state, int nodes, int devices, placement_strategy strategy) {
   try {
     auto step = large_step(nodes);
-    device_list all;
+    device_list candidates;
     for (int i = 0; i < devices; ++i)
-      all.push_back({i < devices / 10 ? "ps" : "worker", i, "cpu", 0});
-    std::ranges::stable_partition(all, [](const auto& one) { return one.job == "worker"; });
+      candidates.push_back({i < devices / 10 ? "ps" : "worker", i, "cpu", 0});
+    std::ranges::stable_partition(candidates,
+                                  [](const auto& device) { return device.job == "worker"; });
     for (auto _ : state)
-      benchmark::DoNotOptimize(must(place(*step.nodes, all, {.strategy = strategy})).chosen.data());
+      benchmark::DoNotOptimize(
+          must(place(*step.nodes, candidates, {.strategy = strategy})).chosen.data());
     state.counters["nodes"] = static_cast<double>(step.nodes->nodes().size());
   } catch (const error& e) {
     state.SkipWithError(e.what());
   }
 }
 
-// Two branches of products that need nothing of each other.
+// Two branches of products that are independent of each other.
 void two_branches(benchmark::State& state, placement_strategy strategy) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     constexpr int64_t size = 512;
     auto x = g.placeholder(dtype::f32, {size, size}, "x");
@@ -63,27 +65,27 @@ void two_branches(benchmark::State& state, placement_strategy strategy) {
       left = matmul(left, x);
       right = matmul(x, right);
     }
-    auto both = sum(left) + sum(right);
+    auto total = sum(left) + sum(right);
     auto s = session::connect(
         tasks.cluster(), {.insight = {.sample_every = 1}, .placement = {.strategy = strategy}});
     auto value = tensor::vector(std::vector<float>(size * size, 1e-3f)).reshaped({size, size});
-    for (int i = 0; i < 3; ++i) // measured
-      s.prepare({x}, {both}).run({value});
-    auto step = s.prepare({x}, {both});
+    for (int i = 0; i < 3; ++i) // the cost model measures these steps
+      s.prepare({x}, {total}).run({value});
+    auto step = s.prepare({x}, {total});
     step.run({value});
     for (auto _ : state)
       step.run({value});
-    auto expected = s.explain_placement({x}, {both});
+    auto expected = s.explain_placement({x}, {total});
     state.counters["expected_ms"] = expected.total_ns / 1e6;
   } catch (const error& e) {
     state.SkipWithError(e.what());
   }
 }
 
-// Layers whose weights, 4 MB each, lie on another task.
+// Layers with weights, 4 MB each, on another task.
 void far_weights(benchmark::State& state, recv_schedule receives) {
   try {
-    two_tasks tasks;
+    task_processes tasks;
     graph_builder g;
     constexpr int layers = 16;
     constexpr int64_t size = 1024, batch = 256;
@@ -97,14 +99,14 @@ void far_weights(benchmark::State& state, recv_schedule receives) {
     auto* init = g.initializer();
     auto on = g.on("/job:worker/task:1");
     edge y = x;
-    for (const auto& one : weights)
-      y = relu(matmul(y, one));
+    for (const auto& weight : weights)
+      y = relu(matmul(y, weight));
     auto last = sum(y);
     auto s = session::connect(
         tasks.cluster(), {.insight = {.sample_every = 1}, .placement = {.receives = receives}});
     s.run(init);
     auto value = tensor::vector(std::vector<float>(batch * size, 1.0f)).reshaped({batch, size});
-    for (int i = 0; i < 3; ++i) // measured
+    for (int i = 0; i < 3; ++i) // the cost model measures these steps
       s.prepare({x}, {last}).run({value});
     auto step = s.prepare({x}, {last});
     step.run({value});

@@ -74,7 +74,7 @@ class Plot:
                 out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in placed]
             labels.append([placed[-1][1], name, color])
         labels.sort()
-        for before, after in zip(labels, labels[1:]):  # side by side they could not be read
+        for before, after in zip(labels, labels[1:]):  # labels must not overlap
             after[0] = max(after[0], before[0] + 14)
         out += [f'<text x="{right + 6}" y="{y + 4:.1f}" fill="{color}">{name}</text>' for y, name, color in labels]
         out.append("</svg>\n")

@@ -1,4 +1,4 @@
-// Elements through queues: what coordination between steps costs.
+// Elements through queues: the cost of coordination between steps.
 #include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
@@ -26,18 +26,18 @@ struct queue_steps {
         take(s.prepare({}, {queue_dequeue(queue, {dtype::f32})[0]})) {}
 };
 
-/// One thread puts in an element and takes it out again, a step each.
+/// A thread adds an element with one step and takes it out with another.
 void pairs(State& state) {
   queue_steps steps{1, -1};
-  const auto one = tensor::scalar(1.0f);
+  const auto element = tensor::scalar(1.0f);
   for (auto _ : state) {
-    steps.put.run({one});
+    steps.put.run({element});
     benchmark::DoNotOptimize(steps.take.run());
   }
   state.SetItemsProcessed(state.iterations());
 }
 
-/// One step puts in and takes out 1000 elements, one after the other.
+/// A step adds and takes out 1000 elements, one after the other.
 void pairs_in_step(State& state) {
   constexpr int count = 1000;
   graph_builder g;
@@ -55,36 +55,37 @@ void pairs_in_step(State& state) {
   state.SetItemsProcessed(state.iterations() * count);
 }
 
-/// So many threads that put in, and as many that take out; items are elements.
-void side_by_side(State& state, int each, int64_t floats) {
-  const int elements = (floats == 1 ? 40'000 : 800) / each;
+/// `threads_per_side` threads that add elements, and as many that take them out. Items are
+/// elements.
+void side_by_side(State& state, int threads_per_side, int64_t floats) {
+  const int elements = (floats == 1 ? 40'000 : 800) / threads_per_side;
   queue_steps steps{floats, 64};
-  const auto one = *tensor::make(dtype::f32, floats == 1 ? shape{} : shape{floats});
-  std::fill_n(one.data<float>(), floats, 1.0f);
-  std::barrier turn{2 * each + 1};
+  const auto element = *tensor::make(dtype::f32, floats == 1 ? shape{} : shape{floats});
+  std::fill_n(element.data<float>(), floats, 1.0f);
+  std::barrier round{2 * threads_per_side + 1};
   std::atomic<bool> done{false};
-  std::vector<std::jthread> all;
-  for (int i = 0; i < 2 * each; ++i)
-    all.emplace_back([&, puts = i % 2 == 0] {
+  std::vector<std::jthread> users;
+  for (int i = 0; i < 2 * threads_per_side; ++i)
+    users.emplace_back([&, puts = i % 2 == 0] {
       for (;;) {
-        turn.arrive_and_wait();
+        round.arrive_and_wait();
         if (done)
           return;
         for (int n = 0; n < elements; ++n)
           if (puts)
-            steps.put.run({one});
+            steps.put.run({element});
           else
             benchmark::DoNotOptimize(steps.take.run());
-        turn.arrive_and_wait();
+        round.arrive_and_wait();
       }
     });
   for (auto _ : state) {
-    turn.arrive_and_wait();
-    turn.arrive_and_wait();
+    round.arrive_and_wait();
+    round.arrive_and_wait();
   }
   done = true;
-  turn.arrive_and_wait();
-  state.SetItemsProcessed(state.iterations() * elements * each);
+  round.arrive_and_wait();
+  state.SetItemsProcessed(state.iterations() * elements * threads_per_side);
 }
 
 template <class Run>

@@ -1,7 +1,7 @@
-// Replicas that train together: how long steps take when some replicas are slow (OSDI Figure 8),
-// and what the steps themselves cost.
+// Training by replicas: the time of steps when some replicas are slow (OSDI Figure 8), and the cost
+// of the steps themselves.
 #include "bench/benchmarks.hpp"
-#include "bench/two_tasks.hpp"
+#include "bench/task_processes.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -34,47 +34,49 @@ std::vector<tensor> batch() {
   return {x, y};
 }
 
-// What a worker computes takes 20 ms, now more, now less, and each fiftieth time five times as
-// long: a sleep stands for it, since fifty workers share two cores here.
-std::chrono::microseconds compute_time(int64_t n) {
-  std::mt19937_64 dice{static_cast<uint64_t>(n) * 2654435761u};
+// Simulated time to compute a gradient: about 20 ms, log-normally distributed, and each fiftieth
+// time five times as long. A sleep simulates it, since fifty workers share two cores.
+std::chrono::microseconds compute_time(int64_t step_number) {
+  std::mt19937_64 random{static_cast<uint64_t>(step_number) * 2654435761u};
   std::lognormal_distribution<double> usual{std::log(20'000.0), 0.25};
-  auto time = usual(dice);
-  return std::chrono::microseconds{static_cast<int64_t>(dice() % 50 == 0 ? 5 * time : time)};
+  auto microseconds = usual(random);
+  return std::chrono::microseconds{
+      static_cast<int64_t>(random() % 50 == 0 ? 5 * microseconds : microseconds)};
 }
 
-double quantile(std::vector<double>& of, double q) {
-  if (of.empty())
+double quantile(std::vector<double>& values, double q) {
+  if (values.empty())
     return 0;
-  auto at = of.begin() + static_cast<std::ptrdiff_t>(q * static_cast<double>(of.size() - 1));
-  std::ranges::nth_element(of, at);
-  return *at;
+  auto position =
+      values.begin() + static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1));
+  std::ranges::nth_element(values, position);
+  return *position;
 }
 
-// The time of a step: with sync of one of all, else of one of a replica.
+// Times of steps: with sync of the shared steps, else of the steps of each replica.
 class step_times {
 public:
-  void note(replica_mode mode, const training_progress& of) {
+  void note(replica_mode mode, const training_progress& progress) {
     auto now = clock::now();
     std::lock_guard guard{mutex_};
-    auto all = mode == replica_mode::sync;
-    if (all && of.step <= last_step_)
+    auto shared_steps = mode == replica_mode::sync;
+    if (shared_steps && progress.step <= last_step_)
       return;
-    auto& before = last_[all ? 0 : of.replica];
+    auto& before = last_[shared_steps ? 0 : progress.replica];
     if (before != clock::time_point{})
       milliseconds_.push_back(std::chrono::duration<double, std::milli>(now - before).count());
     before = now;
-    last_step_ = of.step;
+    last_step_ = progress.step;
   }
   void begin() {
     std::lock_guard guard{mutex_};
     last_.clear();
     last_step_ = 0;
   }
-  void report(State& to) {
+  void report(State& state) {
     for (auto [name, q] :
          {std::pair{"p10_ms", 0.1}, {"p50_ms", 0.5}, {"p90_ms", 0.9}, {"p99_ms", 0.99}})
-      to.counters[name] = quantile(milliseconds_, q);
+      state.counters[name] = quantile(milliseconds_, q);
   }
 
 private:
@@ -84,26 +86,26 @@ private:
   std::vector<double> milliseconds_;
 };
 
-/// Each iteration is a run of so many steps; items are gradients that moved the variables.
+/// Each iteration is a run of 30 steps; items are gradients that updated the variables.
 void slow_workers(State& state, replica_mode mode, int workers, int backups) {
   constexpr int64_t steps = 30;
   step_times times;
   auto gradients = mode == replica_mode::sync ? steps * (workers - backups) : steps * workers;
-  replicas_options how{
+  replicas_options options{
       .mode = mode,
       .workers = workers,
       .ps_tasks = 0,
       .backups = backups,
       .make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.001); },
       .batch =
-          [](int64_t n) {
-            std::this_thread::sleep_for(compute_time(n));
+          [](int64_t step_number) {
+            std::this_thread::sleep_for(compute_time(step_number));
             return std::optional{batch()};
           },
       .last_step = mode == replica_mode::sync ? steps : steps * workers,
-      .on_step = [&](const training_progress& now) { times.note(mode, now); }};
-  replicas training{build, how};
-  auto s = session::local(options());
+      .on_step = [&](const training_progress& progress) { times.note(mode, progress); }};
+  replicas training{build, options};
+  auto s = session::local(bench::options());
   for (auto _ : state) {
     times.begin();
     training.run(s);
@@ -112,11 +114,11 @@ void slow_workers(State& state, replica_mode mode, int workers, int backups) {
   state.SetItemsProcessed(state.iterations() * gradients);
 }
 
-/// Two workers, each a process, and the variables on the first of them, or with all_reduce on each;
-/// items are steps.
+/// Two workers, each a process, with the variables on the first worker, or with all_reduce on both.
+/// Items are steps.
 void two_workers(State& state, replica_mode mode) {
   constexpr int64_t steps = 500;
-  two_tasks processes;
+  task_processes processes;
   replicas training{
       build,
       {.mode = mode,

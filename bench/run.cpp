@@ -1,4 +1,4 @@
-// Whole steps of a local session, from the calling thread's point of view.
+// Whole steps of a local session, measured from the calling thread.
 #include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using benchmark::State;
 
-/// Feeds one scalar and fetches it again.
+/// Feeds a scalar and fetches it.
 void identity_step(State& state) {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
@@ -23,17 +23,17 @@ void identity_step(State& state) {
     benchmark::DoNotOptimize(step.run({value}));
 }
 
-/// One null op: the least that a step costs.
+/// A null op: the minimal cost of a step.
 void one_op_step(State& state) {
   graph_builder g;
-  auto* nothing = no_op(g);
+  auto* null_op = no_op(g);
   auto s = session::local(options());
-  auto step = s.prepare({}, {}, {nothing});
+  auto step = s.prepare({}, {}, {null_op});
   for (auto _ : state)
     step.run();
 }
 
-/// Feeds that many scalars and fetches their sum.
+/// Feeds `count` scalars and fetches their sum.
 void feeds_step(State& state, size_t count) {
   graph_builder g;
   std::vector<edge> xs;
@@ -46,7 +46,7 @@ void feeds_step(State& state, size_t count) {
     benchmark::DoNotOptimize(step.run(values));
 }
 
-/// Feeds one scalar and fetches that many sums with it.
+/// Feeds a scalar and fetches `count` sums with it.
 void fetches_step(State& state, int count) {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
@@ -60,10 +60,10 @@ void fetches_step(State& state, int count) {
     benchmark::DoNotOptimize(step.run({value}));
 }
 
-/// That many threads run one prepared step at once: nine null ops, then the identity of a scalar.
-/// Items are steps.
+/// `count` threads run one prepared step concurrently: nine null ops, then the identity of a
+/// scalar. Items are steps.
 void callers(State& state, int count) {
-  const int steps_each = 200'000 / count; // many more than waking the threads costs
+  const int steps_each = 200'000 / count; // enough to hide the cost of waking the threads
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
   node* last = nullptr;
@@ -74,37 +74,37 @@ void callers(State& state, int count) {
   auto later = g.after({last});
   auto s = session::local(options());
   auto step = s.prepare({x}, {identity(x)});
-  std::barrier turn{count + 1};
+  std::barrier round{count + 1};
   std::atomic<bool> done{false};
   std::vector<std::jthread> threads;
   for (int i = 0; i < count; ++i)
     threads.emplace_back([&] {
       const auto value = tensor::scalar(1.0f);
-      for (turn.arrive_and_wait(); !done; turn.arrive_and_wait()) {
+      for (round.arrive_and_wait(); !done; round.arrive_and_wait()) {
         for (int j = 0; j < steps_each; ++j)
           benchmark::DoNotOptimize(step.run({value}));
-        turn.arrive_and_wait();
+        round.arrive_and_wait();
       }
     });
   for (auto _ : state) {
-    turn.arrive_and_wait();
-    turn.arrive_and_wait();
+    round.arrive_and_wait();
+    round.arrive_and_wait();
   }
   done = true;
-  turn.arrive_and_wait();
+  round.arrive_and_wait();
   state.SetItemsProcessed(state.iterations() * count * steps_each);
 }
 
-/// One training step of the digits classifier: 64-128-10, 32 images. Traced, it also tells when
-/// each node ran.
+/// A training step of the digits classifier: 64-128-10, 32 images. With `traced`, it also records
+/// when each node ran.
 void mlp_step(State& state, bool traced) {
   graph_builder g;
   auto images = g.placeholder(dtype::f32, {-1, 64}, "images");
   auto labels = g.placeholder(dtype::i32, {-1}, "labels");
-  auto layer = [&](edge from, int64_t in, int64_t out) {
-    auto w = g.variable(truncated_normal(g, {in, out}, dtype::f32, {.seed = 1}) * 0.1);
-    auto b = g.variable(fill(g, {out}, 0.0f));
-    return bias_add(matmul(from, w), b);
+  auto layer = [&](edge input, int64_t inputs, int64_t outputs) {
+    auto w = g.variable(truncated_normal(g, {inputs, outputs}, dtype::f32, {.seed = 1}) * 0.1);
+    auto b = g.variable(fill(g, {outputs}, 0.0f));
+    return bias_add(matmul(input, w), b);
   };
   auto logits = layer(relu(layer(images, 64, 128)), 128, 10);
   auto loss = mean(sparse_softmax_cross_entropy_with_logits(logits, labels).loss);
@@ -124,8 +124,8 @@ void mlp_step(State& state, bool traced) {
   state.SetItemsProcessed(state.iterations() * 32);
 }
 
-/// What it takes until a step can run, for 100,000 nodes that passes can do little with: no two are
-/// equal, and each has several readers.
+/// The time to prepare a step of 100,000 nodes that passes cannot reduce: no two are equal, and
+/// each has several readers.
 void prepare_step(State& state, const pass_options& passes) {
   constexpr size_t nodes = 100'000;
   graph_builder g;
@@ -136,9 +136,9 @@ void prepare_step(State& state, const pass_options& passes) {
     values.push_back(i % 2 ? maximum(values[i - 2], values[i - 3])
                            : minimum(values[i - 1], values[i - 3]));
   }
-  auto with = options();
-  with.passes = passes;
-  auto s = session::local(with);
+  auto settings = options();
+  settings.passes = passes;
+  auto s = session::local(settings);
   for (auto _ : state)
     benchmark::DoNotOptimize(s.prepare({x}, {values.back()}));
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(nodes));

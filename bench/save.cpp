@@ -1,4 +1,4 @@
-// Checkpoints of a session beside its training, and steps that share variables.
+// Checkpoints of a session during its training, and steps that share variables.
 #include "bench/benchmarks.hpp"
 #include "troupe/serialization/storage/file_system.hpp"
 #include "troupe/troupe.hpp"
@@ -23,7 +23,7 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-/// A folder on the disk that TMPDIR names, gone at the end.
+/// A folder on the disk that TMPDIR names; the destructor removes it.
 struct folder {
   folder() { clear(); }
   ~folder() {
@@ -38,7 +38,7 @@ struct folder {
       (std::filesystem::temp_directory_path() / concat("troupe_bench_save.", ::getpid())).string();
 };
 
-/// So many bytes in 64 variables, a small model that learns, and a step that updates all.
+/// A model of `bytes` bytes in 64 variables, and a step that updates all of them.
 struct large_state {
   static constexpr int64_t variables = 64;
 
@@ -46,8 +46,8 @@ struct large_state {
   std::vector<edge> parts;
   node* touch = nullptr;
   session s = session::local(options());
-  folder where;
-  std::unique_ptr<saver> to;
+  folder files;
+  std::unique_ptr<saver> checkpoints;
 
   explicit large_state(int64_t bytes) {
     std::vector<node*> touched;
@@ -58,81 +58,84 @@ struct large_state {
           assign_add(parts.back(), 1.0f * fill(g, {bytes / 4 / variables}, 1.0f)).node);
     }
     touch = g.group(touched);
-    to = std::make_unique<saver>(g, where.path + "/model", saver_options{.keep_newest = 1});
+    checkpoints =
+        std::make_unique<saver>(g, files.path + "/model", saver_options{.keep_newest = 1});
     s.run(g.initializer());
     s.run(touch);
   }
 };
 
-/// How long a loop that trains is held up by save_async; what is written is not waited for.
+/// The time for which save_async blocks a training loop; the write itself is not measured.
 void stall(State& state) {
-  large_state of{state.range(0)};
+  large_state model{state.range(0)};
   int64_t step = 0;
   for (auto _ : state) {
-    of.to->save_async(of.s, ++step);
+    model.checkpoints->save_async(model.s, ++step);
     state.PauseTiming();
-    of.to->wait();
+    model.checkpoints->wait();
     state.ResumeTiming();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
 void save(State& state) {
-  large_state of{state.range(0)};
+  large_state model{state.range(0)};
   int64_t step = 0;
   for (auto _ : state) {
-    of.to->save(of.s, ++step);
+    model.checkpoints->save(model.s, ++step);
     state.PauseTiming();
-    of.where.clear();
-    of.to = std::make_unique<saver>(of.g, of.parts, of.where.path + "/model");
+    model.files.clear();
+    model.checkpoints = std::make_unique<saver>(model.g, model.parts, model.files.path + "/model");
     state.ResumeTiming();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
 void restore(State& state) {
-  large_state of{state.range(0)};
-  of.to->save(of.s, 1);
+  large_state model{state.range(0)};
+  model.checkpoints->save(model.s, 1);
   for (auto _ : state)
-    of.to->restore(of.s);
+    model.checkpoints->restore(model.s);
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
-/// What `dd conv=fsync` does: the same bytes from memory to one file and to the disk.
+/// Writes the same bytes from memory to a file and to the disk, as `dd conv=fsync` does.
 void plain_write(State& state) {
-  folder where;
+  folder target;
   auto value = value_or_throw(tensor::make(dtype::u8, {state.range(0)}));
   std::fill_n(value.data<uint8_t>(), value.elements(), uint8_t{1});
   for (auto _ : state) {
-    auto to = value_or_throw(real_files().create(where.path + "/x"));
-    std::span all{static_cast<const std::byte*>(value.raw()), value.bytes()};
-    for (; !all.empty(); all = all.subspan(std::min<size_t>(1 << 20, all.size())))
-      throw_if_failed(to->append(all.first(std::min<size_t>(1 << 20, all.size()))));
-    throw_if_failed(to->sync());
+    auto output = value_or_throw(real_files().create(target.path + "/x"));
+    std::span unwritten{static_cast<const std::byte*>(value.raw()), value.bytes()};
+    for (; !unwritten.empty();
+         unwritten = unwritten.subspan(std::min<size_t>(1 << 20, unwritten.size())))
+      throw_if_failed(output->append(unwritten.first(std::min<size_t>(1 << 20, unwritten.size()))));
+    throw_if_failed(output->sync());
     state.PauseTiming();
-    to = nullptr;
-    where.clear();
+    output = nullptr;
+    target.clear();
     state.ResumeTiming();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
 void plain_read(State& state) {
-  folder where;
+  folder source;
   auto value = value_or_throw(tensor::make(dtype::u8, {state.range(0)}));
   std::fill_n(value.data<uint8_t>(), value.elements(), uint8_t{1});
-  auto to = value_or_throw(real_files().create(where.path + "/x"));
-  throw_if_failed(to->append({static_cast<const std::byte*>(value.raw()), value.bytes()}));
-  throw_if_failed(to->sync());
+  auto output = value_or_throw(real_files().create(source.path + "/x"));
+  throw_if_failed(output->append({static_cast<const std::byte*>(value.raw()), value.bytes()}));
+  throw_if_failed(output->sync());
   for (auto _ : state) {
-    auto from = value_or_throw(real_files().open(where.path + "/x"));
-    auto fresh = value_or_throw(tensor::make(dtype::u8, {state.range(0)}));
-    throw_if_failed(from->read(0, {static_cast<std::byte*>(fresh.raw()), fresh.bytes()}));
+    auto input = value_or_throw(real_files().open(source.path + "/x"));
+    auto read_value = value_or_throw(tensor::make(dtype::u8, {state.range(0)}));
+    throw_if_failed(
+        input->read(0, {static_cast<std::byte*>(read_value.raw()), read_value.bytes()}));
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
-/// The classifier of examples/train_digits, with made-up digits.
+/// The classifier of examples/train_digits, with generated digits.
 struct classifier {
   std::vector<edge> variables;
   edge loss;
@@ -146,10 +149,10 @@ struct classifier {
     for (size_t i = 0; i < digits.size(); ++i)
       digits[i] = static_cast<int32_t>(i % 10);
     auto images = g.constant(pixels), labels = g.constant(tensor::vector(digits));
-    auto layer = [&](edge input, int64_t from, int64_t to) {
+    auto layer = [&](edge input, int64_t inputs, int64_t outputs) {
       variables.push_back(
-          g.variable(truncated_normal(g, {from, to}, dtype::f32, {.seed = 3}) * 0.1f));
-      variables.push_back(g.variable(fill(g, {to}, 0.0f)));
+          g.variable(truncated_normal(g, {inputs, outputs}, dtype::f32, {.seed = 3}) * 0.1f));
+      variables.push_back(g.variable(fill(g, {outputs}, 0.0f)));
       return bias_add(matmul(input, variables[variables.size() - 2]), variables.back());
     };
     auto logits = layer(relu(layer(images, 64, 128)), 128, 10);
@@ -158,20 +161,20 @@ struct classifier {
   }
 };
 
-/// How much slower steps of a small model are while large variables beside it are written, and for
-/// how long: their product is what training loses. An iteration is a checkpoint.
+/// How much slower steps of a small model are while large variables of the same session are
+/// written, and for how long: the product of both is the lost time. An iteration is a checkpoint.
 void dip(State& state) {
-  large_state of{state.range(0)};
-  classifier model{of.g};
-  of.s.run(of.g.initializer());
-  auto step = of.s.prepare({}, {}, {model.train});
-  auto rate_until = [&](auto over) {
+  large_state large{state.range(0)};
+  classifier model{large.g};
+  large.s.run(large.g.initializer());
+  auto step = large.s.prepare({}, {}, {model.train});
+  auto rate_until = [&](auto ended) {
     int64_t count = 0;
     auto begin = clock::now();
     do {
       step.run();
       ++count;
-    } while (!over(begin));
+    } while (!ended(begin));
     return static_cast<double>(count) / seconds_since(begin);
   };
   rate_until([](auto begin) { return seconds_since(begin) > 0.1; });
@@ -180,10 +183,10 @@ void dip(State& state) {
   int64_t number = 0;
   for (auto _ : state) {
     auto begin = clock::now();
-    of.to->save_async(of.s, ++number);
+    large.checkpoints->save_async(large.s, ++number);
     std::atomic<bool> done{false};
-    std::jthread waits{[&] {
-      of.to->wait();
+    std::jthread waiter{[&] {
+      large.checkpoints->wait();
       done = true;
     }};
     slowed += 1 - rate_until([&](auto) { return done.load(); }) / usual;
@@ -196,27 +199,27 @@ void dip(State& state) {
   state.counters["lost_seconds"] = slowed / count * lasted / count;
 }
 
-/// Items are training steps, so many of which are under way at any moment.
+/// Training steps with a constant number of them in flight. Items are steps.
 void in_flight(State& state) {
   graph_builder g;
   classifier model{g};
   auto s = session::local(options());
   s.run(g.initializer());
   auto step = s.prepare({}, {}, {model.train});
-  std::counting_semaphore<> room{state.range(0)};
+  std::counting_semaphore<> free_slots{state.range(0)};
   for (auto _ : state) {
-    room.acquire();
+    free_slots.acquire();
     step.run_async({}, [&](const auto& outcome) {
       throw_if_failed(outcome.status());
-      room.release();
+      free_slots.release();
     });
   }
   for (int64_t i = 0; i < state.range(0); ++i)
-    room.acquire();
+    free_slots.acquire();
   state.SetItemsProcessed(state.iterations());
 }
 
-/// Threads that run a step of their own again and again, over one variable.
+/// A variable that the threads of a benchmark share; each thread runs a step again and again.
 struct shared_variable {
   graph_builder g;
   session s = session::local(options());
@@ -229,22 +232,23 @@ struct shared_variable {
     s.run(g.initializer());
   }
   static shared_variable& get() {
-    static auto& one = *new shared_variable; // stays: threads of the library may not end last
-    return one;
+    // Never destroyed: threads of the library may outlive static objects.
+    static auto& instance = *new shared_variable;
+    return instance;
   }
 };
 
 void reads(State& state) {
-  auto& of = shared_variable::get();
+  auto& shared = shared_variable::get();
   for (auto _ : state)
-    benchmark::DoNotOptimize(of.read.run());
+    benchmark::DoNotOptimize(shared.read.run());
   state.SetItemsProcessed(state.iterations());
 }
 
 void additions(State& state) {
-  auto& of = shared_variable::get();
+  auto& shared = shared_variable::get();
   for (auto _ : state)
-    of.add.run();
+    shared.add.run();
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -253,13 +257,13 @@ void additions(State& state) {
 void register_save() {
   auto add = [](const std::string& name, auto* run) {
     for (auto [suffix, bytes] : {std::pair{"_16M", 16 << 20}, std::pair{"_1G", 1 << 30}}) {
-      auto* made = benchmark::RegisterBenchmark((name + suffix).c_str(), run)
-                       ->Arg(bytes)
-                       ->UseRealTime()
-                       ->Unit(benchmark::kMillisecond);
-      // A stall is short, and behind each stands a checkpoint that is not measured.
+      auto* added = benchmark::RegisterBenchmark((name + suffix).c_str(), run)
+                        ->Arg(bytes)
+                        ->UseRealTime()
+                        ->Unit(benchmark::kMillisecond);
+      // A stall is short, but each needs a complete checkpoint, which is not measured.
       if (bytes == 1 << 30)
-        made->Iterations(5);
+        added->Iterations(5);
     }
   };
   add("save/stall", stall);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks for a moment each: smoke_test.py TROUPE_BENCH ARGUMENT...
+"""Runs each benchmark for a moment: smoke_test.py TROUPE_BENCH ARGUMENT...
 
-One that reports an error runs a second time, by itself: those that measure tasks and deadlines may
-be late on a busy machine. The errors are repeated at the end of the output."""
+A benchmark that reports an error runs a second time, by itself: those that measure tasks and deadlines
+may be late on a busy machine. The errors are repeated at the end of the output."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ import sys
 program, arguments = sys.argv[1], sys.argv[2:]
 
 
-def errors_of(command):
+def failures_of(command):
     """Returns the lines of the benchmarks that report an error, by the benchmark's name."""
     errors = {}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -26,12 +26,12 @@ def errors_of(command):
     return errors
 
 
-first = errors_of([program, *arguments])
-again = {}
+first = failures_of([program, *arguments])
+repeated = {}
 for name in first:
-    again |= errors_of([program, "--benchmark_min_time=0.001",
-                        f"--benchmark_filter=^{re.escape(name)}$"])
+    repeated |= failures_of([program, "--benchmark_min_time=0.001",
+                             f"--benchmark_filter=^{re.escape(name)}$"])
 for line in first.values():
     print("the first time:", line, end="")
-if again:
-    sys.exit("failed twice:\n" + "".join(again.values()))
+if repeated:
+    sys.exit("failed twice:\n" + "".join(repeated.values()))

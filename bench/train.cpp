@@ -1,4 +1,4 @@
-// Training steps of the nets of nets.json: gradient descent on one batch, which is fed anew each
+// Training steps of the nets of nets.json: gradient descent on one batch, which is fed in each
 // step. Items are samples.
 #include "bench/benchmarks.hpp"
 #include "bench/nets.hpp"
@@ -17,10 +17,10 @@
 namespace troupe::bench {
 namespace {
 
-// How long they kept the GPU busy, the longest first.
-void print_slowest(const std::map<std::string, std::pair<int, int64_t>>& of) {
+// Prints the ops or nodes that kept the GPU busy longest, the longest first.
+void print_slowest(const std::map<std::string, std::pair<int, int64_t>>& times) {
   std::vector<std::pair<int64_t, std::string>> lines;
-  for (const auto& [name, spent] : of)
+  for (const auto& [name, spent] : times)
     lines.emplace_back(spent.second, concat(name, " (", spent.first, ")"));
   std::ranges::sort(lines, std::greater{});
   lines.resize(std::min(lines.size(), static_cast<size_t>(slowest)));
@@ -28,17 +28,17 @@ void print_slowest(const std::map<std::string, std::pair<int, int64_t>>& of) {
     std::fprintf(stderr, "%10.1f us  %s\n", static_cast<double>(ns) * 1e-3, name.c_str());
 }
 
-// What steps do to the GPU: the peak of its memory so far, and of one more step, which statistics
-// make launch kernel by kernel, how many it launches and how long these keep the GPU busy.
+// Counters of the GPU: the peak of its memory so far; and of another step, with statistics, which
+// make it launch kernel by kernel: the number of launches and the time that they keep the GPU busy.
 void describe_gpu(trainer& model, benchmark::State& state) {
   auto gpu = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 1})).back();
   state.counters["peak_bytes"] = static_cast<double>(gpu->statistics().peak);
   state.counters["replays"] = static_cast<double>(gpu->as_accelerator()->replays().replays);
-  step_statistics found;
-  model.step({.statistics = &found});
+  step_statistics statistics;
+  model.step({.statistics = &statistics});
   std::vector<std::pair<int64_t, int64_t>> busy;
   std::map<std::string, std::pair<int, int64_t>> by_op, by_node;
-  for (const auto& task : found.tasks)
+  for (const auto& task : statistics.tasks)
     for (const auto& span : task.spans) {
       const auto& subject = task.subject_of(span);
       if (span.thread < device_tracks || span.thread >= copy_track(0, copy_stream::to_host) ||
@@ -53,18 +53,18 @@ void describe_gpu(trainer& model, benchmark::State& state) {
   print_slowest(by_op);
   print_slowest(by_node);
   std::ranges::sort(busy);
-  int64_t worked = 0, last = INT64_MIN;
+  int64_t busy_ns = 0, last = INT64_MIN;
   for (auto [begin, end] : busy) {
-    worked += std::max<int64_t>(0, end - std::max(begin, last));
+    busy_ns += std::max<int64_t>(0, end - std::max(begin, last));
     last = std::max(last, end);
   }
   state.counters["launches"] = static_cast<double>(busy.size());
-  state.counters["busy_seconds"] = static_cast<double>(worked) * 1e-9;
+  state.counters["busy_seconds"] = static_cast<double>(busy_ns) * 1e-9;
 }
 
-void train(benchmark::State& state, const net& of) {
-  trainer model{of};
-  // Memory comes from the system, GPUs try algorithms, and record what they will repeat.
+void train(benchmark::State& state, const net& description) {
+  trainer model{description};
+  // In the first steps, memory comes from the system, and GPUs try algorithms and record graphs.
   state.counters["loss_0"] = to_scalar<float>(model.step());
   state.counters["loss_1"] = to_scalar<float>(model.step());
   for (int i = 0; gpus > 0 && i < 4; ++i)
@@ -76,7 +76,7 @@ void train(benchmark::State& state, const net& of) {
     describe_gpu(model, state);
 }
 
-// Not getrusage's: that of a process begins with its parent's.
+// The peak of this process only: that of getrusage begins with the peak of the parent process.
 long peak_kibibytes() {
   std::ifstream status{"/proc/self/status"};
   for (std::string line; std::getline(status, line);)
@@ -88,9 +88,9 @@ long peak_kibibytes() {
 } // namespace
 
 void register_train() {
-  for (auto& one : all_nets())
-    benchmark::RegisterBenchmark(one.name.c_str(),
-                                 [&](benchmark::State& state) { train(state, one); })
+  for (auto& known : all_nets())
+    benchmark::RegisterBenchmark(known.name.c_str(),
+                                 [&](benchmark::State& state) { train(state, known); })
         ->UseRealTime()
         ->MeasureProcessCPUTime();
 }

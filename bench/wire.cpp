@@ -1,5 +1,6 @@
-// Plain loops over a TCP connection of the loopback interface, as iperf3 runs them: what exchanges
-// and reductions are held to. Both ends are threads of this process, which costs what processes do.
+// Plain loops over a TCP connection of the loopback interface, as iperf3 runs them: the reference
+// for exchanges and reductions. Both ends are threads of this process, which costs as much as
+// processes.
 #include "bench/benchmarks.hpp"
 #include "troupe/troupe.hpp"
 
@@ -17,9 +18,9 @@
 namespace troupe::bench {
 namespace {
 
-constexpr size_t piece = 128 * 1024; // that iperf3 reads and writes at once
+constexpr size_t piece = 128 * 1024; // bytes of a read or write, as in iperf3
 
-// Its two ends.
+// A connection and its two ends.
 class connection {
 public:
   connection() {
@@ -36,24 +37,24 @@ public:
     ::close(listener);
     if (ends_[1] < 0)
       throw error{failure(error_kind::unavailable, "no connection over the loopback interface")};
-    for (auto one : ends_) {
+    for (auto socket : ends_) {
       int on = 1;
-      ::setsockopt(one, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
   }
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection() {
-    for (auto one : ends_)
-      if (one >= 0)
-        ::close(one);
+    for (auto socket : ends_)
+      if (socket >= 0)
+        ::close(socket);
   }
 
   bool write(int end, size_t bytes) const {
-    std::vector<char> from(std::min(bytes, piece));
+    std::vector<char> buffer(std::min(bytes, piece));
     for (size_t done = 0; done < bytes;) {
       auto sent =
-          ::send(ends_[end], from.data(), std::min(from.size(), bytes - done), MSG_NOSIGNAL);
+          ::send(ends_[end], buffer.data(), std::min(buffer.size(), bytes - done), MSG_NOSIGNAL);
       if (sent <= 0)
         return false;
       done += static_cast<size_t>(sent);
@@ -61,53 +62,53 @@ public:
     return true;
   }
   bool read(int end, size_t bytes) const {
-    std::vector<char> to(std::min(bytes, piece));
+    std::vector<char> buffer(std::min(bytes, piece));
     for (size_t done = 0; done < bytes;) {
-      auto got = ::recv(ends_[end], to.data(), std::min(to.size(), bytes - done), 0);
-      if (got <= 0)
+      auto received = ::recv(ends_[end], buffer.data(), std::min(buffer.size(), bytes - done), 0);
+      if (received <= 0)
         return false;
-      done += static_cast<size_t>(got);
+      done += static_cast<size_t>(received);
     }
     return true;
   }
-  // Whoever reads at the other end finds nothing more.
+  // Reads at the other end fail from now on.
   void end() const { ::shutdown(ends_[0], SHUT_RDWR); }
 
 private:
   int ends_[2] = {-1, -1};
 };
 
-// One end asks with four bytes, the other answers with that many.
+// One end requests with four bytes, the other answers with `bytes` bytes.
 void one_way(benchmark::State& state, size_t bytes) {
-  connection between;
-  std::jthread other{[&] {
-    while (between.read(1, 4) && between.write(1, bytes))
+  connection link;
+  std::jthread other_end{[&] {
+    while (link.read(1, 4) && link.write(1, bytes))
       ;
   }};
   for (auto _ : state)
-    if (!between.write(0, 4) || !between.read(0, bytes))
+    if (!link.write(0, 4) || !link.read(0, bytes))
       state.SkipWithError("the connection has ended");
-  between.end();
+  link.end();
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(bytes));
 }
 
-// Both ends send that many, and read as many.
-void both_ways(benchmark::State& state, size_t bytes) {
-  connection there, back;
-  std::jthread other{[&] {
-    while (there.read(1, 4)) {
-      std::jthread sends{[&] { back.write(1, bytes); }};
-      there.read(1, bytes);
+// Both ends send `bytes` bytes, and read as many.
+void two_way(benchmark::State& state, size_t bytes) {
+  connection forward, backward;
+  std::jthread other_end{[&] {
+    while (forward.read(1, 4)) {
+      std::jthread sender{[&] { backward.write(1, bytes); }};
+      forward.read(1, bytes);
     }
   }};
   for (auto _ : state) {
-    there.write(0, 4);
-    std::jthread sends{[&] { there.write(0, bytes); }};
-    if (!back.read(0, bytes))
+    forward.write(0, 4);
+    std::jthread sender{[&] { forward.write(0, bytes); }};
+    if (!backward.read(0, bytes))
       state.SkipWithError("the connection has ended");
   }
-  there.end();
-  back.end();
+  forward.end();
+  backward.end();
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(bytes));
 }
 
@@ -122,7 +123,7 @@ void register_wire() {
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("wire/100MB_both_ways",
-                               [](benchmark::State& state) { both_ways(state, 100'000'000); })
+                               [](benchmark::State& state) { two_way(state, 100'000'000); })
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);
 }

@@ -1,5 +1,5 @@
-// A prepared step is looked up and compiled once; each run then costs microseconds. Any number of
-// threads may run it at once.
+// A prepared step is looked up and compiled once; each run then costs microseconds. Several threads
+// may run it at the same time.
 #include <troupe/troupe.hpp>
 
 #include <iostream>

@@ -1,5 +1,5 @@
-// Errors say which node they are about, which line built it, and what was expected. Their kind says
-// what to do next.
+// Errors name the node, the line that built it, and the expected input. Their kind tells how to
+// react.
 #include <troupe/troupe.hpp>
 
 #include <iostream>
@@ -10,8 +10,8 @@ template <class Body>
 void show(Body&& body) {
   try {
     body();
-  } catch (const error& e) {
-    std::cout << "- " << to_string(e.kind()) << ": " << e.what() << '\n';
+  } catch (const error& problem) {
+    std::cout << "- " << to_string(problem.kind()) << ": " << problem.what() << '\n';
   }
 }
 

@@ -1,5 +1,5 @@
-// The same graph on several processes: nodes go to the tasks that the program names, and tensors
-// travel between them by themselves.
+// One graph on several processes: nodes run on the tasks that the program names, and the runtime
+// sends tensors between them.
 //
 //     /job:ps/task:0          /job:worker/task:0         this process
 //     total (variable) ◀───── numbers summed up ◀─────── numbers
@@ -16,18 +16,19 @@
 
 using namespace troupe;
 
-// On one machine, for this example, on fixed ports.
+// The cluster of this example: one machine, fixed ports.
 constexpr const char* cluster = R"({"ps": ["127.0.0.1:17650"], "worker": ["127.0.0.1:17651"]})";
 
 pid_t start(const char* command, const char* job) {
   const char* arguments[] = {command,     "worker", "--job", job,    "--task", "0",
                              "--cluster", cluster,  "--log", "none", nullptr};
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_t file_actions;
+  posix_spawn_file_actions_init(&file_actions);
+  posix_spawn_file_actions_addopen(&file_actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t process = -1;
-  posix_spawn(&process, command, &quiet, nullptr, const_cast<char* const*>(arguments), environ);
-  posix_spawn_file_actions_destroy(&quiet);
+  posix_spawn(&process, command, &file_actions, nullptr, const_cast<char* const*>(arguments),
+              environ);
+  posix_spawn_file_actions_destroy(&file_actions);
   return process;
 }
 
@@ -39,14 +40,14 @@ void run() {
     auto on = g.on("/job:ps/task:0");
     total = g.variable(0.0f, "total");
   }
-  edge summed;
+  edge partial_sum;
   {
     auto on = g.on("/job:worker/task:0");
-    summed = sum(numbers);
+    partial_sum = sum(numbers);
   }
-  auto add = assign_add(total, summed); // where the variable is
+  auto add = assign_add(total, partial_sum); // runs on the device of the variable
 
-  auto s = session::connect(cluster); // waits for the tasks to come up when it needs them
+  auto s = session::connect(cluster); // waits for the tasks when it needs them
   s.run(g.initializer());
   s.run(add.node, {{numbers, {1.0f, 2.0f, 3.0f}}});
   s.run(add.node, {{numbers, {4.0f}}});
@@ -59,8 +60,8 @@ int main(int, char** arguments) {
   const pid_t processes[] = {start(arguments[1], "ps"), start(arguments[1], "worker")};
   try {
     run();
-  } catch (const error& e) {
-    std::cout << e.what() << '\n';
+  } catch (const error& problem) {
+    std::cout << problem.what() << '\n';
   }
   for (auto process : processes) {
     kill(process, SIGTERM);

@@ -1,5 +1,5 @@
-// In a program that is made of actors already, a session is one more: spawn it in your own actor
-// system and send it messages. Nothing blocks.
+// A session as an actor in a program that consists of CAF actors: spawn it in your actor system and
+// send it messages. Nothing blocks.
 #include <troupe/api/caf.hpp>
 #include <troupe/troupe.hpp>
 
@@ -17,10 +17,10 @@ constexpr std::chrono::seconds patience{10};
 /// Compiles a step, runs it once, and ends the session.
 void square_of(caf::event_based_actor* self, const caf::actor& session, const graph& g, edge x,
                edge y) {
-  auto until = step_clock::now() + patience;
-  auto failed = [=](const caf::error& why) { std::cout << from_caf(why) << '\n'; };
+  auto deadline = step_clock::now() + patience;
+  auto failed = [=](const caf::error& cause) { std::cout << from_caf(cause) << '\n'; };
   step_signature signature{.feeds = {x}, .fetches = {y}, .targets = {}};
-  auto request = prepare_request::make(g, signature, until);
+  auto request = prepare_request::make(g, signature, deadline);
   if (!request) {
     std::cout << request.status() << '\n';
     return;
@@ -28,13 +28,13 @@ void square_of(caf::event_based_actor* self, const caf::actor& session, const gr
   self->request(session, patience, *std::move(request))
       .then(
           [=](const prepared& step) {
-            self->request(session, patience, step_request{step, {tensor::scalar(7)}, until})
+            self->request(session, patience, step_request{step, {tensor::scalar(7)}, deadline})
                 .then(
-                    [=](const step_outcome& done) {
-                      if (done.outcome)
-                        std::cout << "the square of 7 is " << done.fetches[0] << '\n';
+                    [=](const step_outcome& answer) {
+                      if (answer.outcome)
+                        std::cout << "the square of 7 is " << answer.fetches[0] << '\n';
                       else
-                        std::cout << done.outcome << '\n';
+                        std::cout << answer.outcome << '\n';
                       self->send_exit(session, caf::exit_reason::user_shutdown);
                     },
                     failed);
@@ -43,7 +43,7 @@ void square_of(caf::event_based_actor* self, const caf::actor& session, const gr
 }
 
 int main() {
-  graph_builder g; // outlives the actors, which look at its edges
+  graph_builder g; // must outlive the actors, which use its edges
   auto x = g.placeholder(dtype::i32, shape{}, "x");
   auto y = square(x);
 

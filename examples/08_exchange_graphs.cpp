@@ -1,6 +1,6 @@
-// Graphs that come from TensorFlow and go there: a GraphDef is read by the names in it, and joins
-// what is built around it; the whole is written again. The file `.pbtxt` would be the same as text,
-// and `troupe run graph.pb --feed x=[1,2,3] --fetch y` runs one without a program.
+// Import from TensorFlow and export to it: a GraphDef is imported with the names in it, extended by
+// new nodes, and written again. A file called `.pbtxt` has the same content as text.
+// `troupe run graph.pb --feed x=[1,2,3] --fetch y` runs such a file without a program.
 #include <troupe/troupe.hpp>
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 using namespace troupe;
 
-// Stands for what others have exported: a model with an input `x` and an output `y`.
+// Stands for an exported model with an input `x` and an output `y`.
 void make_model(const std::string& path) {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1}, "x");
@@ -23,7 +23,7 @@ int main() {
 
   graph_builder g;
   auto model = [&] {
-    auto in = g.scope("model"); // its nodes become model/x, model/y and so on
+    auto name_scope = g.scope("model"); // its nodes become model/x, model/y and so on
     return import_graph_def(g, path);
   }();
   auto total = sum(model["y"]);
@@ -32,8 +32,8 @@ int main() {
   std::cout << "sum of y: " << s.fetch(total, {{model["x"], {1.0f, 2.0f, 3.0f}}}) << '\n';
   try {
     model["z"];
-  } catch (const error& e) {
-    std::cout << e.what() << '\n';
+  } catch (const error& problem) {
+    std::cout << problem.what() << '\n';
   }
   std::remove(path.c_str());
 }

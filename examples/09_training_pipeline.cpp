@@ -1,5 +1,6 @@
-// Four subgraphs of one graph at once, with queues between them (OSDI paper, Figure 2). Reading and
-// preprocessing fill queues beside the training, and a checkpoint is written beside it, too.
+// Four parts of one graph that run concurrently, with queues between them (OSDI paper, Figure 2).
+// Reading and preprocessing fill queues in parallel with training; checkpoints are written in
+// parallel.
 //
 //     lines ──▶ queue ──▶ decode ──▶ queue ──▶ batches ──▶ train ◀──▶ variables ──▶ checkpoints
 //      (a runner)          (two runners)                  (each step)               (now and then)
@@ -11,23 +12,23 @@
 
 using namespace troupe;
 
-// What a file of measurements would have: y = 2 x + 1.
+// Stands for a file of measurements: y = 2 x + 1.
 std::vector<std::string> lines() {
-  std::vector<std::string> made;
+  std::vector<std::string> texts;
   for (int x = -10; x < 10; ++x)
-    made.push_back(std::to_string(x) + "," + std::to_string(2 * x + 1));
-  return made;
+    texts.push_back(std::to_string(x) + "," + std::to_string(2 * x + 1));
+  return texts;
 }
 
 int main() {
   graph_builder g;
   input_pipeline input{g};
 
-  // Reading: each line once in each epoch, in another order.
+  // Reading: each line once in each epoch, in random order.
   auto line = input.producer(tensor::vector(lines()), {.epochs = 100, .seed = 1});
   // Preprocessing.
-  auto none = g.constant({0.0f});
-  auto fields = decode_csv(line, {none, none});
+  auto default_value = g.constant({0.0f});
+  auto fields = decode_csv(line, {default_value, default_value});
   auto batch = input.shuffle_batch({fields[0] / 10.0f, fields[1] / 10.0f}, 5,
                                    {.at_once = 2,
                                     .capacity = 40,
@@ -46,14 +47,14 @@ int main() {
                         {.input = &input,
                          .checkpoints = folder,
                          .checkpoint_steps = 100,
-                         .keep_input = true}}; // a run that is killed goes on in its data
+                         .keep_input = true}}; // a killed run resumes at its position in the data
   auto s = session::local();
-  auto done = training.run(s);
+  auto report = training.run(s);
   std::cout << std::fixed << std::setprecision(2);
-  std::cout << done.step << " steps, then " << to_string(done.why) << '\n';
+  std::cout << report.step << " steps, then " << to_string(report.why) << '\n';
   std::cout << "y = " << to_scalar<float>(s.fetch(slope)) << " x + "
             << 10 * to_scalar<float>(s.fetch(offset)) << '\n';
-  std::cout << "saved in " << std::filesystem::path{done.checkpoint}.filename().string() << '\n';
+  std::cout << "saved in " << std::filesystem::path{report.checkpoint}.filename().string() << '\n';
   std::filesystem::remove_all(folder);
 }
 

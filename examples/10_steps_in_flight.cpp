@@ -1,6 +1,6 @@
-// Hundreds of steps of one graph at once (white paper, Figure 9): each takes a row as soon as there
-// is one, computes a gradient with the variables as it finds them, and updates them as soon as it
-// can. None needs a thread while it waits.
+// Hundreds of concurrent steps of one graph (white paper, Figure 9): each step takes a row when one
+// is available, computes a gradient with the current variables, and updates them. A waiting step
+// needs no thread.
 #include <troupe/troupe.hpp>
 
 #include <future>
@@ -18,8 +18,8 @@ int main() {
   auto slope = g.variable(0.0f, "slope"), offset = g.variable(0.0f, "offset");
   auto loss = square(slope * x + offset - (2.0f * x + 1.0f));
   auto* train = gradient_descent{0.002f}.minimize(loss);
-  auto more = g.placeholder(dtype::f32, {-1}, "more");
-  auto* put = queue_enqueue_many(rows, {more});
+  auto new_rows = g.placeholder(dtype::f32, {-1}, "new_rows");
+  auto* enqueue = queue_enqueue_many(rows, {new_rows});
 
   auto s = session::local();
   s.run(g.initializer());
@@ -33,16 +33,16 @@ int main() {
     for (int i = 0; i < in_flight; ++i)
       steps.push_back(step.run_async());
     if (round == 0) {
-      std::string waiting = std::to_string(in_flight) + " dequeues wait", found;
-      while (found.find(waiting) == found.npos)
-        for (const auto& one : s.state_of().entries)
-          if (one.name == "rows")
-            found = one.content;
-      std::cout << "rows: " << found << '\n';
+      std::string expected = std::to_string(in_flight) + " dequeues wait", content;
+      while (content.find(expected) == content.npos)
+        for (const auto& entry : s.state_of().entries)
+          if (entry.name == "rows")
+            content = entry.content;
+      std::cout << "rows: " << content << '\n';
     }
-    s.run(put, {{more, tensor::vector(data)}}); // now all of them go on
-    for (auto& one : steps)
-      one.get();
+    s.run(enqueue, {{new_rows, tensor::vector(data)}}); // now all steps continue
+    for (auto& pending : steps)
+      pending.get();
   }
   std::cout << std::fixed << std::setprecision(1);
   std::cout << rounds * in_flight << " steps\n";

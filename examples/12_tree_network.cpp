@@ -1,6 +1,6 @@
-// A network that has the shape of its data: it reads an expression by calling itself for both
-// sides, and learns what + and * mean, modulo 3. Gradients go back through all calls. It has seen
-// expressions that are up to 3 deep.
+// A network with the shape of its data: it evaluates an expression by calling itself for both
+// operands, and learns the meaning of + and *, modulo 3. Gradients flow back through all calls. The
+// training data has expressions of depth 3 at most.
 //
 //     (1 + 2) * 2             *
 //                           ╱   ╲        a number is a vector; an operator is a small network
@@ -16,38 +16,38 @@ using namespace troupe;
 
 constexpr int32_t modulus = 3, plus = modulus; // symbols: the numbers below 3, then + and *
 
-// Expressions, as the places of their parts: a symbol each, and what is on its left and right.
+// Expressions as a list of nodes: each has a symbol, and the indices of its operands.
 struct expressions {
-  std::vector<int32_t> symbols, left, right, wholes, values;
+  std::vector<int32_t> symbols, left, right, roots, values;
 
-  // Adds one that is at most so deep, and returns its value.
+  // Adds a random expression of at most this depth, and returns its value.
   int32_t draw(int depth, std::mt19937& random) {
-    auto at = symbols.size();
-    for (auto* one : {&symbols, &left, &right})
-      one->push_back(0);
+    auto index = symbols.size();
+    for (auto* column : {&symbols, &left, &right})
+      column->push_back(0);
     if (depth == 0 || random() % 4 == 0)
-      return symbols[at] = static_cast<int32_t>(random() % modulus);
-    symbols[at] = plus + static_cast<int32_t>(random() % 2);
-    left[at] = static_cast<int32_t>(symbols.size());
+      return symbols[index] = static_cast<int32_t>(random() % modulus);
+    symbols[index] = plus + static_cast<int32_t>(random() % 2);
+    left[index] = static_cast<int32_t>(symbols.size());
     auto a = draw(depth - 1, random);
-    right[at] = static_cast<int32_t>(symbols.size());
+    right[index] = static_cast<int32_t>(symbols.size());
     auto b = draw(depth - 1, random);
-    return (symbols[at] == plus ? a + b : a * b) % modulus;
+    return (symbols[index] == plus ? a + b : a * b) % modulus;
   }
-  void draw_whole(int depth, std::mt19937& random) {
-    wholes.push_back(static_cast<int32_t>(symbols.size()));
+  void draw_root(int depth, std::mt19937& random) {
+    roots.push_back(static_cast<int32_t>(symbols.size()));
     values.push_back(draw(depth, random));
   }
 };
 
 int main() {
   constexpr int batch = 16, steps = 1500;
-  constexpr int64_t classes = modulus, operators = 2, size = 8, hidden = 32, both = 2 * size;
+  constexpr int64_t classes = modulus, operators = 2, size = 8, hidden = 32, pair_size = 2 * size;
   graph_builder g;
   g.set_random_seed(3);
   auto vectors = g.variable(truncated_normal(g, {classes, size}, dtype::f32), "vectors");
   auto inner =
-      g.variable(truncated_normal(g, {operators, both, hidden}, dtype::f32) * 0.4f, "inner");
+      g.variable(truncated_normal(g, {operators, pair_size, hidden}, dtype::f32) * 0.4f, "inner");
   auto outer =
       g.variable(truncated_normal(g, {operators, hidden, size}, dtype::f32) * 0.3f, "outer");
   auto answer = g.variable(truncated_normal(g, {size, classes}, dtype::f32) * 0.5f, "answer");
@@ -55,32 +55,33 @@ int main() {
   auto symbols = g.placeholder(dtype::i32, {-1}, "symbols");
   auto left = g.placeholder(dtype::i32, {-1}, "left"),
        right = g.placeholder(dtype::i32, {-1}, "right");
-  auto wholes = g.placeholder(dtype::i32, {batch}, "wholes");
+  auto roots = g.placeholder(dtype::i32, {batch}, "roots");
   auto values = g.placeholder(dtype::i32, {batch}, "values");
 
-  // The vector of the expression at a place, the first argument. What a function that calls itself
-  // uses, it is given.
-  std::vector<edge> given{g.constant(0), symbols, left, right, vectors, inner, outer};
+  // The vector of the expression with this index, the first argument. A recursive function captures
+  // nothing: all that it uses is an argument.
+  std::vector<edge> arguments{g.constant(0), symbols, left, right, vectors, inner, outer};
   auto meaning = define_recursive(
-      g, "meaning", {given.begin(), given.end()}, {dtype::f32}, [&](auto& self, auto& v) {
+      g, "meaning", {arguments.begin(), arguments.end()}, {dtype::f32}, [&](auto& self, auto& v) {
         auto symbol = gather(v[1], v[0]);
-        auto of = [&](edge side) {
-          auto rest = v;
-          rest[0] = gather(side, v[0]);
-          return ensure_shape(call(g, self, rest)[0], {1, size});
+        auto operand_meaning = [&](edge side) {
+          auto operand_arguments = v;
+          operand_arguments[0] = gather(side, v[0]);
+          return ensure_shape(call(g, self, operand_arguments)[0], {1, size});
         };
         return std::vector<edge>{cond(
             less(symbol, modulus), [&] { return gather(v[4], expand_dims(symbol, 0)); },
             [&] {
-              auto sides = concatenate({of(v[2]), of(v[3])}, 1);
-              auto which = symbol - plus;
-              return tanh(matmul(tanh(matmul(sides, gather(v[5], which))), gather(v[6], which)));
+              auto operands = concatenate({operand_meaning(v[2]), operand_meaning(v[3])}, 1);
+              auto operator_index = symbol - plus;
+              return tanh(matmul(tanh(matmul(operands, gather(v[5], operator_index))),
+                                 gather(v[6], operator_index)));
             })};
       });
   std::vector<edge> meanings;
-  for (const auto& whole : unpack(wholes, batch)) {
-    given[0] = whole;
-    meanings.push_back(ensure_shape(call(g, meaning, given)[0], {1, size}));
+  for (const auto& root : unpack(roots, batch)) {
+    arguments[0] = root;
+    meanings.push_back(ensure_shape(call(g, meaning, arguments)[0], {1, size}));
   }
   auto logits = matmul(concatenate(meanings, 0), answer);
   auto loss = softmax_loss(logits, values);
@@ -89,32 +90,32 @@ int main() {
   auto s = session::local();
   s.run(g.initializer());
   std::mt19937 random{1};
-  auto feed = [&](const expressions& all) {
-    return std::vector{tensor::vector(all.symbols), tensor::vector(all.left),
-                       tensor::vector(all.right), tensor::vector(all.wholes),
-                       tensor::vector(all.values)};
+  auto feed = [&](const expressions& samples) {
+    return std::vector{tensor::vector(samples.symbols), tensor::vector(samples.left),
+                       tensor::vector(samples.right), tensor::vector(samples.roots),
+                       tensor::vector(samples.values)};
   };
-  auto learn = s.prepare({symbols, left, right, wholes, values}, {}, {train});
+  auto train_step = s.prepare({symbols, left, right, roots, values}, {}, {train});
   for (int step = 0; step < steps; ++step) {
-    expressions some;
+    expressions samples;
     for (int i = 0; i < batch; ++i)
-      some.draw_whole(1 + i % 3, random);
-    learn.run(feed(some));
+      samples.draw_root(1 + i % 3, random);
+    train_step.run(feed(samples));
   }
 
-  auto read = s.prepare({symbols, left, right, wholes, values}, {arg_max(logits, 1)}, {});
+  auto evaluate = s.prepare({symbols, left, right, roots, values}, {arg_max(logits, 1)}, {});
   for (int depth : {1, 3, 6}) {
-    int right_ones = 0, tried = 0;
-    while (tried < 320) {
-      expressions some;
+    int correct = 0, tested = 0;
+    while (tested < 320) {
+      expressions samples;
       for (int i = 0; i < batch; ++i)
-        some.draw_whole(depth, random);
-      auto found = read.run(feed(some))[0];
-      for (auto value : some.values)
-        right_ones += found.data<int64_t>()[tried++ % batch] == value;
+        samples.draw_root(depth, random);
+      auto predicted = evaluate.run(feed(samples))[0];
+      for (auto value : samples.values)
+        correct += predicted.data<int64_t>()[tested++ % batch] == value;
     }
     std::cout << "up to " << depth
-              << " deep: " << (right_ones * 20 > tried * 19 ? "more than 95 %" : "too few")
+              << " deep: " << (correct * 20 > tested * 19 ? "more than 95 %" : "too few")
               << " are right\n";
   }
 }

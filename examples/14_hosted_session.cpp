@@ -1,5 +1,5 @@
-// The master of a session may be in a task: a client sends its graph once, and one message a step,
-// to one address. What runs where, and who talks to whom, is that task's business.
+// A session whose master runs in a task: the client sends its graph once, and then one message for
+// each step, to one address. The task manages placement and the communication with other tasks.
 //
 //     this program ──── one connection ────▶ /job:worker/task:0 ────▶ /job:ps/task:0
 //       feeds, fetches                        master                   total (variable)
@@ -10,7 +10,7 @@
 using namespace troupe;
 
 int main() {
-  // A cluster in this process, for this example, on fixed ports.
+  // A cluster in this process, on fixed ports.
   constexpr const char* cluster = R"({"ps": ["127.0.0.1:17652"], "worker": ["127.0.0.1:17653"]})";
   auto ps = server::start(cluster, {.job = "ps"});
   auto worker = server::start(cluster, {.job = "worker"});
@@ -24,7 +24,7 @@ int main() {
   }
   auto add = assign_add(total, sum(numbers));
 
-  // The first of these that takes it hosts the session; when it is lost, another does.
+  // The first of these tasks that accepts the session hosts it; if it is lost, another one does.
   auto s = session::connect("master:127.0.0.1:17653,127.0.0.1:17652", {.recovery = {.retries = 3}});
   s.run(g.initializer());
   auto step = s.prepare({numbers}, {add});

@@ -1,5 +1,5 @@
-// Nodes of a program that is made of CAF actors share a session: one publishes it, others use it as
-// if it were their own. The variable lives where the session does.
+// CAF nodes of a program share a session: one node publishes it, others use it like a local one.
+// The variable is on the node of the session.
 #include <troupe/api/caf.hpp>
 #include <troupe/troupe.hpp>
 
@@ -21,14 +21,14 @@ struct config : caf::actor_system_config {
   config() { load<caf::io::middleman>(); }
 };
 
-/// Asks a session, and waits for its answer.
+/// Sends a request to a session, and waits for the answer.
 template <class Answer, class Question>
-Answer ask(caf::scoped_actor& self, const caf::actor& session, Question what) {
-  Answer got{};
-  self->request(session, patience, std::move(what))
-      .receive([&](Answer& answer) { got = std::move(answer); },
-               [](const caf::error& why) { throw error{from_caf(why)}; });
-  return got;
+Answer ask(caf::scoped_actor& self, const caf::actor& session, Question question) {
+  Answer reply{};
+  self->request(session, patience, std::move(question))
+      .receive([&](Answer& answer) { reply = std::move(answer); },
+               [](const caf::error& cause) { throw error{from_caf(cause)}; });
+  return reply;
 }
 
 void count_at(uint16_t port) {
@@ -42,22 +42,22 @@ void count_at(uint16_t port) {
 
   graph_builder g;
   auto n = g.variable(0, "n");
-  auto run = [&](step_signature what) {
-    auto until = step_clock::now() + patience;
-    auto request = prepare_request::make(g, what, until);
+  auto run = [&](step_signature signature) {
+    auto deadline = step_clock::now() + patience;
+    auto request = prepare_request::make(g, signature, deadline);
     if (!request)
       throw error{request.status()};
     auto step = ask<std::shared_ptr<prepared_step>>(self, session, *std::move(request));
-    return ask<step_outcome>(self, session, step_request{step, {}, until});
+    return ask<step_outcome>(self, session, step_request{step, {}, deadline});
   };
   run({.feeds = {}, .fetches = {}, .targets = {g.initializer()}});
-  auto done = run({.feeds = {}, .fetches = {assign_add(n, 42)}, .targets = {}});
-  std::cout << "another node counts: " << done.fetches.at(0) << '\n';
+  auto outcome = run({.feeds = {}, .fetches = {assign_add(n, 42)}, .targets = {}});
+  std::cout << "another node counts: " << outcome.fetches.at(0) << '\n';
   caf::anon_send_exit(session, caf::exit_reason::user_shutdown);
 }
 
 int main() {
-  // Another process, which is told the port.
+  // A second process, which reads the port from a pipe.
   int ports[2];
   if (::pipe(ports) != 0)
     return 1;
@@ -74,10 +74,10 @@ int main() {
   auto port = system.middleman().publish(published, 0, "127.0.0.1");
   if (!port || ::write(ports[1], &*port, sizeof *port) != sizeof *port)
     return 1;
-  int how = 0;
-  ::wait(&how);
-  caf::anon_send_exit(session, caf::exit_reason::user_shutdown); // and what is published
-  return how;
+  int exit_status = 0;
+  ::wait(&exit_status);
+  caf::anon_send_exit(session, caf::exit_reason::user_shutdown); // ends the published actor, too
+  return exit_status;
 }
 
 // Prints:

@@ -1,4 +1,4 @@
-# Cuts the first ```cpp block of `readme` into `output`, so that what the README shows is compiled.
+# Extracts the first ```cpp block of `readme` into `output`, so that the example of the README is compiled.
 file(READ "${readme}" text)
 string(FIND "${text}" "\n```cpp\n" from)
 if(from EQUAL -1)

@@ -6,24 +6,25 @@
 
 namespace troupe::cli {
 
-/// Which function of a SavedModel.
-struct asked_model {
+/// The arguments that select a function of a SavedModel.
+struct model_arguments {
   std::string signature; ///< empty: the only one, or serving_default
   std::string tags;      ///< separated by commas; empty: the only graph, or that for serving
 };
 
-/// Whether the path is a folder with a SavedModel.
+/// Returns true if the path is a folder with a SavedModel.
 bool is_saved_model(const std::string& path);
 
-/// The folder of a SavedModel where the path is that of its graph, saved_model.pb; else the path.
+/// Returns the folder of a SavedModel if the path is that of its graph, saved_model.pb; else the
+/// path.
 std::string folder_of_model(const std::string& path);
 
-/// The signatures, with types and shapes of what they take and give: a line for each.
+/// Lists the signatures, with types and shapes of inputs and outputs: a line for each.
 std::string list_signatures(const std::string& folder);
 
-/// Reads the words, whose names are those of the signature: a run for each initializer of the
-/// model, then as runs_of(). Fetches all that the signature gives where nothing is asked for.
-std::vector<asked_run> runs_of_model(const std::string& folder, const asked_model& which,
-                                     asked words, graph_builder& to);
+/// Plans a run for each initializer of the model, then those of runs_of(). Names are those of the
+/// signature. Fetches all outputs of the signature if the arguments select nothing.
+std::vector<run_plan> runs_of_model(const std::string& folder, const model_arguments& selection,
+                                    run_arguments arguments, graph_builder& to);
 
 } // namespace troupe::cli

@@ -1,4 +1,5 @@
 #include "troupe/api/cli/asked_run.hpp"
+// Turns command line arguments into runs of a graph.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/npy.hpp"
@@ -21,10 +22,11 @@ std::pair<std::string, std::string> assignment(const std::string& word, const ch
   return {word.substr(0, equals), word.substr(equals + 1)};
 }
 
-// A literal with its type, or without it where that of the edge is meant: 3, [1, 2], text.
+// Parses a literal with or without a type; without one it gets the type of the edge: 3, [1, 2],
+// text.
 tensor literal(const std::string& text, dtype type) {
-  auto read = [](const std::string& whole) -> result<tensor> {
-    text_scanner in{whole, "value", literal_bytes};
+  auto read = [](const std::string& literal_text) -> result<tensor> {
+    text_scanner in{literal_text, "value", literal_bytes};
     TROUPE_ASSIGN(auto value, in.literal());
     TROUPE_TRY(in.end_statement());
     return value;
@@ -39,104 +41,107 @@ tensor literal(const std::string& text, dtype type) {
 
 text_feed read_feed(const std::string& word, const graph_import& in) {
   auto [name, text] = assignment(word, "--feed");
-  auto to = in[name];
-  auto value = text.starts_with('@') ? load_npy(text.substr(1)) : literal(text, to.type());
-  // NumPy's numbers are 64 bits wide unless they are asked for.
-  auto fitting = converted(value, to.type());
+  auto fed_edge = in[name];
+  auto value = text.starts_with('@') ? load_npy(text.substr(1)) : literal(text, fed_edge.type());
+  // NumPy's numbers are 64 bits wide by default.
+  auto fitting = converted(value, fed_edge.type());
   if (!fitting)
     throw error{fitting.status().within(concat("--feed ", name))};
-  return {to, *std::move(fitting)};
+  return {fed_edge, *std::move(fitting)};
 }
 
-// Says what could be asked for. Nodes that only keep the name of what other nodes read are no ends.
-std::string ends_of(const graph& all, const graph_import& in) {
-  constexpr size_t most = 10;
-  std::set<const node*> read, named;
-  std::string fed, last;
+// Lists possible feeds and fetches of the graph. Nodes whose outputs other nodes read are not
+// listed, nor those that only keep names for other nodes.
+std::string list_ends(const graph& model, const graph_import& in) {
+  constexpr size_t max_count = 10;
+  std::set<const node*> inner, kept_names;
+  std::string feeds, fetches;
   size_t count = 0;
-  for (const auto& node : all.nodes())
-    for (const auto& input : node->inputs())
-      (in.is_stand_in(*node) ? named : read).insert(input.node);
-  auto is_inner = [&](const node& at) {
-    return in.is_stand_in(at) ? read.contains(at.inputs()[0].node)
-                              : read.contains(&at) || named.contains(&at);
+  for (const auto& candidate : model.nodes())
+    for (const auto& input : candidate->inputs())
+      (in.is_stand_in(*candidate) ? kept_names : inner).insert(input.node);
+  auto is_inner = [&](const node& candidate) {
+    return in.is_stand_in(candidate)
+               ? inner.contains(candidate.inputs()[0].node)
+               : inner.contains(&candidate) || kept_names.contains(&candidate);
   };
-  for (const auto& node : all.nodes()) {
-    auto& list = has(node->op().effects, effect::fed) ? fed : last;
-    if (node->outputs() == 0 || (&list == &last && is_inner(*node)))
+  for (const auto& candidate : model.nodes()) {
+    auto& list = has(candidate->op().effects, effect::fed) ? feeds : fetches;
+    if (candidate->outputs() == 0 || (&list == &fetches && is_inner(*candidate)))
       continue;
-    if (++count > most)
-      return concat(fed, last, " ...");
-    list += concat(&list == &fed ? " feeds " : " fetches ", node->name(), ' ', node->output_type(0),
-                   node->output_shape(0), ',');
+    if (++count > max_count)
+      return concat(feeds, fetches, " ...");
+    list += concat(&list == &feeds ? " feeds " : " fetches ", candidate->name(), ' ',
+                   candidate->output_type(0), candidate->output_shape(0), ',');
   }
-  auto text = fed + last;
+  auto text = feeds + fetches;
   return text.substr(0, text.size() - !text.empty());
 }
 
 } // namespace
 
-std::vector<std::string> wanted_names(const asked& words) {
+std::vector<std::string> wanted_names(const run_arguments& arguments) {
   std::vector<std::string> names;
-  for (const auto* all : {&words.fetches, &words.targets, &words.inits})
-    names.insert(names.end(), all->begin(), all->end());
-  for (const auto& word : words.saves)
+  for (const auto* group : {&arguments.fetches, &arguments.targets, &arguments.inits})
+    names.insert(names.end(), group->begin(), group->end());
+  for (const auto& word : arguments.saves)
     names.push_back(assignment(word, "--save").first);
-  if (words.fetches.empty() && words.targets.empty() && words.saves.empty() && !words.feeds.empty())
-    return {}; // runs_of() says what there is
-  for (const auto& word : words.feeds)
+  if (arguments.fetches.empty() && arguments.targets.empty() && arguments.saves.empty() &&
+      !arguments.feeds.empty())
+    return {}; // runs_of() reports the error
+  for (const auto& word : arguments.feeds)
     names.push_back(assignment(word, "--feed").first);
   return names;
 }
 
-std::vector<asked_run> runs_of(const asked& words, const graph_import& in, const graph& all,
-                               const graph_import* fetched) {
-  std::vector<asked_run> runs;
-  asked_run last;
-  for (const auto& word : words.feeds)
+std::vector<run_plan> runs_of(const run_arguments& arguments, const graph_import& in,
+                              const graph& model, const graph_import* fetched) {
+  std::vector<run_plan> runs;
+  run_plan last;
+  for (const auto& word : arguments.feeds)
     last.run.feeds.push_back(read_feed(word, in));
-  for (const auto& name : words.inits)
+  for (const auto& name : arguments.inits)
     runs.push_back(
         {{.feeds = last.run.feeds, .fetches = {}, .targets = {in.target(name)}, .error = {}}});
-  for (const auto& name : words.targets)
+  for (const auto& name : arguments.targets)
     last.run.targets.push_back(in.target(name));
 
   auto fetch = [&](const std::string& name) {
-    auto known = std::ranges::find(last.names, name) - last.names.begin();
-    if (static_cast<size_t>(known) == last.names.size()) {
+    auto position = std::ranges::find(last.names, name) - last.names.begin();
+    if (static_cast<size_t>(position) == last.names.size()) {
       last.run.fetches.push_back({(fetched ? *fetched : in)[name], {}, 0, 0});
       last.names.push_back(name);
       last.files.emplace_back();
     }
-    return static_cast<size_t>(known);
+    return static_cast<size_t>(position);
   };
-  for (const auto& name : words.fetches)
+  for (const auto& name : arguments.fetches)
     fetch(name);
-  for (const auto& word : words.saves) {
+  for (const auto& word : arguments.saves) {
     auto [name, file] = assignment(word, "--save");
     auto path = file.starts_with('@') ? file.substr(1) : file;
     if (std::ranges::find(last.files, path) != last.files.end())
-      throw error{invalid("--save ", word, ": another --save writes to this file, too")};
-    auto& to = last.files[fetch(name)];
-    if (!to.empty())
-      throw error{invalid("--save ", word, ": '", name, "' is saved to ", to,
-                          " already; name each value once")};
-    to = path;
+      throw error{invalid("--save ", word, ": another --save writes to the same file")};
+    auto& target_path = last.files[fetch(name)];
+    if (!target_path.empty())
+      throw error{invalid("--save ", word, ": '", name, "' is already saved to ", target_path,
+                          "; name each value once")};
+    target_path = path;
   }
-  if (!words.out.empty()) {
-    std::filesystem::create_directories(words.out);
+  if (!arguments.out.empty()) {
+    std::filesystem::create_directories(arguments.out);
     for (size_t i = 0; i < last.names.size(); ++i)
-      if (auto plain = last.names[i]; last.files[i].empty()) {
+      if (auto file_name = last.names[i]; last.files[i].empty()) {
         std::ranges::replace_if(
-            plain, [](char c) { return c == '/' || c == ':'; }, '_');
-        last.files[i] = concat(words.out, '/', plain, ".npy");
+            file_name, [](char c) { return c == '/' || c == ':'; }, '_');
+        last.files[i] = concat(arguments.out, '/', file_name, ".npy");
       }
   }
   if (!last.run.fetches.empty() || !last.run.targets.empty())
     runs.push_back(std::move(last));
   else if (runs.empty() || !last.run.feeds.empty())
-    throw error{
-        invalid("say what to compute with --fetch or --target; the graph has:", ends_of(all, in))};
+    throw error{invalid("select what to compute with --fetch or --target; the graph has:",
+                        list_ends(model, in))};
   return runs;
 }
 

@@ -1,4 +1,5 @@
-// troupe certs: a private authority for a cluster, and certificates of its tasks and clients.
+// troupe certs: creates a private certificate authority for a cluster, and certificates of its
+// tasks and clients.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/serialization/storage/file.hpp"
@@ -19,7 +20,7 @@ namespace troupe::cli {
 namespace {
 
 constexpr auto authority_name = "authority";
-constexpr int most_days = 36'500;
+constexpr int max_days = 36'500;
 
 struct certs_options {
   std::string folder, cluster, job = "worker", client;
@@ -31,35 +32,36 @@ struct certs_options {
 void write(const std::string& path, const std::string& text, bool replace) {
   auto written = write_private_file(path, text, replace);
   if (written.kind() == error_kind::already_exists)
-    throw error{std::move(written).followed_by("; --replace writes another in its place")};
+    throw error{std::move(written).followed_by("; --replace overwrites it")};
   throw_if_failed(std::move(written));
 }
 
-// The certificate last: who reads both again when it changes finds its key.
-void write_pair(const std::string& folder, const std::string& name, const certified_key& what,
+// Writes the certificate last, so that a process that reloads both after a change finds the
+// matching key.
+void write_pair(const std::string& folder, const std::string& name, const certified_key& pair,
                 bool replace) {
   auto certificate = path_in(folder, name + ".pem"), key = path_in(folder, name + ".key");
-  write(key, what.key, replace);
-  write(certificate, what.certificate, replace);
+  write(key, pair.key, replace);
+  write(certificate, pair.certificate, replace);
   std::cout << certificate << '\n' << key << '\n';
 }
 
 void make_authority(const certs_options& options) {
   throw_if_failed(real_files().make_folder(options.folder));
-  auto made = value_or_throw(certificate_authority::make(validity::of_days(options.days)));
-  write_pair(options.folder, authority_name, made.pem(), options.replace);
+  auto authority = value_or_throw(certificate_authority::make(validity::of_days(options.days)));
+  write_pair(options.folder, authority_name, authority.pem(), options.replace);
 }
 
 void issue(const certs_options& options, const certificate_name& name) {
-  // What could not be read back would be of no use.
+  // Rejects a name that could not be parsed from the certificate.
   value_or_throw(certificate_name::parse(to_string(name)));
   auto path = path_in(options.folder, authority_name);
   auto read = [&](const std::string& ending) {
-    auto found = read_file(path + ending);
-    if (!found)
-      throw error{
-          found.status().followed_by(concat("; troupe certs init ", options.folder, " makes one"))};
-    return *std::move(found);
+    auto content = read_file(path + ending);
+    if (!content)
+      throw error{content.status().followed_by(
+          concat("; troupe certs init ", options.folder, " creates one"))};
+    return *std::move(content);
   };
   auto authority = certificate_authority::read({read(".pem"), read(".key")});
   if (!authority)
@@ -89,43 +91,46 @@ void make_token(const certs_options& options) {
 
 } // namespace
 
-void add_certs(CLI::App& to) {
+void add_certs(CLI::App& app) {
   auto chosen = std::make_shared<certs_options>();
-  auto* command = to.add_subcommand(
+  auto* command = app.add_subcommand(
       "certs", "A private authority, and certificates that it signs, for TLS in a cluster");
   command->require_subcommand(1);
   auto add = [&](const char* name, const char* doc, bool of_certificate = true) {
-    auto* one = command->add_subcommand(name, doc);
-    one->add_option("folder", chosen->folder, "Where its files are: authority.pem, authority.key")
+    auto* subcommand = command->add_subcommand(name, doc);
+    subcommand
+        ->add_option("folder", chosen->folder, "Where its files are: authority.pem, authority.key")
         ->required();
-    one->add_flag("--replace", chosen->replace, "Write in the place of files that are there");
+    subcommand->add_flag("--replace", chosen->replace, "Overwrite existing files");
     if (of_certificate)
-      one->add_option("--days", chosen->days, "How long it is valid")
+      subcommand->add_option("--days", chosen->days, "Days for which it is valid")
           ->capture_default_str()
-          ->check(CLI::Range(1, most_days));
-    return one;
+          ->check(CLI::Range(1, max_days));
+    return subcommand;
   };
-  add("init", "Make an authority; whoever has its key can let processes into the cluster")
+  add("init", "Create an authority; its key can admit processes to the cluster")
       ->callback([chosen] { make_authority(*chosen); });
-  auto* task = add("task", "Make a certificate of a task, or of all tasks of a job");
-  task->add_option("--job", chosen->job, "The job that it belongs to")->capture_default_str();
-  task->add_option("--task", chosen->task, "Its number; else it serves for all of the job")
+  auto* task = add("task", "Create a certificate of a task, or of all tasks of a job");
+  task->add_option("--job", chosen->job, "The job of the task")->capture_default_str();
+  task->add_option("--task", chosen->task,
+                   "Its index; by default the certificate is valid for all tasks of the job")
       ->check(CLI::NonNegativeNumber);
   task->callback([chosen] {
     issue(*chosen, chosen->task
                        ? certificate_name::of_task(chosen->cluster, {chosen->job, *chosen->task})
                        : certificate_name::of_job(chosen->cluster, chosen->job));
   });
-  auto* client = add("client", "Make a certificate of a client");
-  client->add_option("--name", chosen->client, "Its name, as logs tell it")->required();
+  auto* client = add("client", "Create a certificate of a client");
+  client->add_option("--name", chosen->client, "Its name in logs")->required();
   client->callback(
       [chosen] { issue(*chosen, certificate_name::of_client(chosen->cluster, chosen->client)); });
-  auto* token = add("token", "Make a token of a client, and what an access list says of it", false);
-  token->add_option("--name", chosen->client, "Its name, as logs tell it")->required();
+  auto* token =
+      add("token", "Create a token of a client, and print its entry for an access list", false);
+  token->add_option("--name", chosen->client, "Its name in logs")->required();
   token->callback([chosen] { make_token(*chosen); });
-  for (auto* one : {task, client})
-    one->add_option("--cluster-name", chosen->cluster,
-                    "The name that the cluster spec gives to the cluster, if it does");
+  for (auto* subcommand : {task, client})
+    subcommand->add_option("--cluster-name", chosen->cluster,
+                           "The name of the cluster in the cluster spec, if it has one");
 }
 
 } // namespace troupe::cli

@@ -1,4 +1,4 @@
-// troupe checkpoint: what checkpoints hold, whether they are whole, and what two differ in.
+// troupe checkpoint: lists, verifies and compares checkpoints.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/runtime/types/printable.hpp"
@@ -20,36 +20,36 @@ tensor_files open_any(const std::string& path) {
   return value_or_throw(tensor_files::open(real_files(), path));
 }
 
-uint64_t bytes_of(const checkpoint_manifest& what) {
-  uint64_t all = 0;
-  for (const auto& one : what.tensors)
-    all += one.bytes;
-  return all;
+uint64_t bytes_of(const checkpoint_manifest& manifest) {
+  uint64_t total = 0;
+  for (const auto& entry : manifest.tensors)
+    total += entry.bytes;
+  return total;
 }
 
 void list_checkpoints(const std::string& path) {
-  checkpoint_folder of{real_files(), path};
-  auto latest = of.latest();
-  for (const auto& one : value_or_throw(of.list())) {
-    auto manifest =
-        value_or_throw(read_manifest(real_files(), path_in(of.path_of(one.name), "manifest.json")));
+  checkpoint_folder folder{real_files(), path};
+  auto latest = folder.latest();
+  for (const auto& checkpoint : value_or_throw(folder.list())) {
+    auto manifest = value_or_throw(
+        read_manifest(real_files(), path_in(folder.path_of(checkpoint.name), "manifest.json")));
     auto metric = manifest.made.find(std::string{metric_key});
-    std::cout << printable(one.name) << "  step " << one.step << "  " << manifest.tensors.size()
-              << " tensors  " << bytes_of(manifest) << " bytes  metric "
+    std::cout << printable(checkpoint.name) << "  step " << checkpoint.step << "  "
+              << manifest.tensors.size() << " tensors  " << bytes_of(manifest) << " bytes  metric "
               << (metric == manifest.made.end() ? "-" : printable(metric->second))
-              << (latest && *latest == one.name ? "  latest" : "") << '\n';
+              << (latest && *latest == checkpoint.name ? "  latest" : "") << '\n';
   }
 }
 
-// What others have written has no manifest.
-void show_tensors(const tensor_files& what) {
-  std::cout << printable(what.path()) << ": " << what.format() << ", " << what.tensors().size()
+// Lists the tensors of files of other formats, which have no manifest.
+void show_tensors(const tensor_files& files) {
+  std::cout << printable(files.path()) << ": " << files.format() << ", " << files.tensors().size()
             << " tensors\n";
-  for (const auto& one : what.tensors())
-    if (one.type == dtype::none)
-      std::cout << "  " << printable(one.name) << '\n';
+  for (const auto& entry : files.tensors())
+    if (entry.type == dtype::none)
+      std::cout << "  " << printable(entry.name) << '\n';
     else
-      std::cout << "  " << printable(one.name) << "  " << one.type << one.dims << '\n';
+      std::cout << "  " << printable(entry.name) << "  " << entry.type << entry.dims << '\n';
 }
 
 void show_checkpoint(const std::string& path) {
@@ -57,37 +57,37 @@ void show_checkpoint(const std::string& path) {
   auto opened = open_any(path);
   if (!files.inspect(path_in(opened.path(), "manifest.json")).ok())
     return show_tensors(opened);
-  auto what = value_or_throw(checkpoint_reader::open(files, opened.path()));
-  const auto& of = what.manifest();
-  std::cout << printable(what.path()) << ": step " << of.step << ", " << of.tensors.size()
-            << " tensors of " << bytes_of(of) << " bytes\n";
-  for (const auto& [key, value] : of.made)
+  auto checkpoint = value_or_throw(checkpoint_reader::open(files, opened.path()));
+  const auto& manifest = checkpoint.manifest();
+  std::cout << printable(checkpoint.path()) << ": step " << manifest.step << ", "
+            << manifest.tensors.size() << " tensors of " << bytes_of(manifest) << " bytes\n";
+  for (const auto& [key, value] : manifest.made)
     std::cout << "  " << printable(key) << ": " << printable(value) << '\n';
-  for (const auto& one : of.tensors) {
-    std::cout << "  " << printable(one.name) << "  " << one.type << one.dims;
-    if (one.slice) {
-      std::cout << " of " << one.slice->whole << " at";
-      for (auto at : one.slice->offset)
-        std::cout << ' ' << at;
+  for (const auto& entry : manifest.tensors) {
+    std::cout << "  " << printable(entry.name) << "  " << entry.type << entry.dims;
+    if (entry.slice) {
+      std::cout << " of " << entry.slice->whole << " at";
+      for (auto offset : entry.slice->offset)
+        std::cout << ' ' << offset;
     }
-    std::cout << "  " << one.bytes << " bytes  " << hex_text(one.checksum) << '\n';
+    std::cout << "  " << entry.bytes << " bytes  " << hex_text(entry.checksum) << '\n';
   }
 }
 
 void verify(const std::string& path) {
-  auto what = open_any(path);
-  throw_if_failed(what.verify());
-  std::cout << printable(what.path()) << ": all " << what.tensors().size()
+  auto files = open_any(path);
+  throw_if_failed(files.verify());
+  std::cout << printable(files.path()) << ": all " << files.tensors().size()
             << " tensors are as they were saved\n";
 }
 
-// Says how many differences there are.
+// Prints the differences of two checkpoints, and returns their number.
 int diff(const std::string& left, const std::string& right) {
   auto a = open_any(left), b = open_any(right);
   std::set<std::string> names;
-  for (const auto* each : {&a, &b})
-    for (const auto& one : each->tensors())
-      names.insert(one.name);
+  for (const auto* files : {&a, &b})
+    for (const auto& entry : files->tensors())
+      names.insert(entry.name);
   int differences = 0;
   auto print = [&](const auto&... parts) {
     ++differences;
@@ -111,33 +111,33 @@ int diff(const std::string& left, const std::string& right) {
 
 } // namespace
 
-void add_checkpoint(CLI::App& to, int& exit_code) {
+void add_checkpoint(CLI::App& app, int& exit_code) {
   struct options {
     std::string path, other;
   };
   auto chosen = std::make_shared<options>();
-  auto* command = to.add_subcommand("checkpoint", "Look at checkpoints");
+  auto* command = app.add_subcommand("checkpoint", "List, verify and compare checkpoints");
   command->require_subcommand(1);
-  auto add = [&](const char* name, const char* doc, const char* what) {
-    auto* one = command->add_subcommand(name, doc);
-    one->add_option("path", chosen->path, what)->required();
-    return one;
+  auto add = [&](const char* name, const char* doc, const char* help) {
+    auto* subcommand = command->add_subcommand(name, doc);
+    subcommand->add_option("path", chosen->path, help)->required();
+    return subcommand;
   };
-  const char* either =
-      "A checkpoint, or a folder of them: its latest; or a .safetensors or .npz "
-      "file, the prefix or any file of a checkpoint of TensorFlow, or a SavedModel";
+  const char* help = "A checkpoint, or a folder of them: its latest; or a .safetensors or .npz "
+                     "file, the prefix or any file of a checkpoint of TensorFlow, or a SavedModel";
   add("ls", "List the complete checkpoints of a folder", "The folder")->callback([chosen] {
     list_checkpoints(chosen->path);
   });
-  add("show", "List the tensors of a checkpoint", either)->callback([chosen] {
+  add("show", "List the tensors of a checkpoint", help)->callback([chosen] {
     show_checkpoint(chosen->path);
   });
-  add("verify", "Read a checkpoint and compare all checksums", either)->callback([chosen] {
+  add("verify", "Read a checkpoint and compare all checksums", help)->callback([chosen] {
     verify(chosen->path);
   });
-  auto* two = add("diff", "Say what two checkpoints differ in; fails if they do", either);
-  two->add_option("other", chosen->other, either)->required();
-  two->callback([chosen, &exit_code] {
+  auto* comparison =
+      add("diff", "Print the differences of two checkpoints; fails if there are any", help);
+  comparison->add_option("other", chosen->other, help)->required();
+  comparison->callback([chosen, &exit_code] {
     if (diff(chosen->path, chosen->other) > 0)
       exit_code = 1;
   });

@@ -1,4 +1,5 @@
 #include "troupe/api/cli/command_line.hpp"
+// The parser of the `troupe` command.
 
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/safe_output.hpp"
@@ -17,8 +18,8 @@ namespace {
 
 constexpr int failed = 1, wrong_usage = 2;
 
-// Whoever reads line by line finds an error in one, but for the indented ones that say more about
-// it.
+// Joins the lines of an error, so that each error is one line for line-oriented readers. Indented
+// lines with details stay separate.
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n')
     text.pop_back();
@@ -61,10 +62,10 @@ int run(int argc, char** argv) {
   });
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& e) { // --help, --version
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    std::cerr << one_line(explain_wrong_usage(app, {argv + 1, argv + argc}, e)) << '\n';
+  } catch (const CLI::Success& success) { // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& problem) {
+    std::cerr << one_line(explain_wrong_usage(app, {argv + 1, argv + argc}, problem)) << '\n';
     return wrong_usage;
   }
   return exit_code;
@@ -73,13 +74,13 @@ int run(int argc, char** argv) {
 } // namespace
 
 int run_command_line(int argc, char** argv) {
-  safe_output answers{std::cout}, complaints{std::cerr};
+  safe_output safe_stdout{std::cout}, safe_stderr{std::cerr};
   try {
     return run(argc, argv);
-  } catch (const error& e) {
-    std::cerr << "troupe: " << to_string(e.kind()) << ": " << one_line(e.what()) << '\n';
-  } catch (const std::exception& e) {
-    std::cerr << "troupe: " << one_line(e.what()) << '\n';
+  } catch (const error& cause) {
+    std::cerr << "troupe: " << to_string(cause.kind()) << ": " << one_line(cause.what()) << '\n';
+  } catch (const std::exception& cause) {
+    std::cerr << "troupe: " << one_line(cause.what()) << '\n';
   }
   return failed;
 }

@@ -1,4 +1,4 @@
-// Counts in sentences.
+// Counts with nouns for messages.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 

@@ -1,4 +1,4 @@
-// troupe devices: what steps may run on.
+// troupe devices: lists the devices of this machine or of a cluster.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/security_options.hpp"
@@ -23,31 +23,31 @@ int list(const std::string& cluster, double timeout, const security_options& sec
   auto s = cluster.empty() ? session::local(options, no_line)
                            : session::connect(cluster, options, no_line);
   std::vector<task_problem> problems;
-  for (const auto& one : s.devices(problems, no_line)) {
-    std::cout << printable(one.name) << "  " << printable(one.kind);
-    if (one.memory_bytes > 0)
+  for (const auto& device : s.devices(problems, no_line)) {
+    std::cout << printable(device.name) << "  " << printable(device.kind);
+    if (device.memory_bytes > 0)
       std::cout << "  " << std::fixed << std::setprecision(1)
-                << static_cast<double>(one.memory_bytes) / (1 << 30) << " GiB";
-    std::cout << "  " << printable(one.description) << '\n';
+                << static_cast<double>(device.memory_bytes) / (1 << 30) << " GiB";
+    std::cout << "  " << printable(device.description) << '\n';
   }
   std::cout << std::flush;
-  return tell_problems(problems);
+  return print_problems(problems);
 }
 
 } // namespace
 
-void add_devices(CLI::App& to, int& exit_code) {
+void add_devices(CLI::App& app, int& exit_code) {
   struct options {
     std::string cluster;
     double timeout = 10;
     security_options security;
   };
   auto chosen = std::make_shared<options>();
-  auto* command = to.add_subcommand("devices", "List the devices of this machine, or of a cluster");
+  auto* command =
+      app.add_subcommand("devices", "List the devices of this machine, or of a cluster");
   command->add_option("--cluster", chosen->cluster, session_help);
   command
-      ->add_option("--timeout", chosen->timeout,
-                   "Seconds that tasks may take to answer, all together")
+      ->add_option("--timeout", chosen->timeout, "Timeout for the answers of all tasks, in seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1e6));
   add_security(*command, chosen->security);

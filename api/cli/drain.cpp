@@ -1,4 +1,4 @@
-// troupe drain: has a task end in good order.
+// troupe drain: ends a task in an orderly way.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/count_of.hpp"
 #include "troupe/api/cli/watching.hpp"
@@ -21,35 +21,37 @@ struct drain_options : watched_cluster {
   double wait = 0;
 };
 
-// Which process answers for the task; nothing where none does.
-std::string incarnation_in(const result<inspection>& found) {
-  return found ? std::string{text_of(found->find("incarnation"))} : "";
+// Returns the incarnation of the process that answers for the task; empty if none does.
+std::string incarnation_in(const result<inspection>& reply) {
+  return reply ? std::string{text_of(reply->find("incarnation"))} : "";
 }
 
-// A task that is busy or frozen does not answer in time; one that has ended cannot be reached, also
-// by a new connection, or another process answers in its place.
+// Waits for the end of the drained process. A task that is busy or frozen does not answer in time.
+// A task that has ended cannot be reached by two connections in a row, or another process answers
+// for it.
 void wait_for_end(observer& watching, const inspection_ref& task, std::string drained,
                   const drain_options& options) {
   constexpr std::chrono::milliseconds period{100};
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.wait);
-  for (int not_reached = 0;;) {
-    auto found = watching.inspect(task, {.depth = 0}, answer_patience);
-    auto which = incarnation_in(found);
+  for (int unreachable_count = 0;;) {
+    auto reply = watching.inspect(task, {.depth = 0}, answer_patience);
+    auto incarnation = incarnation_in(reply);
     if (drained.empty())
-      drained = which;
-    if (!which.empty() && which != drained)
+      drained = incarnation;
+    if (!incarnation.empty() && incarnation != drained)
       return;
-    not_reached = found.status().kind() == error_kind::unavailable ? not_reached + 1 : 0;
-    if (not_reached == 2)
+    unreachable_count =
+        reply.status().kind() == error_kind::unavailable ? unreachable_count + 1 : 0;
+    if (unreachable_count == 2)
       return;
-    if (std::chrono::steady_clock::now() >= end && not_reached == 0)
+    if (std::chrono::steady_clock::now() >= end && unreachable_count == 0)
       throw_if_failed(
-          found ? failure(error_kind::deadline_exceeded, options.task, " still runs ",
-                          count_of(static_cast<size_t>(number_of(found->find("steps_running"))),
+          reply ? failure(error_kind::deadline_exceeded, options.task, " still runs ",
+                          count_of(static_cast<size_t>(number_of(reply->find("steps_running"))),
                                    "step"),
                           " after ", options.wait, " s")
                 : failure(error_kind::deadline_exceeded, options.task, " does not answer after ",
-                          options.wait, " s: ", found.status().message()));
+                          options.wait, " s: ", reply.status().message()));
     std::this_thread::sleep_for(period);
   }
 }
@@ -58,12 +60,13 @@ void drain(const drain_options& options) {
   auto ref = value_or_throw(inspection_ref::parse(options.task));
   auto task = ref.task();
   if (!task || !ref.within_task().empty())
-    throw_if_failed(invalid("'", options.task, "' is no task; write /job:worker/task:0"));
+    throw_if_failed(
+        invalid("'", options.task, "' is not a task; write for instance /job:worker/task:0"));
   auto watching = options.connect();
   std::string drained;
   // A task that is still starting refuses connections.
-  const auto until = std::chrono::steady_clock::now() + options.patience();
-  while (options.wait > 0 && drained.empty() && std::chrono::steady_clock::now() < until) {
+  const auto deadline = std::chrono::steady_clock::now() + options.patience();
+  while (options.wait > 0 && drained.empty() && std::chrono::steady_clock::now() < deadline) {
     drained = incarnation_in(watching->inspect(ref, {.depth = 0}, answer_patience));
     if (drained.empty())
       std::this_thread::sleep_for(std::chrono::milliseconds{50});
@@ -79,13 +82,13 @@ void drain(const drain_options& options) {
 
 } // namespace
 
-void add_drain(CLI::App& to) {
+void add_drain(CLI::App& app) {
   auto options = std::make_shared<drain_options>();
   auto* command =
-      to.add_subcommand("drain", "Have a task take nothing new, finish what has begun, and end");
-  command->add_option("task", options->task, "Which: /job:worker/task:0")->required();
+      app.add_subcommand("drain", "Make a task refuse new work, finish work in progress, and end");
+  command->add_option("task", options->task, "The task: /job:worker/task:0")->required();
   options->add_to(*command);
-  command->add_option("--wait", options->wait, "Seconds to wait for its end; 0: not at all")
+  command->add_option("--wait", options->wait, "Seconds to wait for its end; 0: do not wait")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->callback([options] { drain(*options); });

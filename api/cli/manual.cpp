@@ -1,5 +1,5 @@
-// troupe manual, troupe completion: the manual page and the completion of shells, written from the
-// parser, so that both name every command and option.
+// troupe manual, troupe completion: generate the manual page and the completion of shells from the
+// parser, so that both have every command and option.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/runtime/version.hpp"
 
@@ -14,7 +14,7 @@
 namespace troupe::cli {
 namespace {
 
-// Subcommands in the order in which they were added.
+// Returns the subcommands in the order in which they were added.
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* command) { return !command->get_name().empty(); });
 }
@@ -28,7 +28,8 @@ std::vector<std::string> option_names(const CLI::Option& option) {
   return names;
 }
 
-// Text of a manual page: troff reads backslashes, hyphens and the first character of a line.
+// Escapes text for a manual page: troff interprets backslashes, hyphens and the first character of
+// a line.
 std::string escaped_for_troff(std::string_view text) {
   std::string escaped;
   for (char c : text) {
@@ -68,8 +69,8 @@ void write_command(const CLI::App& command, const std::string& path, std::ostrea
   out << ".SS " << escaped_for_troff(path) << '\n'
       << escaped_for_troff(command.get_description()) << ".\n";
   write_options(command, out);
-  for (const auto* part : subcommands_of(command))
-    write_command(*part, path + ' ' + part->get_name(), out);
+  for (const auto* subcommand : subcommands_of(command))
+    write_command(*subcommand, path + ' ' + subcommand->get_name(), out);
 }
 
 void write_manual(const CLI::App& app, std::ostream& out) {
@@ -77,8 +78,8 @@ void write_manual(const CLI::App& app, std::ostream& out) {
       << ".SH NAME\ntroupe \\- run and operate dataflow graphs and the tasks of clusters\n"
       << ".SH SYNOPSIS\n.B troupe\n.I command\n[options]\n"
       << ".SH DESCRIPTION\n"
-      << "Starts tasks of a cluster, shows what they do, and runs, trains and describes graphs.\n"
-      << "It exits with 0 on success, 1 where a command fails, and 2 for wrong usage.\n"
+      << "Starts and inspects tasks of a cluster, and runs, trains and describes graphs.\n"
+      << "It exits with 0 on success, 1 if a command fails, and 2 for wrong usage.\n"
       << ".SH OPTIONS\n";
   write_options(app, out);
   out << ".SH COMMANDS\n";
@@ -90,25 +91,26 @@ void write_manual(const CLI::App& app, std::ostream& out) {
 
 void write_cases(const CLI::App& command, const std::string& path, std::ostream& out) {
   out << "    '" << path << "')\n      commands='";
-  std::string_view between;
-  for (const auto* part : subcommands_of(command)) {
-    out << between << part->get_name();
-    between = " ";
+  std::string_view separator;
+  for (const auto* subcommand : subcommands_of(command)) {
+    out << separator << subcommand->get_name();
+    separator = " ";
   }
   out << "'\n      options='";
-  between = {};
+  separator = {};
   for (const auto* option : command.get_options())
     for (const auto& name : option_names(*option)) {
-      out << between << name;
-      between = " ";
+      out << separator << name;
+      separator = " ";
     }
   out << "' ;;\n";
-  for (const auto* part : subcommands_of(command))
-    write_cases(*part, path.empty() ? part->get_name() : path + ' ' + part->get_name(), out);
+  for (const auto* subcommand : subcommands_of(command))
+    write_cases(*subcommand,
+                path.empty() ? subcommand->get_name() : path + ' ' + subcommand->get_name(), out);
 }
 
-// Words up to the cursor choose the command; what follows may be a command of it, an option or,
-// where there is neither, a file.
+// The words before the cursor select the command; the next word is a subcommand, an option or, if
+// there is neither, a file.
 void write_bash_completion(const CLI::App& app, std::ostream& out) {
   out << "# Completes the commands and options of `troupe`. Written by `troupe completion bash`.\n"
          "_troupe_words() {\n"
@@ -147,16 +149,15 @@ std::string guides_footer() {
              : std::string{};
 }
 
-void add_manual(CLI::App& to) {
-  to.add_subcommand("manual", "Print the manual page, in troff")->callback([&to] {
-    write_manual(to, std::cout);
+void add_manual(CLI::App& app) {
+  app.add_subcommand("manual", "Print the manual page, in troff")->callback([&app] {
+    write_manual(app, std::cout);
   });
-  auto* completion =
-      to.add_subcommand("completion", "Print what makes a shell complete commands and options");
+  auto* completion = app.add_subcommand(
+      "completion", "Print a script that completes commands and options in a shell");
   completion->require_subcommand(1);
-  completion->add_subcommand("bash", "For bash: source <(troupe completion bash)")->callback([&to] {
-    write_bash_completion(to, std::cout);
-  });
+  completion->add_subcommand("bash", "For bash: source <(troupe completion bash)")
+      ->callback([&app] { write_bash_completion(app, std::cout); });
 }
 
 } // namespace troupe::cli

@@ -1,4 +1,5 @@
 #include "troupe/api/cli/missing_tasks.hpp"
+// Reports tasks that could not be queried.
 
 #include "troupe/runtime/types/printable.hpp"
 
@@ -6,21 +7,21 @@
 
 namespace troupe::cli {
 
-int tell_problems(const std::vector<task_problem>& problems) {
-  for (const auto& each : problems)
-    std::cerr << concat("troupe: ", printable(each.task),
-                        " could not be asked: ", printable(each.why.message()), '\n');
+int print_problems(const std::vector<task_problem>& problems) {
+  for (const auto& problem : problems)
+    std::cerr << concat("troupe: ", printable(problem.task),
+                        " could not be asked: ", printable(problem.why.message()), '\n');
   return problems.empty() ? 0 : some_missing;
 }
 
 std::vector<task_problem> problems_in(const inspection& cluster) {
-  std::vector<task_problem> found;
+  std::vector<task_problem> problems;
   if (auto text = text_of(cluster.find("error")); !text.empty())
-    found.push_back({cluster.ref, failure(error_kind::unavailable, text)});
+    problems.push_back({cluster.ref, failure(error_kind::unavailable, text)});
   for (const auto& child : cluster.children)
-    for (auto& each : problems_in(child))
-      found.push_back(std::move(each));
-  return found;
+    for (auto& problem : problems_in(child))
+      problems.push_back(std::move(problem));
+  return problems;
 }
 
 } // namespace troupe::cli

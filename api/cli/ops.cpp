@@ -16,9 +16,9 @@ namespace troupe::cli {
 namespace {
 
 std::vector<const op_def*> public_ops() {
-  auto all = library().ops();
-  std::erase_if(all, [](const op_def* op) { return op->name.starts_with('_'); });
-  return all;
+  auto ops = library().ops();
+  std::erase_if(ops, [](const op_def* op) { return op->name.starts_with('_'); });
+  return ops;
 }
 
 void list() {
@@ -43,27 +43,26 @@ void show(const std::string& name) {
       failure(error_kind::not_found, "there is no op '", name, "'", did_you_mean(name, names))};
 }
 
-// The types that an op's kernel for a device has: "f32 f64", "all", or "-" where there is no
-// kernel.
-std::string types_on(const op_def& op, device_kind on) {
-  const auto* kernel = library().find_kernel(op.name, on);
-  if (!kernel && is_collective(op)) // every device of one kind with the others
+// Returns the types of an op's kernel for a device: "f32 f64", "all", or "-" if there is no kernel.
+std::string types_on(const op_def& op, device_kind kind) {
+  const auto* kernel = library().find_kernel(op.name, kind);
+  if (!kernel && is_collective(op)) // runs on every device, together with others of its kind
     return "with its group";
   if (!kernel)
     return has(op.effects, effect::blocking) || op.make_responder ? "by an actor" : "-";
-  // One kernel for all types: the op says which these are.
+  // If one kernel supports all types, the op definition lists them.
   const auto* attr = op.find_attr(kernel->key);
   std::string types;
-  for (const auto& one : kernel->run)
-    if (one.type != dtype::none)
-      types += concat(' ', one.type);
+  for (const auto& implementation : kernel->run)
+    if (implementation.type != dtype::none)
+      types += concat(' ', implementation.type);
     else
       types += attr && attr->kind == attr_kind::type ? concat(' ', attr->allowed) : " any";
   return types.substr(1);
 }
 
-// One line for each op, columns divided by tabs, and a summary.
-void cover() {
+// Prints one line for each op, with columns separated by tabs, and a summary.
+void print_coverage() {
   std::cout << "op\tcpu\tgpu\tgradient\n";
   int count = 0, on_cpu = 0, on_gpu = 0, differentiable = 0;
   for (auto* op : public_ops()) {
@@ -84,16 +83,16 @@ void cover() {
 
 } // namespace
 
-void add_ops(CLI::App& to) {
+void add_ops(CLI::App& app) {
   auto name = std::make_shared<std::string>();
-  auto* command = to.add_subcommand("ops", "List all ops, or describe one");
+  auto* command = app.add_subcommand("ops", "List all ops, or describe one");
   command->add_option("NAME", *name, "The op's name, such as MatMul");
   auto coverage = std::make_shared<bool>();
   command->add_flag("--coverage", *coverage,
                     "A table of all ops: their types on each kind of device, and their gradient");
   command->callback([name, coverage] {
     if (*coverage)
-      cover();
+      print_coverage();
     else if (name->empty())
       list();
     else

@@ -1,4 +1,5 @@
 #include "troupe/api/cli/safe_output.hpp"
+// Escapes what commands print.
 
 #include "troupe/runtime/types/printable.hpp"
 
@@ -6,10 +7,10 @@ namespace troupe::cli {
 
 printable_buffer::~printable_buffer() { pass(true); }
 
-void printable_buffer::pass(bool all) {
-  auto held = all ? 0 : incomplete_tail(waiting_);
-  auto text = printable_lines(std::string_view{waiting_}.substr(0, waiting_.size() - held));
-  waiting_.erase(0, waiting_.size() - held);
+void printable_buffer::pass(bool flush) {
+  auto held_bytes = flush ? 0 : incomplete_tail(waiting_);
+  auto text = printable_lines(std::string_view{waiting_}.substr(0, waiting_.size() - held_bytes));
+  waiting_.erase(0, waiting_.size() - held_bytes);
   to_.sputn(text.data(), static_cast<std::streamsize>(text.size()));
 }
 

@@ -1,4 +1,4 @@
-// What commands print, as a terminal may show it.
+// Output of commands with unprintable characters escaped.
 #pragma once
 #include <ostream>
 #include <streambuf>
@@ -6,15 +6,16 @@
 
 namespace troupe::cli {
 
-/// Passes text on to another buffer with all that is not printable escaped, but for line breaks and
-/// tabs (runtime/types/printable.hpp): names and texts of files and peers cannot steer a terminal.
+/// Passes text on to another buffer, with all unprintable characters escaped except line breaks and
+/// tabs (runtime/types/printable.hpp): names and texts of files and peers cannot control a
+/// terminal.
 class printable_buffer final : public std::streambuf {
 public:
   explicit printable_buffer(std::streambuf& to) noexcept : to_(to) {}
-  /// Passes on what is left.
+  /// Passes on the remaining text.
   ~printable_buffer() override;
 
-  /// Writes to the other buffer as it is, after all before.
+  /// Writes to the other buffer without escaping, after all earlier text.
   void write_raw(std::string_view text);
 
 protected:
@@ -23,28 +24,28 @@ protected:
   int sync() override;
 
 private:
-  void pass(bool all);
+  void pass(bool flush);
 
   std::streambuf& to_;
-  std::string waiting_; // the beginning of a character
+  std::string waiting_; // an incomplete character
 };
 
-/// Makes a stream print through such a buffer as long as this lives.
+/// Makes a stream print through a printable_buffer during its lifetime.
 class safe_output {
 public:
-  explicit safe_output(std::ostream& of)
-      : of_(of), buffer_(*of.rdbuf()), before_(of.rdbuf(&buffer_)) {}
+  explicit safe_output(std::ostream& stream)
+      : stream_(stream), buffer_(*stream.rdbuf()), original_(stream.rdbuf(&buffer_)) {}
   safe_output(const safe_output&) = delete;
   safe_output& operator=(const safe_output&) = delete;
-  ~safe_output() { of_.rdbuf(before_); }
+  ~safe_output() { stream_.rdbuf(original_); }
 
 private:
-  std::ostream& of_;
+  std::ostream& stream_;
   printable_buffer buffer_;
-  std::streambuf* before_;
+  std::streambuf* original_;
 };
 
-/// Puts the cursor of a terminal to the upper left corner, and clears all.
+/// Moves the cursor of a terminal to the upper left corner, and clears the screen.
 std::ostream& clear_screen(std::ostream& out);
 
 } // namespace troupe::cli

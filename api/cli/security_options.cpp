@@ -1,24 +1,26 @@
 #include "troupe/api/cli/security_options.hpp"
+// Options for TLS and tokens.
 
 #include <CLI/CLI.hpp>
 
 namespace troupe::cli {
 
-void add_security(CLI::App& command, security_options& to) {
+void add_security(CLI::App& command, security_options& options) {
   auto* certificate =
-      command.add_option("--tls-cert", to.tls.certificate,
-                         "File with the certificate that is shown to others (troupe certs)");
-  auto* key = command.add_option("--tls-key", to.tls.key, "File with its private key");
-  auto* authority = command.add_option("--tls-ca", to.tls.authority,
-                                       "File with the certificate that signs those of the cluster");
-  auto* token =
-      command.add_option("--token", to.tls.token,
-                         "File with a token, of a client without a certificate, or beside it");
+      command.add_option("--tls-cert", options.tls.certificate,
+                         "File with the certificate of this process (troupe certs)");
+  auto* key = command.add_option("--tls-key", options.tls.key, "File with its private key");
+  auto* authority = command.add_option("--tls-ca", options.tls.authority,
+                                       "File with the certificate of the cluster's authority");
+  auto* token = command.add_option(
+      "--token", options.tls.token,
+      "File with the token of a client, instead of a certificate or in addition to it");
   certificate->needs(key)->needs(authority);
   key->needs(certificate);
   token->needs(authority);
-  command.add_flag("--insecure", to.insecure,
-                   "Allow other machines without encryption: all who reach a task control it");
+  command.add_flag(
+      "--insecure", options.insecure,
+      "Allow other machines without encryption: every process that reaches a task controls it");
 }
 
 } // namespace troupe::cli

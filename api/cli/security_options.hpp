@@ -1,4 +1,4 @@
-// Options of all subcommands that speak to other processes.
+// Options of all subcommands that connect to other processes.
 #pragma once
 #include "troupe/serialization/tls/tls_files.hpp"
 
@@ -8,13 +8,13 @@ class App;
 
 namespace troupe::cli {
 
-/// What --cluster takes in all subcommands.
+/// Help text of --cluster in all subcommands.
 inline constexpr auto cluster_help =
-    "Where the tasks are (docs/clusters.md): a file with the addresses of all, such text itself, "
+    "The tasks (docs/clusters.md): a file with their addresses, the text of such a file, "
     "or file:PATH, join:HOST:PORT, dns:..., slurm:..., kubernetes:..., etcd:...";
-/// The same where a session of a task will do.
+/// Help text of --cluster in subcommands that can use a session hosted by a task.
 inline constexpr auto session_help =
-    "Where the tasks are (docs/clusters.md): a file with the addresses of all, such text itself, "
+    "The tasks (docs/clusters.md): a file with their addresses, the text of such a file, "
     "or file:PATH, join:HOST:PORT, dns:..., slurm:..., kubernetes:..., etcd:..., "
     "master:HOST:PORT";
 
@@ -23,7 +23,7 @@ struct security_options {
   bool insecure = false;
 };
 
-/// Adds --tls-cert, --tls-key, --tls-ca and --insecure; `to` has to live as long as the parser.
-void add_security(CLI::App& command, security_options& to);
+/// Adds --tls-cert, --tls-key, --tls-ca and --insecure. `options` must outlive the parser.
+void add_security(CLI::App& command, security_options& options);
 
 } // namespace troupe::cli

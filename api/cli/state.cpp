@@ -1,4 +1,4 @@
-// troupe state: what the tasks of a cluster keep from step to step.
+// troupe state: lists the state that the tasks of a cluster keep between steps.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/security_options.hpp"
@@ -21,59 +21,60 @@ struct state_options {
   security_options security;
 };
 
-session connect(const state_options& to) {
+session connect(const state_options& options) {
   return session::connect(
-      to.cluster,
-      {.cluster = {.tls = to.security.tls, .insecure = to.security.insecure},
-       .timeout = std::chrono::milliseconds{static_cast<int64_t>(to.timeout * 1000)}},
+      options.cluster,
+      {.cluster = {.tls = options.security.tls, .insecure = options.security.insecure},
+       .timeout = std::chrono::milliseconds{static_cast<int64_t>(options.timeout * 1000)}},
       no_line);
 }
 
 std::string or_none(const std::string& text) { return text.empty() ? "-" : text; }
 
-int list_state(const state_options& of, bool one_container) {
+int list_state(const state_options& options, bool one_container) {
   std::vector<task_problem> problems;
-  auto found = connect(of).state_of(of.task, problems, no_line);
-  for (const auto& one : found.entries)
-    if (!one_container || one.container == of.container)
-      std::cout << printable(concat(one.task, "  ", or_none(one.container), "  ", one.kind, "  ",
-                                    one.name, "  ", or_none(one.holds), "  ", one.bytes, " bytes  ",
-                                    one.content))
+  auto list = connect(options).state_of(options.task, problems, no_line);
+  for (const auto& entry : list.entries)
+    if (!one_container || entry.container == options.container)
+      std::cout << printable(concat(entry.task, "  ", or_none(entry.container), "  ", entry.kind,
+                                    "  ", entry.name, "  ", or_none(entry.holds), "  ", entry.bytes,
+                                    " bytes  ", entry.content))
                 << '\n';
-  if (found.left_out > 0)
-    std::cout << "and " << found.left_out << " more\n";
+  if (list.left_out > 0)
+    std::cout << "and " << list.left_out << " more\n";
   std::cout << std::flush;
-  return tell_problems(problems);
+  return print_problems(problems);
 }
 
 } // namespace
 
-void add_state(CLI::App& to, int& exit_code) {
+void add_state(CLI::App& app, int& exit_code) {
   auto chosen = std::make_shared<state_options>();
-  auto* command = to.add_subcommand(
-      "state", "Variables, queues and the like that tasks keep from step to step");
+  auto* command = app.add_subcommand(
+      "state", "Variables, queues and other state that tasks keep between steps");
   command->require_subcommand(1);
   auto add = [&](const char* name, const char* doc, const char* container) {
-    auto* one = command->add_subcommand(name, doc);
-    one->add_option("--cluster", chosen->cluster, session_help)->required();
-    one->add_option("--container", chosen->container, container);
-    one->add_option("--timeout", chosen->timeout,
-                    "Seconds that tasks may take to answer, all together")
+    auto* subcommand = command->add_subcommand(name, doc);
+    subcommand->add_option("--cluster", chosen->cluster, session_help)->required();
+    subcommand->add_option("--container", chosen->container, container);
+    subcommand
+        ->add_option("--timeout", chosen->timeout,
+                     "Timeout for the answers of all tasks, in seconds")
         ->capture_default_str()
         ->check(CLI::Range(0.001, 1e6));
-    add_security(*one, chosen->security);
-    return one;
+    add_security(*subcommand, chosen->security);
+    return subcommand;
   };
   auto* list = add("ls",
-                   "List it: task, container (- for that of sessions that name none), kind, name, "
-                   "types and shapes, bytes, and what it holds now",
-                   "Only of this container; \"\" for that of sessions that name none");
+                   "List the state: task, container (- for the default), kind, name, "
+                   "types and shapes, bytes, and present content",
+                   "Only of this container; \"\" for the default container");
   list->add_option("--task", chosen->task, "Only of this task: /job:ps/task:0");
   list->callback([chosen, list, &exit_code] {
     exit_code = list_state(*chosen, list->count("--container") > 0);
   });
-  add("reset", "Clear a container on all tasks; what waits there fails",
-      "Which; \"\" for that of sessions that name none")
+  add("reset", "Clear a container on all tasks; waiting operations fail",
+      "The container; \"\" for the default container")
       ->callback([chosen] { connect(*chosen).reset(chosen->container, no_line); });
   command->get_subcommand("reset")->get_option("--container")->required();
 }

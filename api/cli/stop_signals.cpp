@@ -1,4 +1,5 @@
 #include "troupe/api/cli/stop_signals.hpp"
+// Handles SIGTERM, SIGINT and SIGHUP on a thread.
 
 namespace troupe::cli {
 
@@ -12,16 +13,16 @@ sigset_t block_stop_signals() {
   return stop;
 }
 
-stop_signals::stop_signals(const sigset_t& blocked, std::function<void()> when)
-    : blocked_(blocked), waits_([this, when = std::move(when)] {
-        for (int signal = 0; sigwait(&blocked_, &signal) == 0 && !over_;)
-          when();
+stop_signals::stop_signals(const sigset_t& blocked, std::function<void()> on_signal)
+    : blocked_(blocked), thread_([this, on_signal = std::move(on_signal)] {
+        for (int signal = 0; sigwait(&blocked_, &signal) == 0 && !is_over_;)
+          on_signal();
       }) {}
 
 stop_signals::~stop_signals() {
-  over_ = true;
-  pthread_kill(waits_.native_handle(), SIGTERM); // wakes it
-  waits_.join();
+  is_over_ = true;
+  pthread_kill(thread_.native_handle(), SIGTERM); // wakes the thread
+  thread_.join();
 }
 
 } // namespace troupe::cli

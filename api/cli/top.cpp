@@ -1,4 +1,4 @@
-// troupe top: a cluster at a glance, again and again.
+// troupe top: prints an overview of a cluster repeatedly.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/safe_output.hpp"
@@ -26,114 +26,118 @@ struct top_options : watched_cluster {
   bool once = false, json = false;
 };
 
-json as_json(const cluster_frame& of) {
+json as_json(const cluster_frame& frame) {
   auto tasks = json::array(), queues = json::array(), sessions = json::array(),
        links = json::array(), waits = json::array(), away = json::array();
-  for (const auto& one : of.tasks)
-    if (!one.problem.empty())
-      tasks.push_back({{"task", one.task}, {"problem", one.problem}});
+  for (const auto& task : frame.tasks)
+    if (!task.problem.empty())
+      tasks.push_back({{"task", task.task}, {"problem", task.problem}});
     else
-      tasks.push_back({{"task", one.task},
-                       {"draining", one.draining},
-                       {"filled", one.filled},
-                       {"uptime_seconds", one.uptime},
-                       {"steps_per_second", one.steps_rate},
-                       {"failed_per_second", one.failed_rate},
-                       {"steps_running", one.running},
-                       {"connections", one.connections},
-                       {"received_bytes_per_second", one.in_rate},
-                       {"sent_bytes_per_second", one.out_rate},
-                       {"queued_bytes", one.queued},
-                       {"resident_bytes", one.resident},
-                       {"device_bytes", one.device_bytes},
-                       {"processors", one.busy}});
-  for (const auto& one : of.queues)
-    queues.push_back({{"task", one.task},
-                      {"name", one.name},
-                      {"size", one.size},
-                      {"mean_size", one.mean_size},
-                      {"puts_per_second", one.puts_rate},
-                      {"takes_per_second", one.takes_rate},
-                      {"puts_waiting", one.puts_waiting},
-                      {"takes_waiting", one.takes_waiting}});
-  for (const auto& one : of.sessions)
-    sessions.push_back({{"task", one.task},
-                        {"client", one.client},
-                        {"age_seconds", one.age},
-                        {"steps_per_second", one.steps_rate},
-                        {"failed_per_second", one.failed_rate},
-                        {"steps_running", one.running},
-                        {"steps_in_line", one.in_line},
-                        {"bytes", one.bytes}});
-  for (const auto& one : of.links)
-    links.push_back({{"task", one.task},
-                     {"peer", one.peer},
-                     {"last_heard_seconds", one.last_heard},
-                     {"received_bytes_per_second", one.in_rate},
-                     {"sent_bytes_per_second", one.out_rate},
-                     {"queued_bytes", one.queued}});
-  for (const auto& one : of.waits)
-    waits.push_back({{"task", one.task},
-                     {"target", one.target},
-                     {"steps", one.steps},
-                     {"longest_seconds", one.longest}});
+      tasks.push_back({{"task", task.task},
+                       {"draining", task.draining},
+                       {"filled", task.filled},
+                       {"uptime_seconds", task.uptime},
+                       {"steps_per_second", task.steps_rate},
+                       {"failed_per_second", task.failed_rate},
+                       {"steps_running", task.running},
+                       {"connections", task.connections},
+                       {"received_bytes_per_second", task.in_rate},
+                       {"sent_bytes_per_second", task.out_rate},
+                       {"queued_bytes", task.queued},
+                       {"resident_bytes", task.resident},
+                       {"device_bytes", task.device_bytes},
+                       {"processors", task.busy}});
+  for (const auto& queue : frame.queues)
+    queues.push_back({{"task", queue.task},
+                      {"name", queue.name},
+                      {"size", queue.size},
+                      {"mean_size", queue.mean_size},
+                      {"puts_per_second", queue.puts_rate},
+                      {"takes_per_second", queue.takes_rate},
+                      {"puts_waiting", queue.puts_waiting},
+                      {"takes_waiting", queue.takes_waiting}});
+  for (const auto& session : frame.sessions)
+    sessions.push_back({{"task", session.task},
+                        {"client", session.client},
+                        {"age_seconds", session.age},
+                        {"steps_per_second", session.steps_rate},
+                        {"failed_per_second", session.failed_rate},
+                        {"steps_running", session.running},
+                        {"steps_in_line", session.in_line},
+                        {"bytes", session.bytes}});
+  for (const auto& link : frame.links)
+    links.push_back({{"task", link.task},
+                     {"peer", link.peer},
+                     {"last_heard_seconds", link.last_heard},
+                     {"received_bytes_per_second", link.in_rate},
+                     {"sent_bytes_per_second", link.out_rate},
+                     {"queued_bytes", link.queued}});
+  for (const auto& wait : frame.waits)
+    waits.push_back({{"task", wait.task},
+                     {"target", wait.target},
+                     {"steps", wait.steps},
+                     {"longest_seconds", wait.longest}});
   json members; // null: the cluster is not joined
-  for (const auto& one : of.away)
-    away.push_back({{"member", one.member},
-                    {"presence", one.presence},
-                    {"incarnation", one.incarnation},
-                    {"address", one.address}});
-  if (const auto& all = of.members; !all.coordinator.empty())
-    members = {{"coordinator", all.coordinator},
-               {"changes", all.change},
-               {"here", all.here},
-               {"unreachable", all.unreachable},
-               {"left", all.left},
-               {"gone", all.gone},
+  for (const auto& member : frame.away)
+    away.push_back({{"member", member.member},
+                    {"presence", member.presence},
+                    {"incarnation", member.incarnation},
+                    {"address", member.address}});
+  if (const auto& counts = frame.members; !counts.coordinator.empty())
+    members = {{"coordinator", counts.coordinator},
+               {"changes", counts.change},
+               {"here", counts.here},
+               {"unreachable", counts.unreachable},
+               {"left", counts.left},
+               {"gone", counts.gone},
                {"away", away}};
-  return {{"seconds", of.seconds},       {"tasks", tasks}, {"members", members}, {"queues", queues},
+  return {{"seconds", frame.seconds},    {"tasks", tasks}, {"members", members}, {"queues", queues},
           {"hosted_sessions", sessions}, {"links", links}, {"waits", waits}};
 }
 
-struct look {
+struct timed_inspection {
   inspection cluster;
   clock::time_point at;
 };
 
-// Tasks that answer do so at its beginning, however long others are waited for.
-look take(observer& from, std::chrono::milliseconds patience) {
+// Responsive tasks answer at the beginning, so the inspection has that time, however long silent
+// tasks take.
+timed_inspection inspect_cluster(observer& tasks, std::chrono::milliseconds patience) {
   auto now = clock::now();
-  return {look_at(from, patience, kinds_of_frames), now};
+  return {look_at(tasks, patience, kinds_of_frames), now};
 }
 
-// The second look at a silent task has what the first has left of the timeout, and a little.
-std::chrono::milliseconds what_is_left(std::chrono::milliseconds timeout, clock::time_point begin) {
-  auto taken = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
-  return std::max(timeout - taken, timeout / 4 + std::chrono::milliseconds{1});
+// Returns the timeout of the second inspection: the time that the first one has left, and some more
+// for silent tasks.
+std::chrono::milliseconds remaining_timeout(std::chrono::milliseconds timeout,
+                                            clock::time_point begin) {
+  auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
+  return std::max(timeout - elapsed, timeout / 4 + std::chrono::milliseconds{1});
 }
 
 int show(const top_options& options) {
   auto stop = block_stop_signals();
-  auto watching = options.connect();
+  auto tasks = options.connect();
   auto period =
       std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options.every));
-  auto before = take(*watching, options.patience());
-  auto patience = options.once ? what_is_left(options.patience(), before.at) : options.patience();
+  auto before = inspect_cluster(*tasks, options.patience());
+  auto patience =
+      options.once ? remaining_timeout(options.patience(), before.at) : options.patience();
   for (;;) {
-    auto rest = std::max<std::chrono::nanoseconds>(before.at + period - clock::now(),
-                                                   std::chrono::milliseconds{1});
-    timespec pause{static_cast<time_t>(rest.count() / 1'000'000'000),
-                   static_cast<long>(rest.count() % 1'000'000'000)};
+    auto remaining = std::max<std::chrono::nanoseconds>(before.at + period - clock::now(),
+                                                        std::chrono::milliseconds{1});
+    timespec pause{static_cast<time_t>(remaining.count() / 1'000'000'000),
+                   static_cast<long>(remaining.count() % 1'000'000'000)};
     if (::sigtimedwait(&stop, nullptr, &pause) > 0)
       return 0;
-    auto now = take(*watching, patience);
+    auto now = inspect_cluster(*tasks, patience);
     auto frame = compare(before.cluster, now.cluster,
                          std::chrono::duration<double>(now.at - before.at).count());
     if (options.json)
       std::cout << printable_json(
                        as_json(frame).dump(-1, ' ', false, json::error_handler_t::replace))
                 << std::endl;
-    else // from the upper left corner, over what was there
+    else // overwrites the previous screen
       (options.once ? std::cout : clear_screen(std::cout))
           << print(frame, options.lines) << std::flush;
     if (options.once)
@@ -144,19 +148,21 @@ int show(const top_options& options) {
 
 } // namespace
 
-void add_top(CLI::App& to, int& exit_code) {
+void add_top(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<top_options>();
-  auto* command = to.add_subcommand(
+  auto* command = app.add_subcommand(
       "top", "Tasks, steps, links, memory, queues and waits of a cluster, until Ctrl-C");
   options->add_to(*command);
   command
-      ->add_option("--every", options->every, "Seconds between two looks; rates are of that time")
+      ->add_option("--every", options->every,
+                   "Seconds between two inspections, over which rates are computed")
       ->capture_default_str()
       ->check(CLI::Range(0.05, 3600.0));
-  command->add_option("--lines", options->lines, "How many queues, sessions, links and waits")
+  command
+      ->add_option("--lines", options->lines, "Maximum number of queues, sessions, links and waits")
       ->capture_default_str();
-  command->add_flag("--once", options->once, "Show it once, after two looks");
-  command->add_flag("--json", options->json, "As JSON, a line for each look");
+  command->add_flag("--once", options->once, "Print once, after two inspections");
+  command->add_flag("--json", options->json, "Print JSON, a line for each inspection");
   command->callback([options, &exit_code] { exit_code = show(*options); });
 }
 

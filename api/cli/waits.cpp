@@ -1,4 +1,4 @@
-// troupe waits: what the steps of a cluster wait for.
+// troupe waits: lists the waits of a cluster's steps.
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/top/wait_report.hpp"
@@ -20,24 +20,24 @@ struct waits_options : watched_cluster {
 };
 
 nlohmann::ordered_json as_json(const std::vector<cluster_wait>& waits) {
-  auto all = nlohmann::ordered_json::array();
-  for (const auto& one : waits)
-    all.push_back({{"step", one.step},
-                   {"task", one.task},
-                   {"for", one.what_for},
-                   {"node", one.node},
-                   {"target", one.target},
-                   {"other_task", one.other_task},
-                   {"detail", one.detail},
-                   {"seconds", one.seconds},
-                   {"steps", one.steps},
-                   {"is_cause", one.is_cause}});
-  return all;
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& wait : waits)
+    list.push_back({{"step", wait.step},
+                    {"task", wait.task},
+                    {"for", wait.what_for},
+                    {"node", wait.node},
+                    {"target", wait.target},
+                    {"other_task", wait.other_task},
+                    {"detail", wait.detail},
+                    {"seconds", wait.seconds},
+                    {"steps", wait.steps},
+                    {"is_cause", wait.is_cause}});
+  return list;
 }
 
 int show(const waits_options& options) {
-  auto watching = options.connect();
-  auto cluster = look_at(*watching, options.patience(), kinds_of_waits);
+  auto tasks = options.connect();
+  auto cluster = look_at(*tasks, options.patience(), kinds_of_waits);
   auto waits = waits_in(cluster);
   if (options.json)
     std::cout << printable_json(as_json(waits).dump(
@@ -46,19 +46,20 @@ int show(const waits_options& options) {
   else
     std::cout << print_waits(waits, options.steps);
   std::cout << std::flush;
-  return tell_problems(problems_in(cluster));
+  return print_problems(problems_in(cluster));
 }
 
 } // namespace
 
-void add_waits(CLI::App& to, int& exit_code) {
+void add_waits(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<waits_options>();
-  auto* command = to.add_subcommand(
-      "waits", "Which steps wait for which queue, tensor or task of a cluster, and since when");
+  auto* command = app.add_subcommand(
+      "waits",
+      "List the steps that wait, with the queue, tensor or task that they wait for, and the time");
   options->add_to(*command);
-  command->add_option("--steps", options->steps, "How many steps are told one by one")
+  command->add_option("--steps", options->steps, "Maximum number of steps to list in detail")
       ->capture_default_str();
-  command->add_flag("--json", options->json, "As a JSON list, of all steps");
+  command->add_flag("--json", options->json, "Print a JSON list of all steps");
   command->callback([options, &exit_code] { exit_code = show(*options); });
 }
 

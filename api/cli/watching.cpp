@@ -1,4 +1,5 @@
 #include "troupe/api/cli/watching.hpp"
+// Connects commands to the tasks of a cluster.
 
 #include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/api/error.hpp"
@@ -9,7 +10,7 @@ namespace troupe::cli {
 
 void watched_cluster::add_to(CLI::App& command) {
   command.add_option("--cluster", cluster, cluster_help)->required();
-  command.add_option("--timeout", timeout, "Seconds that tasks may take to answer, all together")
+  command.add_option("--timeout", timeout, "Timeout for the answers of all tasks, in seconds")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   add_security(command, security);
@@ -24,8 +25,8 @@ std::chrono::milliseconds watched_cluster::patience() const {
   return std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)};
 }
 
-inspection look_at(observer& at, std::chrono::milliseconds patience, const char* kinds) {
-  return value_or_throw(at.inspect({}, {.depth = 4, .only = kinds}, patience));
+inspection look_at(observer& tasks, std::chrono::milliseconds patience, const char* kinds) {
+  return value_or_throw(tasks.inspect({}, {.depth = 4, .only = kinds}, patience));
 }
 
 } // namespace troupe::cli

@@ -1,4 +1,4 @@
-// What `troupe top`, `waits` and `drain` have in common: which cluster, and how it is asked.
+// Common parts of `troupe top`, `waits` and `drain`: options and connection.
 #pragma once
 #include "troupe/actors/operator/observer.hpp"
 #include "troupe/api/cli/security_options.hpp"
@@ -21,7 +21,7 @@ struct watched_cluster {
   std::chrono::milliseconds patience() const;
 };
 
-/// Looks at all tasks, 4 deep; throws where it cannot.
-inspection look_at(observer& at, std::chrono::milliseconds patience, const char* kinds);
+/// Inspects all tasks, with depth 4. Throws if that fails.
+inspection look_at(observer& tasks, std::chrono::milliseconds patience, const char* kinds);
 
 } // namespace troupe::cli

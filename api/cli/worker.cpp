@@ -1,4 +1,4 @@
-// troupe worker: serves as one task of a cluster.
+// troupe worker: runs one task of a cluster.
 #include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/actors/network/dial.hpp"
 #include "troupe/actors/operator/task.hpp"
@@ -37,34 +37,35 @@ struct worker_options {
   std::optional<std::chrono::milliseconds> fill_before_serving;
 };
 
-constexpr timespec at_once{};
+constexpr timespec no_wait{};
 
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
-// Where there is no log, to which they go as well.
+// Returns the callback for warnings if there is no log, which would include them.
 std::function<void(const std::string&)> warnings_of(const std::string& log) {
   if (log != "none")
     return {};
   return [](const std::string& text) { write_line(concat("troupe: ", text)); };
 }
 
-// Steps that have begun may end; another signal ends the wait.
+// Lets running steps end, at most for the given time. Another signal ends the wait.
 void drain(task& running, const sigset_t& stop, double patience_seconds) {
   if (patience_seconds <= 0)
     return;
-  constexpr std::chrono::milliseconds look{100};
+  constexpr std::chrono::milliseconds poll_interval{100};
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_seconds);
-  auto left = running.drain(look);
-  if (left.steps > 0)
-    std::cout << "draining: " << count_of(left.steps, "step") << " still running" << std::endl;
-  while (!left.none() && std::chrono::steady_clock::now() < end &&
-         ::sigtimedwait(&stop, nullptr, &at_once) < 0)
-    left = running.drain(look);
-  if (left.steps > 0)
-    std::cout << "ends with " << count_of(left.steps, "step") << " still running" << std::endl;
+  auto remaining = running.drain(poll_interval);
+  if (remaining.steps > 0)
+    std::cout << "draining: " << count_of(remaining.steps, "step") << " still running" << std::endl;
+  while (!remaining.none() && std::chrono::steady_clock::now() < end &&
+         ::sigtimedwait(&stop, nullptr, &no_wait) < 0)
+    remaining = running.drain(poll_interval);
+  if (remaining.steps > 0)
+    std::cout << "ends with " << count_of(remaining.steps, "step") << " still running" << std::endl;
 }
 
-// A file that need not be there may name this task later. Returns nothing when it is time to stop.
+// Returns the address to listen on. A cluster file may name this task later, or not exist yet.
+// Returns nullopt after a stop signal.
 std::optional<std::string> own_address(const worker_options& options, cluster_access& cluster,
                                        const task_name& self, const sigset_t& stop) {
   if (!options.listen.empty())
@@ -72,19 +73,20 @@ std::optional<std::string> own_address(const worker_options& options, cluster_ac
   if (!cluster.seeds.empty() && is_loopback(host_of(cluster.seeds.front())))
     return "127.0.0.1:0";
   if (!cluster.source || cluster.source->takes_announcements())
-    throw error{invalid("say with --listen at which address of this machine the task listens")};
+    throw error{
+        invalid("--listen is required: the address of this machine on which the task listens")};
   auto end = std::chrono::steady_clock::now() + options.patience;
   for (;;) {
-    auto known = address_of(cluster.known, self);
-    if (known || !options.cluster.starts_with("file:"))
-      return value_or_throw(std::move(known));
+    auto address = address_of(cluster.known, self);
+    if (address || !options.cluster.starts_with("file:"))
+      return value_or_throw(std::move(address));
     if (std::chrono::steady_clock::now() > end)
-      throw error{known.status().within(cluster.source->name())};
+      throw error{address.status().within(cluster.source->name())};
     timespec pause{0, 200'000'000};
     if (sigtimedwait(&stop, nullptr, &pause) > 0)
       return {};
-    if (auto now = cluster.source->read())
-      cluster.known = *std::move(now);
+    if (auto addresses = cluster.source->read())
+      cluster.known = *std::move(addresses);
   }
 }
 
@@ -94,12 +96,12 @@ void serve(const worker_options& options) {
   auto cluster = value_or_throw(
       find_cluster(options.join.empty() ? options.cluster : concat("join:", options.join)));
   auto self = value_or_throw(self_in(cluster, options.job, options.task));
-  ::signal(SIGPIPE, SIG_IGN); // whoever reads what we write may go
+  ::signal(SIGPIPE, SIG_IGN); // the reader of our output may end
   auto stop = block_stop_signals();
   auto address = own_address(options, cluster, self, stop);
   if (!address)
     return;
-  std::mutex telling; // threads of the runtime write what is read here
+  std::mutex failure_mutex; // guards `failed`, which threads of the runtime write
   status failed;
   auto running = value_or_throw(task::start({
       .ops = &library(),
@@ -116,10 +118,10 @@ void serve(const worker_options& options) {
       .near_memory = options.near_memory,
       .on_warning = warnings_of(options.log),
       .on_failure =
-          [&](const status& why) {
+          [&](const status& cause) {
             {
-              std::lock_guard guard{telling};
-              failed = why;
+              std::lock_guard guard{failure_mutex};
+              failed = cause;
             }
             ::kill(::getpid(), SIGTERM);
           },
@@ -129,19 +131,19 @@ void serve(const worker_options& options) {
       .http_anywhere = options.http_anywhere,
       .advertise = options.advertise,
       .join_patience = options.patience,
-      .give_up = [&] { return sigtimedwait(&stop, nullptr, &at_once) > 0; },
+      .give_up = [&] { return sigtimedwait(&stop, nullptr, &no_wait) > 0; },
       .hosting = options.hosting,
       .fill_before_serving = options.fill_before_serving,
   }));
   std::cout << "listening on " << host_of(*address) << ':' << running->port() << " as "
-            << running->self() << std::endl; // flushed: whoever started us waits for it
+            << running->self() << std::endl; // flushed, because the parent process may wait for it
   if (running->http_port() != 0)
     std::cout << "serving http://" << host_of(options.http) << ':' << running->http_port()
               << std::endl;
   int signal = 0;
   sigwait(&stop, &signal);
   auto problem = [&] {
-    std::lock_guard guard{telling};
+    std::lock_guard guard{failure_mutex};
     return failed;
   }();
   throw_if_failed(std::move(problem));
@@ -150,62 +152,63 @@ void serve(const worker_options& options) {
 
 } // namespace
 
-void add_worker(CLI::App& to) {
+void add_worker(CLI::App& app) {
   auto options = std::make_shared<worker_options>();
-  auto* command = to.add_subcommand("worker", "Serve as one task of a cluster, until SIGTERM");
+  auto* command = app.add_subcommand("worker", "Run one task of a cluster, until SIGTERM");
   command->add_option("--job", options->job,
-                      "The job that the task belongs to; by default what the environment says, or "
+                      "The job of the task; by default from the environment, or "
                       "worker");
   command
       ->add_option(
           "--task", options->task,
-          "Its number within the job; by default what the environment says, or 0; with --join or "
-          "etcd, one that is free")
+          "Its index within the job; by default from the environment, or 0; with --join or "
+          "etcd, a free one")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--cluster", options->cluster,
-                      "Where the tasks are (docs/clusters.md): a file with the addresses of all, "
-                      R"(such text itself, {"worker": ["127.0.0.1:7001"]}, or file:PATH, dns:..., )"
-                      "slurm:..., kubernetes:..., etcd:...");
+  command->add_option(
+      "--cluster", options->cluster,
+      "The tasks (docs/clusters.md): a file with their addresses, "
+      R"(the text of such a file, {"worker": ["127.0.0.1:7001"]}, or file:PATH, dns:..., )"
+      "slurm:..., kubernetes:..., etcd:...");
   command->add_option(
       "--join", options->join,
       "host:port,... of tasks that know the others, instead of --cluster: the task at "
-      "the first gives this one its number, if it has none");
+      "the first assigns the index of this task, if it has none");
   command
       ->add_option_function<double>(
           "--patience",
           [options](double seconds) {
             options->patience = std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
           },
-          "Seconds that it may take until a file names this task, or it has a number")
+          "Timeout in seconds until a file names this task, or it has an index")
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--listen", options->listen,
                       "host:port instead of the address in the cluster");
   command->add_option("--advertise", options->advertise,
-                      "host:port where others reach this task, with --join or etcd; by default "
-                      "where it listens");
+                      "host:port by which others reach this task, with --join or etcd; by default "
+                      "that of --listen");
   command->add_option("--http", options->http,
                       "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
                       "port 0: any");
   command->add_flag("--http-anywhere", options->http_anywhere,
-                    "Serve that beyond loopback, too: all who reach it see what the task runs, and "
-                    "can change nothing");
+                    "Serve it beyond loopback, too: every client can see the work of the task, and "
+                    "cannot change anything");
   command
       ->add_option("--drain", options->drain_seconds,
-                   "Seconds after SIGTERM that steps which have begun may take; none begin")
+                   "Seconds after SIGTERM for running steps to end; no new steps begin")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--log", options->log,
-                   "How events are written to standard error: text or json "
+                   "Format of events on standard error: text or json "
                    "lines, or none")
       ->capture_default_str()
       ->check(CLI::IsMember({"text", "json", "none"}));
-  command->add_option("--log-level", options->log_level, "From which level on")
+  command->add_option("--log-level", options->log_level, "Lowest level of events to write")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   add_security(*command, options->security);
   command->add_option("--access", options->access,
-                      "File that says what clients may do; without one, those of the authority may "
+                      "File with the rights of clients; without one, clients of the authority may "
                       "do all");
   command
       ->add_option("--host-sessions", options->hosting.sessions,
@@ -224,54 +227,55 @@ void add_worker(CLI::App& to) {
             options->fill_before_serving =
                 std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
           },
-          "Run no step that uses what the task holds before a session has restored or initialised "
-          "that; seconds for which others are told to try again")
+          "Run no step that uses the task's state before a session has restored or initialized "
+          "it; for this many seconds other steps fail with a retryable error")
       ->check(CLI::Range(0.0, 1e6));
   command
       ->add_option("--intra-op-threads", options->devices.intra_op_threads,
                    "Threads that one op may use; 0: one per core")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--inter-op-threads", options->inter_op_threads,
-                      "Threads that run ops side by side; 0: one per core");
+                      "Threads that run ops in parallel; 0: one per core");
   command->add_flag("--deterministic", options->deterministic,
                     "Compute the same bits for any number of threads, for all sessions");
   command
       ->add_option("--memory-limit", options->devices.memory_limit,
-                   "Bytes that what ops make may take, such as 2GB; 0: no limit")
+                   "Bytes for tensors of ops, such as 2GB; 0: no limit")
       ->transform(CLI::AsSizeValue{false});
   command->add_option("--swap-folder", options->devices.swap_space.folder,
-                      "Folder for what loops with swap_memory keep for their gradients; default: "
-                      "that of $TMPDIR, else /var/tmp");
+                      "Folder for values that loops with swap_memory keep for gradients; default: "
+                      "$TMPDIR, else /var/tmp");
   command
       ->add_option("--swap-limit", options->devices.swap_space.limit,
-                   "Bytes that it may take there, such as 20GB; 0: what the disk has")
+                   "Bytes in that folder, such as 20GB; 0: no limit")
       ->transform(CLI::AsSizeValue{false});
-  command->add_option("--gpus", options->devices.gpus, "The first so many GPUs; -1: all")
+  command->add_option("--gpus", options->devices.gpus, "Number of GPUs; -1: all")
       ->capture_default_str();
   command
       ->add_option("--devices-per-gpu", options->devices.devices_per_gpu,
-                   "Devices that share each GPU, to try what needs several")
+                   "Devices that share each GPU, for tests with several devices")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_flag("--gpu-launch-threads", options->gpu_launch_threads,
-                    "Each GPU's kernels are launched by a thread of its own");
+                    "Launch the kernels of each GPU from a separate thread");
   command->add_flag(
       "!--no-near-memory", options->near_memory,
-      "Large tensors go through the socket to processes of this machine, too, instead "
-      "of being read out of their memory");
+      "Send large tensors through the socket also to processes of this machine, instead "
+      "of reading them from their memory");
   command->add_flag("--tf32", options->devices.tf32,
                     "GPUs may round the operands of products of f32 to 10 bits");
   command->add_flag_callback(
       "--cudnn-advice", [options] { options->devices.measure_convolutions = false; },
-      "Convolutions run as cuDNN advises, not by the fastest algorithm that was tried; other "
-      "layers by kernels that do without it");
+      "Choose convolution algorithms by cuDNN's heuristic instead of measuring them; run other "
+      "layers by kernels without cuDNN");
   command
-      ->add_option("--gpu-memory-limit", options->devices.gpu_memory_limit,
-                   "Bytes of each GPU's device, such as 40GB; 0: a share of nine tenths")
+      ->add_option(
+          "--gpu-memory-limit", options->devices.gpu_memory_limit,
+          "Bytes of each GPU's device to use at most, such as 40GB; 0: a share of nine tenths")
       ->transform(CLI::AsSizeValue{false});
   command
       ->add_option("--gpu-memory-reserve", options->devices.gpu_memory_reserve,
-                   "Bytes of each GPU's device that are taken at the start; 0: as they are needed")
+                   "Bytes of each GPU's device to allocate at the start; 0: on demand")
       ->transform(CLI::AsSizeValue{false});
   command
       ->add_option_function<int64_t>(
@@ -279,7 +283,7 @@ void add_worker(CLI::App& to) {
           [options](int64_t ms) {
             options->devices.gpu_memory_idle = std::chrono::milliseconds{ms};
           },
-          "Milliseconds without a new tensor until a GPU gives back what it keeps; 0: never")
+          "Milliseconds without a new tensor until a GPU releases its cached memory; 0: never")
       ->check(CLI::NonNegativeNumber);
   command->callback([options] { serve(*options); });
 }

@@ -1,4 +1,4 @@
-// What is said of a command line that is wrong.
+// Messages for wrong usage of the command line.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,9 +10,9 @@ class ParseError;
 
 namespace troupe::cli {
 
-/// One line: the first unknown subcommand or option with the nearest known ones, else what the
-/// parser says, and whose --help says more. `words` is the command line without the program.
+/// Returns one line: the first unknown subcommand or option with the nearest known ones, else the
+/// parser's message, and a hint to --help. `words` is the command line without the program.
 std::string explain_wrong_usage(const CLI::App& app, const std::vector<std::string>& words,
-                                const CLI::ParseError& why);
+                                const CLI::ParseError& problem);
 
 } // namespace troupe::cli

@@ -1,4 +1,5 @@
 #include "troupe/api/generate/builders.hpp"
+// Generates the C++ builders of ops.
 
 #include <algorithm>
 #include <map>
@@ -8,23 +9,24 @@
 namespace troupe::generate {
 namespace {
 
-bool types_list(const op_def& op, std::string_view attr) {
+bool is_type_list(const op_def& op, std::string_view attr) {
   auto* def = op.find_attr(attr);
   return def && def->kind == attr_kind::types;
 }
 
-/// A port of several tensors.
+/// Returns true for a port with several tensors.
 bool variadic(const op_def& op, const port& p) {
-  return !p.count.empty() || types_list(op, p.type);
+  return !p.count.empty() || is_type_list(op, p.type);
 }
 
-/// What follows from the inputs needs no parameter.
+/// Returns true for an attribute that follows from the inputs, and therefore is not a parameter.
 bool deduced(const op_def& op, const attr_def& attr) {
-  return std::ranges::any_of(
-      op.inputs, [&](const port& in) { return in.type == attr.name || in.count == attr.name; });
+  return std::ranges::any_of(op.inputs, [&](const port& input) {
+    return input.type == attr.name || input.count == attr.name;
+  });
 }
 
-/// Whether no input need be an edge, so that the user must say which graph is meant.
+/// Returns true if no input needs to be an edge, so that the graph must be a parameter.
 bool takes_graph(const op_def& op) {
   return op.inputs.empty() || has(op.effects, effect::random) || op.name == "Fill" ||
          op.name == "Range" || op.name == "MatchingFiles" || op.name == "ReadFile" ||
@@ -33,11 +35,11 @@ bool takes_graph(const op_def& op) {
 }
 
 std::vector<const attr_def*> attributes(const op_def& op, bool with_default) {
-  std::vector<const attr_def*> found;
+  std::vector<const attr_def*> selected;
   for (const auto& attr : op.attrs)
     if (!deduced(op, attr) && attr.has_default() == with_default)
-      found.push_back(&attr);
-  return found;
+      selected.push_back(&attr);
+  return selected;
 }
 
 std::string type_of(attr_kind kind, bool parameter) {
@@ -100,17 +102,17 @@ std::string result_type(const op_def& op) {
   return builder_name(op.name) + "_outputs";
 }
 
-/// Parameters up to the options.
+/// Returns the parameters before the options.
 std::vector<std::string> parameters(const op_def& op) {
-  std::vector<std::string> all;
+  std::vector<std::string> list;
   if (takes_graph(op))
-    all.push_back("graph& in");
-  for (const auto& in : op.inputs)
-    all.push_back((variadic(op, in) ? "const std::vector<edge>& " : "operand ") +
-                  parameter_name(in.name));
+    list.push_back("graph& in");
+  for (const auto& input : op.inputs)
+    list.push_back((variadic(op, input) ? "const std::vector<edge>& " : "operand ") +
+                   parameter_name(input.name));
   for (auto* attr : attributes(op, false))
-    all.push_back(type_of(attr->kind, true) + ' ' + parameter_name(attr->name));
-  return all;
+    list.push_back(type_of(attr->kind, true) + ' ' + parameter_name(attr->name));
+  return list;
 }
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -140,15 +142,15 @@ std::string broken(const std::string& text) {
   return out + line;
 }
 
-/// One declaration; `defaults` as in the header, not as in the source.
+/// Returns a declaration; `defaults`: with default arguments, for the header.
 std::string declaration(const op_def& op, bool defaults) {
-  auto all = parameters(op);
+  auto list = parameters(op);
   if (!attributes(op, true).empty())
-    all.push_back("const " + options_name(op) + "& options" + (defaults ? " = {}" : ""));
-  all.push_back(std::string{"std::string_view name"} + (defaults ? " = {}" : ""));
-  all.push_back(std::string{"std::source_location where"} +
-                (defaults ? " = std::source_location::current()" : ""));
-  return result_type(op) + ' ' + builder_name(op.name) + '(' + joined(all) + ')';
+    list.push_back("const " + options_name(op) + "& options" + (defaults ? " = {}" : ""));
+  list.push_back(std::string{"std::string_view name"} + (defaults ? " = {}" : ""));
+  list.push_back(std::string{"std::source_location where"} +
+                 (defaults ? " = std::source_location::current()" : ""));
+  return result_type(op) + ' ' + builder_name(op.name) + '(' + joined(list) + ')';
 }
 
 void print_options(std::ostream& out, const op_def& op) {
@@ -166,36 +168,36 @@ void print_outputs(std::ostream& out, const op_def& op) {
   if (op.outputs.size() < 2)
     return;
   out << "struct " << result_type(op) << " {\n";
-  for (const auto& one : op.outputs)
-    out << (variadic(op, one) ? "  std::vector<edge> " : "  edge ") << parameter_name(one.name)
-        << ";\n";
+  for (const auto& output : op.outputs)
+    out << (variadic(op, output) ? "  std::vector<edge> " : "  edge ")
+        << parameter_name(output.name) << ";\n";
   out << "};\n";
 }
 
-/// How many outputs each list has stands in the attributes.
+/// Returns several lists of outputs; their lengths are in attributes.
 void print_lists(std::ostream& out, const op_def& op) {
   out << "  int next = 0;\n  return {";
-  for (const auto& one : op.outputs) {
-    out << (&one == op.outputs.begin() ? "" : ",\n          ");
-    if (!one.count.empty())
-      out << "detail::next_outputs(made, next, made.attr<int64_t>(\"" << one.count << "\"))";
-    else if (variadic(op, one))
+  for (const auto& output : op.outputs) {
+    out << (&output == op.outputs.begin() ? "" : ",\n          ");
+    if (!output.count.empty())
+      out << "detail::next_outputs(made, next, made.attr<int64_t>(\"" << output.count << "\"))";
+    else if (variadic(op, output))
       out << "detail::next_outputs(made, next, std::ssize(made.attr<std::vector<dtype>>(\""
-          << one.type << "\")))";
+          << output.type << "\")))";
     else
       out << "made.output(next++)";
   }
   out << "};\n";
 }
 
-/// Of several lists of inputs, the length of one follows from the others.
+/// Returns the length attributes of input lists. They are needed if there are several lists.
 std::vector<std::string> counts_of_lists(const op_def& op) {
   std::vector<std::string> counts;
   if (std::ranges::count_if(op.inputs, [&](const port& p) { return variadic(op, p); }) > 1)
-    for (const auto& in : op.inputs)
-      if (!in.count.empty())
-        counts.push_back("{\"" + std::string{in.count} + "\", std::ssize(" +
-                         parameter_name(in.name) + ")}");
+    for (const auto& input : op.inputs)
+      if (!input.count.empty())
+        counts.push_back("{\"" + std::string{input.count} + "\", std::ssize(" +
+                         parameter_name(input.name) + ")}");
   return counts;
 }
 
@@ -214,10 +216,10 @@ void print_return(std::ostream& out, const op_def& op) {
   out << "  return {";
   size_t before = 0;
   bool after_list = false;
-  for (const auto& one : op.outputs) {
+  for (const auto& output : op.outputs) {
     auto after = op.outputs.size() - 1 - before;
     out << (before ? ", " : "");
-    if (variadic(op, one)) {
+    if (variadic(op, output)) {
       out << "detail::outputs(made, " << before << ", " << after << ')';
       after_list = true;
     } else if (after_list) {
@@ -234,18 +236,18 @@ void check_unique(const std::vector<const op_def*>& ops) {
   std::map<std::string, std::string_view> names;
   for (auto* op : ops)
     if (has_builder(*op))
-      if (auto [it, fresh] = names.emplace(builder_name(op->name), op->name); !fresh)
-        throw std::logic_error{std::string{op->name} + " and " + std::string{it->second} +
-                               " would both be " + it->first};
+      if (auto [position, is_new] = names.emplace(builder_name(op->name), op->name); !is_new)
+        throw std::logic_error{std::string{op->name} + " and " + std::string{position->second} +
+                               " would both be " + position->first};
 }
 
 } // namespace
 
 std::string builder_signature(const op_def& op) {
-  auto all = parameters(op);
+  auto list = parameters(op);
   if (!attributes(op, true).empty())
-    all.push_back(options_name(op));
-  return result_type(op) + ' ' + builder_name(op.name) + '(' + joined(all) + ')';
+    list.push_back(options_name(op));
+  return result_type(op) + ' ' + builder_name(op.name) + '(' + joined(list) + ')';
 }
 
 std::string builders_header(const std::vector<const op_def*>& ops) {
@@ -266,15 +268,16 @@ std::string builders_header(const std::vector<const op_def*>& ops) {
     print_outputs(out, *op);
     out << wrapped(op->doc, "/// ") << broken(declaration(*op, true)) << ";\n";
     if (!attributes(*op, true).empty()) {
-      auto all = parameters(*op);
-      auto first = all;
-      all.push_back("std::string_view name");
-      all.push_back("std::source_location where = std::source_location::current()");
+      auto list = parameters(*op);
+      auto arguments_before_options = list;
+      list.push_back("std::string_view name");
+      list.push_back("std::source_location where = std::source_location::current()");
       std::vector<std::string> arguments;
-      for (const auto& one : first)
-        arguments.push_back(one.substr(one.rfind(' ') + 1));
+      for (const auto& parameter : arguments_before_options)
+        arguments.push_back(parameter.substr(parameter.rfind(' ') + 1));
       arguments.insert(arguments.end(), {options_name(*op) + "{}", "name", "where"});
-      out << broken("inline " + result_type(*op) + ' ' + builder_name(op->name) + '(' + joined(all))
+      out << broken("inline " + result_type(*op) + ' ' + builder_name(op->name) + '(' +
+                    joined(list))
           << ") {\n  return " << builder_name(op->name) << '(' << joined(arguments) << ");\n}\n";
     }
   }
@@ -290,9 +293,10 @@ std::string builders_source(const std::vector<const op_def*>& ops) {
     if (!has_builder(*op))
       continue;
     std::vector<std::string> inputs, attrs = counts_of_lists(*op);
-    for (const auto& in : op->inputs)
-      inputs.push_back(variadic(*op, in) ? "detail::list(" + parameter_name(in.name) + ", where)"
-                                         : "{" + parameter_name(in.name) + '}');
+    for (const auto& input : op->inputs)
+      inputs.push_back(variadic(*op, input)
+                           ? "detail::list(" + parameter_name(input.name) + ", where)"
+                           : "{" + parameter_name(input.name) + '}');
     for (auto* attr : attributes(*op, false))
       attrs.push_back("{\"" + std::string{attr->name} + "\", " + parameter_name(attr->name) + '}');
     for (auto* attr : attributes(*op, true))

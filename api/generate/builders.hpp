@@ -7,13 +7,13 @@
 
 namespace troupe::generate {
 
-/// Says whether the op gets a generated builder: hidden ops and those written by hand do not.
+/// Returns true if the op gets a generated builder: hidden ops and those written by hand do not.
 bool has_builder(const op_def& op);
 
-/// The name of an op's builder: BiasAdd -> bias_add.
+/// Returns the name of an op's builder: BiasAdd -> bias_add.
 std::string builder_name(std::string_view op);
 
-/// The declaration without the options overload, for people.
+/// Returns the declaration without the options overload, for documents.
 std::string builder_signature(const op_def& op);
 
 std::string builders_header(const std::vector<const op_def*>& ops);

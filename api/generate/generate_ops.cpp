@@ -1,7 +1,7 @@
-// Writes what follows from the op definitions, in the tree that is given: the C++ builders
+// Generates files from the op definitions, in the tree ROOT: the C++ builders
 // (api/generated/ops.hpp and .cpp) and the reference (docs/ops.md).
 //   generate_ops write ROOT
-//   generate_ops check ROOT    fails when a file is not what it should be
+//   generate_ops check ROOT    fails if a file is not up to date
 #include "troupe/api/generate/builders.hpp"
 #include "troupe/api/generate/reference.hpp"
 #include "troupe/ops/all.hpp"
@@ -51,7 +51,7 @@ int run(const std::vector<std::string>& arguments) {
     if (arguments[0] == "write") {
       write(file);
     } else {
-      std::cerr << file.path << " is not what the op definitions say; write it again with\n"
+      std::cerr << file.path << " does not match the op definitions; regenerate it with\n"
                 << "  cmake --build --preset default --target generate\n";
       stale = 1;
     }

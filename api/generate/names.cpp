@@ -1,4 +1,4 @@
-// Turns names of ops and attributes into those of C++.
+// Converts names of ops and attributes to C++ names.
 #include "troupe/api/generate/builders.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 
-// Names that read better than the rule's, or that the rule would let clash with ours.
+// Names that are clearer than the rule's result, or that avoid collisions with other functions.
 const std::map<std::string_view, std::string_view> exceptions{
     {"MatMul", "matmul"},        {"BatchMatMul", "batch_matmul"}, {"SparseMatMul", "sparse_matmul"},
     {"Shape", "shape_of"},       {"ShapeN", "shapes_of"},         {"Size", "size_of"},
@@ -19,7 +19,7 @@ const std::map<std::string_view, std::string_view> exceptions{
     {"StackV2", "new_stack_v2"},
 };
 
-// Made by methods of graph_builder; Concat gave way to ConcatV2.
+// Ops with a method of graph_builder instead; Concat is replaced by ConcatV2.
 constexpr std::array by_hand{"Const",      "Placeholder", "Variable",
                              "VariableV2", "VarHandleOp", "Concat"};
 
@@ -37,14 +37,14 @@ constexpr std::array reserved{
 } // namespace
 
 bool has_builder(const op_def& op) {
-  // api/control_flow.hpp has what runs functions.
+  // Ops that call functions have builders in api/control_flow.hpp.
   return !op.name.starts_with('_') && op.calls == calling::never &&
          std::ranges::find(by_hand, op.name) == by_hand.end();
 }
 
 std::string builder_name(std::string_view op) {
-  if (auto known = exceptions.find(op); known != exceptions.end())
-    return std::string{known->second};
+  if (auto exception = exceptions.find(op); exception != exceptions.end())
+    return std::string{exception->second};
   std::string name;
   for (size_t i = 0; i < op.size(); ++i) {
     auto dimension = op[i] == 'D' && i > 0 && op[i - 1] >= '0' && op[i - 1] <= '9'; // Conv2D

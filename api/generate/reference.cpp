@@ -1,4 +1,5 @@
 #include "troupe/api/generate/reference.hpp"
+// Generates the reference of all ops.
 
 #include "troupe/api/generate/builders.hpp"
 
@@ -17,29 +18,29 @@ std::string first_sentence(std::string_view doc) {
 }
 
 std::string anchor(std::string_view name) {
-  std::string lower{name};
-  for (auto& c : lower)
+  std::string text{name};
+  for (auto& c : text)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
+  return text;
 }
 
 void print_ports(std::ostream& out, const char* title, const port_list& ports) {
   if (ports.empty())
     return;
   out << "- " << title << ": ";
-  const char* between = "";
-  for (const auto& one : ports) {
-    out << between << '`' << one.name << "` (";
-    if (!one.count.empty())
-      out << one.count << " times ";
-    if (one.ref && one.to != resource::variable)
-      out << "ref " << to_string(one.to) << ')';
+  const char* separator = "";
+  for (const auto& port_def : ports) {
+    out << separator << '`' << port_def.name << "` (";
+    if (!port_def.count.empty())
+      out << port_def.count << " times ";
+    if (port_def.ref && port_def.to != resource::variable)
+      out << "ref " << to_string(port_def.to) << ')';
     else
-      out << (one.handle ? "handle "
-              : one.ref  ? "ref "
-                         : "")
-          << (one.type.empty() ? "of any type" : one.type) << ')';
-    between = ", ";
+      out << (port_def.handle ? "handle "
+              : port_def.ref  ? "ref "
+                              : "")
+          << (port_def.type.empty() ? "of any type" : port_def.type) << ')';
+    separator = ", ";
   }
   out << '\n';
 }
@@ -62,7 +63,7 @@ void print_attrs(std::ostream& out, const op_def& op) {
   }
 }
 
-// The op whose kernels it runs.
+// Returns the name of the op whose kernels this op uses.
 std::string_view with_kernels(const op_def& op, const registry& ops) {
   for (const auto* other : ops.ops())
     if (other->also == op.name || (other->by_handle.name == op.name && !other->by_handle.defined))
@@ -77,8 +78,8 @@ void print_op(std::ostream& out, const op_def& op, const registry& ops) {
   print_attrs(out, op);
   out << "- gradient: " << (op.gradient ? "defined" : "none: " + std::string{op.no_gradient})
       << '\n';
-  auto on = std::ranges::find(devices_of_ops(), with_kernels(op, ops), &op_devices::op);
-  out << "- devices: " << (on == devices_of_ops().end() ? "any" : on->devices) << '\n';
+  auto devices = std::ranges::find(devices_of_ops(), with_kernels(op, ops), &op_devices::op);
+  out << "- devices: " << (devices == devices_of_ops().end() ? "any" : devices->devices) << '\n';
   if (has_builder(op))
     out << "- C++: `" << builder_signature(op) << "`\n";
   if (!op.example.empty()) {

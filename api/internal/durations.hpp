@@ -1,4 +1,4 @@
-// How functions of the public interface check durations. Not for users.
+// Checks durations that users pass. Internal.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -7,13 +7,13 @@
 
 namespace troupe {
 
-/// Fails for a duration below `least`; `name` is that of the option or argument.
+/// Fails for a duration below `minimum`; `name` is the name of the option or argument.
 inline status check_duration(std::string_view name, std::chrono::milliseconds value,
-                             std::chrono::milliseconds least = {}) {
-  if (value >= least)
+                             std::chrono::milliseconds minimum = {}) {
+  if (value >= minimum)
     return {};
-  return invalid(name, least.count() > 0 ? " must be positive" : " must not be negative", ", got ",
-                 value.count(), " ms");
+  return invalid(name, minimum.count() > 0 ? " must be positive" : " must not be negative",
+                 ", got ", value.count(), " ms");
 }
 
 } // namespace troupe

@@ -1,4 +1,5 @@
 #include "troupe/api/internal/library.hpp"
+// Registers the ops of this build, and creates the devices of a task.
 
 #include "troupe/api/error.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
@@ -9,36 +10,36 @@
 namespace troupe {
 
 const registry& library() {
-  static const registry all = [] {
-    registry filled;
-    throw_if_failed(ops::add_all(filled));
-    throw_if_failed(add_checkpoint_work(filled));
-    return filled;
+  static const registry ops_and_kernels = [] {
+    registry registered;
+    throw_if_failed(ops::add_all(registered));
+    throw_if_failed(add_checkpoint_work(registered));
+    return registered;
   }();
-  return all;
+  return ops_and_kernels;
 }
 
 result<std::vector<std::shared_ptr<device>>> make_devices(const device_choice& chosen) {
-  std::vector<std::shared_ptr<device>> made;
-  made.push_back(make_cpu_device({.intra_op_threads = chosen.intra_op_threads,
-                                  .memory_limit = chosen.memory_limit,
-                                  .swap_space = chosen.swap_space}));
+  std::vector<std::shared_ptr<device>> devices;
+  devices.push_back(make_cpu_device({.intra_op_threads = chosen.intra_op_threads,
+                                     .memory_limit = chosen.memory_limit,
+                                     .swap_space = chosen.swap_space}));
   if (chosen.gpus == 0)
-    return made;
+    return devices;
   auto gpus =
-      list_cuda_devices(made.front(), {.most = chosen.gpus,
-                                       .devices_per_gpu = chosen.devices_per_gpu,
-                                       .memory_limit = chosen.gpu_memory_limit,
-                                       .memory_reserve = chosen.gpu_memory_reserve,
-                                       .memory_idle = chosen.gpu_memory_idle,
-                                       .tf32 = chosen.tf32,
-                                       .measure_convolutions = chosen.measure_convolutions});
+      list_cuda_devices(devices.front(), {.most = chosen.gpus,
+                                          .devices_per_gpu = chosen.devices_per_gpu,
+                                          .memory_limit = chosen.gpu_memory_limit,
+                                          .memory_reserve = chosen.gpu_memory_reserve,
+                                          .memory_idle = chosen.gpu_memory_idle,
+                                          .tf32 = chosen.tf32,
+                                          .measure_convolutions = chosen.measure_convolutions});
   if (!gpus.why_fewer.empty() && (chosen.gpus > 0 || gpus.listed > 0))
     return failure(error_kind::failed_precondition, "gpus is ", chosen.gpus, ": ", gpus.why_fewer,
                    " Leave it at 0 to run on the processor.");
-  for (auto& one : gpus.found)
-    made.push_back(std::move(one));
-  return made;
+  for (auto& gpu_device : gpus.found)
+    devices.push_back(std::move(gpu_device));
+  return devices;
 }
 
 } // namespace troupe

@@ -1,4 +1,5 @@
 #include "troupe/api/internal/recovery.hpp"
+// Retries runs of a session, and restores lost state.
 
 #include "troupe/actors/session/client.hpp"
 #include "troupe/api/error.hpp"
@@ -15,50 +16,53 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_wait{5000};
 
-// What the thread restores: what it runs there meanwhile is not held up, nor tried again. To
-// restore one session may use another, which may have to be restored first.
-struct restoring {
-  explicit restoring(const recovery* whose) : of(whose), around(innermost) { innermost = this; }
-  restoring(const restoring&) = delete;
-  restoring& operator=(const restoring&) = delete;
-  ~restoring() { innermost = around; }
-  const recovery* const of;
-  restoring* const around;
-  static inline thread_local restoring* innermost = nullptr;
+// Marks a thread that runs a restore callback: its runs in that session neither wait for the
+// restore nor are retried. Scopes nest, because a callback may use another session that must be
+// restored first.
+struct restore_scope {
+  explicit restore_scope(const recovery* restored) : owner(restored), enclosing(innermost) {
+    innermost = this;
+  }
+  restore_scope(const restore_scope&) = delete;
+  restore_scope& operator=(const restore_scope&) = delete;
+  ~restore_scope() { innermost = enclosing; }
+  const recovery* const owner;
+  restore_scope* const enclosing;
+  static inline thread_local restore_scope* innermost = nullptr;
 };
 
 std::string joined(const std::set<std::string>& tasks) {
   std::string text;
-  for (const auto& one : tasks)
-    text += text.empty() ? one : ", " + one;
+  for (const auto& task : tasks)
+    text += text.empty() ? task : ", " + task;
   return text;
 }
 
-// What is done about a run, and the first cause of that.
-recovery_event about(const status& first, recovery_event::kind what, int retry,
-                     const std::string& done) {
-  const auto& of = first.origin();
-  auto who = of.task;
-  if (!who.empty() && of.incarnation != 0)
-    who += concat(" (incarnation ", of.incarnation, ')');
-  return {.what = what,
-          .task = of.task,
+// Makes an event about a run, with the first cause of its failure.
+recovery_event make_event(const status& first, recovery_event::kind kind, int retry,
+                          const std::string& action) {
+  const auto& origin = first.origin();
+  auto task = origin.task;
+  if (!task.empty() && origin.incarnation != 0)
+    task += concat(" (incarnation ", origin.incarnation, ')');
+  return {.what = kind,
+          .task = origin.task,
           .retry = retry,
-          .text = concat(who, who.empty() ? "" : ": ", done, ": ", first),
-          .incarnation = of.incarnation};
+          .text = concat(task, task.empty() ? "" : ": ", action, ": ", first),
+          .incarnation = origin.incarnation};
 }
 
 void sleep_unless_stopped(std::chrono::milliseconds wait, const std::stop_token& stop) {
   std::mutex mutex;
-  std::condition_variable_any nothing;
+  std::condition_variable_any never_notified;
   std::unique_lock lock{mutex};
-  nothing.wait_for(lock, stop, wait, [] { return false; });
+  never_notified.wait_for(lock, stop, wait, [] { return false; });
 }
 
 } // namespace
 
 bool recovery::lose(const std::string& task) noexcept {
-  if (!how_.restore)
+  if (!options_.restore)
     return false;
   std::lock_guard guard{mutex_};
   lost_tasks_.insert(task);
@@ -72,67 +76,70 @@ bool recovery::awaits(const std::string& task) {
 }
 
 bool recovery::restores_here() const noexcept {
-  for (auto* one = restoring::innermost; one; one = one->around)
-    if (one->of == this)
+  for (auto* scope = restore_scope::innermost; scope; scope = scope->enclosing)
+    if (scope->owner == this)
       return true;
   return false;
 }
 
-void recovery::restore(session& in) const { how_.restore(in); }
+void recovery::restore(session& in) const { options_.restore(in); }
 
-void recovery::tell(recovery_event what) const {
-  if (how_.on_event)
-    how_.on_event(what);
+void recovery::report_event(recovery_event event) const {
+  if (options_.on_event)
+    options_.on_event(event);
 }
 
-// The other has given up.
+// Called when another session has given up initializing the task.
 void recovery::unfilled(const std::string& task) {
   std::lock_guard guard{mutex_};
-  if (auto found = followed_.extract(task))
-    lost_tasks_.insert(std::move(found));
+  if (auto task_node = followed_.extract(task))
+    lost_tasks_.insert(std::move(task_node));
   lost_ = !lost_tasks_.empty();
 }
 
-// Whoever comes first restores, the others wait for that.
+// The first thread restores lost state; the others wait for the result.
 status recovery::prepare(step_clock::time_point deadline, const std::stop_token& stop,
                          const std::function<void()>& restore) {
   std::unique_lock lock{mutex_};
   if (!changed_.wait_until(lock, stop, deadline, [&] { return under_restore_.empty(); })) {
-    auto why = concat("the session still restores what ", joined(under_restore_), " had");
-    return stop.stop_requested() ? stopped_by_caller().followed_by("; " + why)
-                                 : status{error_kind::deadline_exceeded, std::move(why)};
+    auto message = concat("the session is still restoring the state of ", joined(under_restore_));
+    return stop.stop_requested() ? stopped_by_caller().followed_by("; " + message)
+                                 : status{error_kind::deadline_exceeded, std::move(message)};
   }
   if (lost_tasks_.empty())
     return {};
   under_restore_.swap(lost_tasks_);
-  lost_ = false; // it may be lost again meanwhile
+  lost_ = false; // state may be lost again during the restore
   auto tasks = joined(under_restore_);
   lock.unlock();
-  auto failed = [&](error_kind kind, const auto& why) {
-    return failure(kind, "restoring what ", tasks, " had: ", why);
+  auto failed = [&](error_kind kind, const auto& cause) {
+    return failure(kind, "restoring the state of ", tasks, ": ", cause);
   };
   status outcome;
   task_set elsewhere;
   try {
-    tell({.what = recovery_event::kind::restoring,
-          .task = tasks,
-          .text = concat(tasks, " was restarted: restoring what this session had there")});
-    restoring here{this};
+    report_event(
+        {.what = recovery_event::kind::restoring,
+         .task = tasks,
+         .text = concat(tasks, " was restarted: restoring the state of this session there")});
+    restore_scope scope{this};
     restore();
-  } catch (const filled_elsewhere& why) {
-    outcome = failed(why.kind(), why.what());
-    elsewhere = why.tasks();
-  } catch (const error& why) {
-    outcome = failed(why.kind(), why.what());
-  } catch (const std::exception& why) {
-    outcome = failed(error_kind::internal, why.what());
-  } catch (...) { // whatever it is, others wait for the end
-    outcome = failed(error_kind::internal, "what was thrown is no std::exception");
+  } catch (const filled_elsewhere& cause) {
+    outcome = failed(cause.kind(), cause.what());
+    elsewhere = cause.tasks();
+  } catch (const error& cause) {
+    outcome = failed(cause.kind(), cause.what());
+  } catch (const std::exception& cause) {
+    outcome = failed(error_kind::internal, cause.what());
+  } catch (...) { // waiting threads must be notified after any exception
+    outcome =
+        failed(error_kind::internal, "the callback threw something that is not a std::exception");
   }
   lock.lock();
   if (outcome)
     ++restored_;
-  else // what another session fills is not ours to restore: that would undo its first steps
+  else // state that another session initializes must not be restored: that would undo its first
+       // steps
     for (const auto& task : under_restore_)
       (elsewhere.contains(task) ? followed_ : lost_tasks_).insert(task);
   under_restore_.clear();
@@ -140,28 +147,28 @@ status recovery::prepare(step_clock::time_point deadline, const std::stop_token&
   lock.unlock();
   changed_.notify_all();
   if (outcome)
-    tell({.what = recovery_event::kind::restored,
-          .task = tasks,
-          .text = concat("what this session had on ", tasks, " is restored")});
+    report_event({.what = recovery_event::kind::restored,
+                  .task = tasks,
+                  .text = concat("the state of this session on ", tasks, " is restored")});
   return outcome;
 }
 
-// A step that ran while values were restored may have found some missing. That state is gone does
-// not pass where nothing restores it: the error that says so may be the only one.
-bool recovery::may_pass(const status& why, uint64_t restored_before) const {
-  if (why.origin().state_lost && !how_.restore)
+// A step that ran during a restore may have found values missing, so it is retried. A loss of state
+// is permanent if there is no restore callback: its error may be the only report of the loss.
+bool recovery::may_pass(const status& cause, uint64_t restored_before) const {
+  if (cause.origin().state_lost && !options_.restore)
     return false;
-  if (std::ranges::find(how_.kinds, why.kind()) != how_.kinds.end())
+  if (std::ranges::find(options_.kinds, cause.kind()) != options_.kinds.end())
     return true;
-  return why.kind() == error_kind::failed_precondition && (restored_ != restored_before || lost_);
+  return cause.kind() == error_kind::failed_precondition && (restored_ != restored_before || lost_);
 }
 
 status recovery::run(bool has_effects, step_clock::time_point deadline, const std::stop_token& stop,
                      const std::function<status()>& attempt, const std::function<void()>& restore,
-                     const std::function<bool()>& follows) {
+                     const std::function<bool()>& is_initialized_elsewhere) {
   if (restores_here())
     return attempt();
-  auto wait = std::max(how_.wait, std::chrono::milliseconds{1});
+  auto delay = std::max(options_.wait, std::chrono::milliseconds{1});
   status first;
   auto stopped = [&] {
     return first.ok() ? stopped_by_caller()
@@ -171,65 +178,67 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
     if (stop.stop_requested())
       return stopped();
     auto restored = restored_.load();
-    auto began = false; // what has not begun has no effects
-    auto outcome = how_.restore ? prepare(deadline, stop, restore) : status{};
+    auto began = false; // an attempt that has not begun has no effects
+    auto outcome = options_.restore ? prepare(deadline, stop, restore) : status{};
     if (outcome) {
       began = true;
-      struct attempting {
-        explicit attempting(bool again) { tries_again_ = again; }
-        ~attempting() { tries_again_ = false; }
-      } here{retry <= how_.retries && (!has_effects || how_.repeat_effects)};
+      struct retry_scope {
+        explicit retry_scope(bool may_retry) { tries_again_ = may_retry; }
+        ~retry_scope() { tries_again_ = false; }
+      } scope{retry <= options_.retries && (!has_effects || options_.repeat_effects)};
       outcome = attempt();
     }
-    // Where the time ends a retry, the first error says why there was one.
-    auto ended = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;
-    if (outcome || follows() || (!ended && !may_pass(outcome, restored)))
+    // If the deadline ends a retry, the first error is returned, because it is the cause.
+    auto timed_out = !first.ok() && outcome.kind() == error_kind::deadline_exceeded;
+    if (outcome || is_initialized_elsewhere() || (!timed_out && !may_pass(outcome, restored)))
       return outcome;
     if (first.ok())
       first = outcome;
-    auto repeatable = !has_effects || how_.repeat_effects || !began;
-    auto too_late = ended || step_clock::now() + wait >= deadline;
-    if (retry > how_.retries || !repeatable || too_late) {
-      if (how_.retries > 0)
-        tell(about(first, recovery_event::kind::given_up, retry - 1,
-                   concat("the run fails after ", retry - 1, " retries",
-                          repeatable ? "" : " (it has effects, and is not repeated)",
-                          too_late ? " (its deadline is near)" : "")));
+    auto repeatable = !has_effects || options_.repeat_effects || !began;
+    auto too_late = timed_out || step_clock::now() + delay >= deadline;
+    if (retry > options_.retries || !repeatable || too_late) {
+      if (options_.retries > 0)
+        report_event(make_event(first, recovery_event::kind::given_up, retry - 1,
+                                concat("the run fails after ", retry - 1, " retries",
+                                       repeatable ? "" : " (it has effects, and is not repeated)",
+                                       too_late ? " (its deadline is near)" : "")));
       return first;
     }
     if (stop.stop_requested())
       return stopped();
-    tell(about(first, recovery_event::kind::retrying, retry,
-               concat("retry ", retry, " of ", how_.retries, " in ", wait.count(), " ms")));
-    sleep_unless_stopped(wait, stop);
-    wait = std::min(wait * 2, longest_wait);
+    report_event(make_event(
+        first, recovery_event::kind::retrying, retry,
+        concat("retry ", retry, " of ", options_.retries, " in ", delay.count(), " ms")));
+    sleep_unless_stopped(delay, stop);
+    delay = std::min(delay * 2, longest_wait);
   }
 }
 
 bool has_effects(const step_signature& signature) {
-  std::vector<const node*> open;
-  std::unordered_set<const node*> seen;
-  auto visit = [&](const node* one) {
-    if (one && seen.insert(one).second)
-      open.push_back(one);
+  std::vector<const node*> pending;
+  std::unordered_set<const node*> visited;
+  auto visit = [&](const node* current) {
+    if (current && visited.insert(current).second)
+      pending.push_back(current);
   };
-  for (const auto& one : signature.feeds)
-    seen.insert(one.node);
-  for (const auto& one : signature.fetches)
-    visit(one.node);
-  for (auto* one : signature.targets)
-    visit(one);
-  while (!open.empty()) {
-    const auto* at = open.back();
-    open.pop_back();
-    auto changes = has(at->op().effects, effect::blocking) ||
-                   (has(at->op().effects, effect::stateful) && at->op().makes == resource::none);
-    if (changes || std::ranges::any_of(accesses_of(*at), &state_access::updates))
+  for (const auto& feed_edge : signature.feeds)
+    visited.insert(feed_edge.node);
+  for (const auto& fetch : signature.fetches)
+    visit(fetch.node);
+  for (auto* target_node : signature.targets)
+    visit(target_node);
+  while (!pending.empty()) {
+    const auto* current = pending.back();
+    pending.pop_back();
+    auto changes =
+        has(current->op().effects, effect::blocking) ||
+        (has(current->op().effects, effect::stateful) && current->op().makes == resource::none);
+    if (changes || std::ranges::any_of(accesses_of(*current), &state_access::updates))
       return true;
-    for (const auto& one : at->inputs())
-      visit(one.node);
-    for (auto* one : at->controls())
-      visit(one);
+    for (const auto& input : current->inputs())
+      visit(input.node);
+    for (auto* predecessor : current->controls())
+      visit(predecessor);
   }
   return false;
 }

@@ -1,5 +1,5 @@
-// Tries runs of a session again that failed because of a task, and has lost state restored. Not for
-// users: they set recovery_options.
+// Retries runs of a session that failed because of a task, and restores lost state. Internal: users
+// set recovery_options.
 #pragma once
 #include "troupe/api/session_options.hpp"
 #include "troupe/runtime/graph/step_signature.hpp"
@@ -13,27 +13,28 @@
 
 namespace troupe {
 
-/// Of one session. Any thread may call.
+/// The recovery of one session. Thread-safe.
 class recovery {
 public:
-  explicit recovery(recovery_options how) : how_(std::move(how)) {}
+  explicit recovery(recovery_options options) : options_(std::move(options)) {}
 
-  /// Whether a run may have to be tried again, or to wait.
-  bool is_wanted() const noexcept { return how_.retries > 0 || how_.restore; }
-  /// As in restore_hooks (actors/session/client.hpp).
+  /// Returns true if runs may have to be retried, or to wait for a restore.
+  bool is_wanted() const noexcept { return options_.retries > 0 || options_.restore; }
+  /// The functions of restore_hooks (actors/session/client.hpp).
   bool lose(const std::string& task) noexcept;
   bool awaits(const std::string& task);
   bool restores_here() const noexcept;
   static bool tries_again_here() noexcept { return tries_again_; }
   void unfilled(const std::string& task);
 
-  /// `attempt` runs the step once; `restore` calls restore() with the session. Where another
-  /// session fills what this one was about to fill, as `follows` says, the caller is to be told.
-  /// Asked to `stop`, nothing is waited for or tried again.
+  /// Runs a step with retries. `attempt` runs the step once; `restore` calls restore() with the
+  /// session. If `is_initialized_elsewhere` returns true, another session initializes a task that
+  /// this one was about to initialize: the error is returned without a retry. After a request to
+  /// `stop`, nothing is waited for or retried.
   status run(
       bool has_effects, step_clock::time_point deadline, const std::stop_token& stop,
       const std::function<status()>& attempt, const std::function<void()>& restore,
-      const std::function<bool()>& follows = [] { return false; });
+      const std::function<bool()>& is_initialized_elsewhere = [] { return false; });
 
   /// Calls recovery_options::restore.
   void restore(session& in) const;
@@ -41,23 +42,24 @@ public:
 private:
   status prepare(step_clock::time_point deadline, const std::stop_token& stop,
                  const std::function<void()>& restore);
-  bool may_pass(const status& why, uint64_t restored_before) const;
-  void tell(recovery_event what) const;
+  bool may_pass(const status& cause, uint64_t restored_before) const;
+  void report_event(recovery_event event) const;
 
   using task_set = std::set<std::string>;
 
-  const recovery_options how_;
-  std::atomic<bool> lost_{false}; // something that is to be restored
+  const recovery_options options_;
+  std::atomic<bool> lost_{false}; // lost_tasks_ is not empty
   std::mutex mutex_;
-  std::condition_variable_any changed_; // which a stop token can wake
-  task_set lost_tasks_, under_restore_; // the latter are not empty while somebody restores
-  task_set followed_;                   // lost, and filled by another session, when last heard
-  std::atomic<uint64_t> restored_{0};   // how often
-  static inline thread_local bool tries_again_ = false; // what the thread attempts now
+  std::condition_variable_any changed_; // supports stop tokens
+  task_set lost_tasks_, under_restore_; // under_restore_ is not empty while a thread restores
+  task_set followed_;                   // lost, and being initialized by another session
+  std::atomic<uint64_t> restored_{0};   // number of restores
+  static inline thread_local bool tries_again_ =
+      false; // the thread's current attempt may be retried
 };
 
-/// Whether a step changes state, or waits for what it takes out of something: to run it twice is
-/// not to run it once.
+/// Returns true if a step changes state, or takes elements out of a queue or the like: running it
+/// twice differs from running it once.
 bool has_effects(const step_signature& signature);
 
 } // namespace troupe

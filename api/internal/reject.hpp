@@ -1,4 +1,4 @@
-// How functions of the public interface refuse their arguments.
+// Rejects invalid arguments of public functions.
 #pragma once
 #include "troupe/api/error.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -9,10 +9,10 @@
 
 namespace troupe {
 
-/// For calls that a command makes for its user: their errors name no function and no line.
+/// For calls that a command makes on behalf of its user: their errors name no function and no line.
 inline constexpr std::source_location no_line{};
 
-/// "function (file:line)", which stands before errors; nothing for no_line.
+/// Returns "function (file:line)", the prefix of errors; empty for no_line.
 inline std::string call_text(std::string_view function, const std::source_location& where) {
   return where.line() == 0 ? "" : concat(function, " (", to_string(where), ')');
 }
@@ -23,25 +23,25 @@ inline std::string call_text(std::string_view function, const std::source_locati
   throw error{invalid(parts...).within(call_text(function, where))};
 }
 
-/// Rejects an edge to nothing; `name` is the argument's.
-inline void need_edge(std::string_view function, std::source_location where, const edge& given,
+/// Rejects an edge to nothing; `name` is the name of the argument.
+inline void need_edge(std::string_view function, std::source_location where, const edge& argument,
                       std::string_view name) {
-  if (given.is_nothing())
+  if (argument.is_nothing())
     reject(function, where, name, " is an edge to nothing");
 }
 
 /// Rejects an empty std::function.
 template <class Function>
-void need_function(std::string_view function, std::source_location where, const Function& given,
+void need_function(std::string_view function, std::source_location where, const Function& argument,
                    std::string_view name) {
-  if (!given)
+  if (!argument)
     reject(function, where, name, " is an empty function");
 }
 
-/// Throws failed_precondition where an object was moved away and has nothing any more.
-inline void need_state(std::string_view function, std::source_location where, bool is_there,
+/// Throws failed_precondition for a moved-from object.
+inline void need_state(std::string_view function, std::source_location where, bool has_state,
                        std::string_view kind) {
-  if (!is_there)
+  if (!has_state)
     throw error{failure(error_kind::failed_precondition, "the ", kind,
                         " was moved away: use the one that it was moved to")
                     .within(concat(function, " (", to_string(where), ')'))};

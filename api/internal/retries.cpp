@@ -1,4 +1,5 @@
 #include "troupe/api/internal/retries.hpp"
+// Classifies errors of training runs, and computes pauses.
 
 #include <algorithm>
 #include <cmath>
@@ -6,15 +7,15 @@
 
 namespace troupe {
 
-bool may_pass(const error& why) {
-  return why.kind() == error_kind::unavailable || why.kind() == error_kind::aborted ||
-         why.kind() == error_kind::deadline_exceeded;
+bool may_pass(const error& cause) {
+  return cause.kind() == error_kind::unavailable || cause.kind() == error_kind::aborted ||
+         cause.kind() == error_kind::deadline_exceeded;
 }
 
-bool may_pass_for_replicas(const error& why, bool elastic) {
-  return may_pass(why) || why.kind() == error_kind::cancelled ||
-         why.kind() == error_kind::failed_precondition ||
-         (elastic && why.kind() == error_kind::not_found);
+bool may_pass_for_replicas(const error& cause, bool elastic) {
+  return may_pass(cause) || cause.kind() == error_kind::cancelled ||
+         cause.kind() == error_kind::failed_precondition ||
+         (elastic && cause.kind() == error_kind::not_found);
 }
 
 std::chrono::duration<double> retry_pause(double first_seconds, int attempts) {

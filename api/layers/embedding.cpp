@@ -1,4 +1,5 @@
 #include "troupe/api/layers/embedding.hpp"
+// Adds embedding tables as partitioned variables.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
@@ -19,8 +20,8 @@ embedding_table::embedding_table(graph_builder& in, int64_t rows, int64_t width,
   auto scope = in.scope(options.name, where);
   for (int64_t i = 0; i < parts; ++i) {
     auto on = in.on(options.devices.empty() ? "" : options.devices[static_cast<size_t>(i)], where);
-    auto here = (rows - i + parts - 1) / parts;
-    parts_.push_back(in.variable(options.values(in, {here, width}, type, where),
+    auto part_rows = (rows - i + parts - 1) / parts;
+    parts_.push_back(in.variable(options.values(in, {part_rows, width}, type, where),
                                  parts == 1 ? "table" : concat("part_", i), where));
   }
 }

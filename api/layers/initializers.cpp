@@ -1,4 +1,5 @@
 #include "troupe/api/layers/initializers.hpp"
+// Adds the nodes of initial values.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/operators.hpp"
@@ -17,13 +18,14 @@ tensor in_type(double value, dtype type) {
   return value_or_throw(converted(tensor::scalar(value), type));
 }
 
-edge scaled(edge x, double by, double shift, location where) {
-  auto product = by == 1 ? x : mul(x, in_type(by, x.type()), {}, where);
+edge scaled(edge x, double factor, double shift, location where) {
+  auto product = factor == 1 ? x : mul(x, in_type(factor, x.type()), {}, where);
   return shift == 0 ? product : add(product, in_type(shift, x.type()), {}, where);
 }
 
+// The numbers of inputs and outputs of a unit.
 struct fans {
-  double in, out; // how many values each output is made of, and each input goes into
+  double in, out;
 };
 
 fans fans_of(const shape& dims) {
@@ -38,25 +40,26 @@ fans fans_of(const shape& dims) {
           window * static_cast<double>(dims[dims.rank() - 1])};
 }
 
-// What a normal distribution that was cut at two deviations has of its deviation.
-constexpr double left_by_cut = 0.87962566103423978;
+// The deviation of a standard normal distribution that is truncated at two deviations.
+constexpr double truncated_deviation = 0.87962566103423978;
 
 initializer of_variance(double (*variance)(const fans&), bool normal, int64_t seed) {
   return [=](graph_builder& in, const shape& dims, dtype type, location where) {
     auto deviation = std::sqrt(variance(fans_of(dims)));
-    return normal ? truncated_normal(deviation / left_by_cut, 0, seed)(in, dims, type, where)
-                  : uniform(-std::sqrt(3.0) * deviation, std::sqrt(3.0) * deviation,
-                            seed)(in, dims, type, where);
+    return normal
+               ? truncated_normal(deviation / truncated_deviation, 0, seed)(in, dims, type, where)
+               : uniform(-std::sqrt(3.0) * deviation, std::sqrt(3.0) * deviation,
+                         seed)(in, dims, type, where);
   };
 }
 
-double by_both(const fans& of) { return 2 / (of.in + of.out); }
-double by_relu(const fans& of) { return 2 / of.in; }
-double by_input(const fans& of) { return 1 / of.in; }
+double glorot_variance(const fans& counts) { return 2 / (counts.in + counts.out); }
+double he_variance(const fans& counts) { return 2 / counts.in; }
+double lecun_variance(const fans& counts) { return 1 / counts.in; }
 
-void need_axes(const shape& dims, const char* what, location where) {
+void need_axes(const shape& dims, const char* function, location where) {
   if (dims.rank() < 2)
-    throw error{invalid(what, " (", to_string(where), ") needs at least two axes, got ", dims)};
+    throw error{invalid(function, " (", to_string(where), ") needs at least two axes, got ", dims)};
 }
 
 } // namespace
@@ -91,11 +94,11 @@ initializer truncated_normal(double deviation, double mean, int64_t seed) {
   };
 }
 
-initializer glorot_uniform(int64_t seed) { return of_variance(by_both, false, seed); }
-initializer glorot_normal(int64_t seed) { return of_variance(by_both, true, seed); }
-initializer he_normal(int64_t seed) { return of_variance(by_relu, true, seed); }
-initializer he_uniform(int64_t seed) { return of_variance(by_relu, false, seed); }
-initializer lecun_normal(int64_t seed) { return of_variance(by_input, true, seed); }
+initializer glorot_uniform(int64_t seed) { return of_variance(glorot_variance, false, seed); }
+initializer glorot_normal(int64_t seed) { return of_variance(glorot_variance, true, seed); }
+initializer he_normal(int64_t seed) { return of_variance(he_variance, true, seed); }
+initializer he_uniform(int64_t seed) { return of_variance(he_variance, false, seed); }
+initializer lecun_normal(int64_t seed) { return of_variance(lecun_variance, true, seed); }
 
 initializer identity(double gain) {
   return [=](graph_builder& in, const shape& dims, dtype type, location where) {
@@ -114,9 +117,9 @@ initializer orthogonal(double gain, int64_t seed) {
     auto columns = dims[dims.rank() - 1], rows = columns ? dims.elements() / columns : 0;
     auto tall = rows >= columns;
     shape drawn{tall ? rows : columns, tall ? columns : rows};
-    auto work = type == dtype::f64 ? dtype::f64 : dtype::f32; // in which decompositions exist
+    auto work = type == dtype::f64 ? dtype::f64 : dtype::f32; // types that qr supports
     auto parts = qr(normal(1, 0, seed)(in, drawn, work, where), {}, where);
-    // With the signs of r's diagonal every orthogonal matrix is as likely.
+    // The signs of r's diagonal make all orthogonal matrices equally likely.
     auto q = mul(parts.q, sign(matrix_diag_part(parts.r, {}, where), {}, where), {}, where);
     if (!tall)
       q = transpose(q, {1, 0}, {}, where);

@@ -1,4 +1,5 @@
 #include "troupe/api/layers/labels.hpp"
+// Casts labels to the types that losses and metrics compute in.
 
 #include "troupe/api/generated/ops.hpp"
 

@@ -1,4 +1,5 @@
 #include "troupe/api/layers/layers.hpp"
+// Adds dense, convolution, pooling, batch normalization and dropout layers.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 using location = std::source_location;
 
-// What must be known of an input to make a layer for it.
+// Returns the last extent of an input, which a layer needs to create its variables.
 int64_t last_extent(edge x, const std::string& layer, location where) {
   auto fail = [&](const auto&... parts) {
     throw error{invalid(parts...).within(concat(layer, " (", to_string(where), ')'))};
@@ -21,18 +22,18 @@ int64_t last_extent(edge x, const std::string& layer, location where) {
   return x.dims()[x.dims().rank() - 1];
 }
 
-// The shape of x, with another last extent.
+// Returns the shape of x with another last extent, as an edge.
 edge batch_and(edge x, int64_t last, location where) {
   auto& in = x.node->graph();
   auto batch = slice(shape_of(x, {}, {}, where), {0}, {x.dims().rank() - 1}, {}, where);
-  auto behind = fill(in, {1}, static_cast<int32_t>(last), {}, where);
-  return concatenate({batch, behind}, 0, {}, where);
+  auto last_vector = fill(in, {1}, static_cast<int32_t>(last), {}, where);
+  return concatenate({batch, last_vector}, 0, {}, where);
 }
 
-void need_size(std::string_view layer, location where, int64_t size, int64_t least,
+void need_size(std::string_view layer, location where, int64_t size, int64_t minimum,
                std::string_view name) {
-  if (size < least)
-    reject(layer, where, name, " must be at least ", least, ", got ", size);
+  if (size < minimum)
+    reject(layer, where, name, " must be at least ", minimum, ", got ", size);
 }
 
 void need_two(std::string_view layer, location where, const std::vector<int64_t>& sizes,
@@ -53,7 +54,7 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> windows(std::span<const in
   return {of_images(window), of_images(strides)};
 }
 
-// What makes up for the elements that are gone.
+// Returns the scale of the elements that dropout keeps.
 operand scale_of(const operand& rate, location where) {
   if (rate.is_edge()) {
     auto kept = sub(1.0, rate, {}, where);
@@ -105,9 +106,9 @@ edge dense(graph_builder& in, edge x, int64_t units, dense_options options, loca
 }
 
 conv2d_layer::conv2d_layer(graph_builder& in, int64_t channels, int64_t filters,
-                           std::array<int64_t, 2> window, conv_options with, dtype type,
+                           std::array<int64_t, 2> window, conv_options given_options, dtype type,
                            location where)
-    : options(std::move(with)) {
+    : options(std::move(given_options)) {
   need_size(options.name, where, channels, 0, "channels");
   need_size(options.name, where, filters, 1, "filters");
   need_size(options.name, where, std::min(window[0], window[1]), 1, "the window");
@@ -158,13 +159,13 @@ edge flatten(edge x, location where) {
   if (size > 0)
     return reshape(x, {int64_t{-1}, size}, {}, where);
   auto rows = slice(shape_of(x, {}, {}, where), {0}, {1}, {}, where);
-  auto rest = fill(x.node->graph(), {1}, int32_t{-1}, {}, where);
-  return reshape(x, concatenate({rows, rest}, 0, {}, where), {}, where);
+  auto open_extent = fill(x.node->graph(), {1}, int32_t{-1}, {}, where);
+  return reshape(x, concatenate({rows, open_extent}, 0, {}, where), {}, where);
 }
 
-batch_norm_layer::batch_norm_layer(graph_builder& in, int64_t channels, batch_norm_options with,
-                                   dtype type, location where)
-    : options(std::move(with)) {
+batch_norm_layer::batch_norm_layer(graph_builder& in, int64_t channels,
+                                   batch_norm_options given_options, dtype type, location where)
+    : options(std::move(given_options)) {
   need_size(options.name, where, channels, 0, "channels");
   auto scope = in.scope(options.name, where);
   auto make = [&](std::string_view name, const initializer& value) {
@@ -184,19 +185,19 @@ edge batch_norm_layer::operator()(edge x, bool training, location where) const {
   auto images =
       is_images ? x : reshape(x, {int64_t{-1}, int64_t{1}, int64_t{1}, channels}, {}, where);
   auto none = operand{tensor::vector<float>({})};
-  auto found =
+  auto normalized =
       fused_batch_norm_v3(images, gamma, beta, training ? none : operand{moving_mean},
                           training ? none : operand{moving_variance},
                           {.epsilon = options.epsilon, .is_training = training}, {}, where);
-  auto y = is_images ? found.y : reshape(found.y, shape_of(x, {}, {}, where), {}, where);
+  auto y = is_images ? normalized.y : reshape(normalized.y, shape_of(x, {}, {}, where), {}, where);
   if (!training)
     return y;
-  auto follow = [&](const variable_handle& moving, edge now) {
-    auto behind = sub(moving, now, {}, where);
-    return assign_sub(moving, mul(behind, 1 - options.momentum, {}, where), {}, where).node;
+  auto update = [&](const variable_handle& moving, edge batch_value) {
+    auto difference = sub(moving, batch_value, {}, where);
+    return assign_sub(moving, mul(difference, 1 - options.momentum, {}, where), {}, where).node;
   };
-  in.push_controls(
-      {follow(moving_mean, found.batch_mean), follow(moving_variance, found.batch_variance)});
+  in.push_controls({update(moving_mean, normalized.batch_mean),
+                    update(moving_variance, normalized.batch_variance)});
   graph_scope later{in, graph_scope::kind::controls};
   return identity(y, {}, where);
 }

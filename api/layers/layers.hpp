@@ -1,5 +1,5 @@
-// Layers: variables with the formula that uses them. Each comes in two forms: a struct, which may
-// be applied to several inputs and then shares its variables; and a function, which makes the
+// Layers: variables with the formula that uses them. Each layer has two forms: a struct, which may
+// be applied to several inputs and then shares its variables; and a function, which creates the
 // struct from the input's shape and applies it once.
 #pragma once
 #include "troupe/api/layers/initializers.hpp"
@@ -10,17 +10,17 @@
 
 namespace troupe {
 
-/// Any function of an edge: `relu`, `tanh`, a lambda; by default none.
+/// Any function of an edge: `relu`, `tanh`, a lambda. The default is the identity.
 class activation {
 public:
   using location = std::source_location;
   activation() = default;
-  /// One of the op builders, such as `relu`; null: none.
+  /// One of the op builders, such as `relu`; null: the identity.
   activation(edge (*builder)(operand, std::string_view, location)) {
     if (builder)
       apply_ = [=](edge x, location where) { return builder(x, {}, where); };
   }
-  /// An empty std::function is none.
+  /// An empty std::function is the identity.
   template <std::invocable<edge> F>
   activation(F formula) {
     if constexpr (requires { std::function{formula}; })
@@ -42,7 +42,7 @@ struct dense_options {
   std::string name = "dense"; ///< a scope: variables are "dense/weights" and "dense/biases"
 };
 
-/// activation(x * weights + biases) for x [..., inputs]: all axes but the last are a batch.
+/// activation(x * weights + biases) for x [..., inputs]: all axes except the last are batch axes.
 struct TROUPE_API dense_layer {
   using location = std::source_location;
   dense_layer(graph_builder& in, int64_t inputs, int64_t units, dense_options options = {},
@@ -83,16 +83,16 @@ TROUPE_API edge conv2d(graph_builder& in, edge x, int64_t filters, std::array<in
                        std::source_location where = std::source_location::current());
 
 struct pool_options {
-  std::array<int64_t, 2> strides = {0, 0}; ///< 0: as the window
+  std::array<int64_t, 2> strides = {0, 0}; ///< 0: the extent of the window
   std::string padding = "VALID";
 };
-/// The largest, or the mean, of each window of images [batch, height, width, channels].
+/// Returns the maximum, or the mean, of each window of images [batch, height, width, channels].
 TROUPE_API edge max_pool2d(edge x, std::array<int64_t, 2> window, pool_options options = {},
                            std::source_location where = std::source_location::current());
 TROUPE_API edge avg_pool2d(edge x, std::array<int64_t, 2> window, pool_options options = {},
                            std::source_location where = std::source_location::current());
 
-/// All axes but the first become one.
+/// Merges all axes except the first into one.
 TROUPE_API edge flatten(edge x, std::source_location where = std::source_location::current());
 
 struct batch_norm_options {
@@ -101,9 +101,9 @@ struct batch_norm_options {
   std::string name = "batch_norm";
 };
 
-/// Shifts and scales each channel, the last axis, to mean `beta` and deviation `gamma` (Ioffe and
-/// Szegedy 2015). While training by the batch's own mean and variance, which then also move the
-/// moving ones, before anybody can read the output; else by the moving ones.
+/// Normalizes each channel, the last axis, to mean `beta` and deviation `gamma` (Ioffe and Szegedy
+/// 2015). For training it uses the batch's own mean and variance, and updates the moving ones
+/// before the output can be read; else it uses the moving ones.
 struct TROUPE_API batch_norm_layer {
   using location = std::source_location;
   batch_norm_layer(graph_builder& in, int64_t channels, batch_norm_options options = {},
@@ -120,9 +120,9 @@ TROUPE_API edge batch_norm(graph_builder& in, edge x, bool training,
 struct dropout_options {
   int64_t seed = 0;
 };
-/// Sets elements to 0 at random and scales the others, so that sums stay about the same (Srivastava
-/// et al. 2014). `rate`, in [0, 1), may be an edge: a placeholder that is fed 0 for evaluation; fed
-/// 1, all elements are 0.
+/// Sets elements to 0 at random and scales the others, so that the expected sum is unchanged
+/// (Srivastava et al. 2014). `rate`, in [0, 1], may be an edge: for instance a placeholder that is
+/// fed 0 for evaluation. With rate 1, all elements are 0.
 TROUPE_API edge dropout(edge x, operand rate, dropout_options options = {},
                         std::source_location where = std::source_location::current());
 

@@ -1,8 +1,8 @@
-// Losses: how far predictions are from what is wanted. Those that end in `_loss` or `_error` give
-// one scalar, the mean over all elements; with weights, the sum of the weighted ones divided by the
-// number of those whose weight is not 0 (0 where all are). Labels, weights and other goals have the
-// type of the predictions, or are whole numbers (i32, i64 and the like) or truth values, which are
-// converted.
+// Losses: measures of the difference between predictions and goals. Those that end in `_loss` or
+// `_error` return one scalar, the mean over all elements. With weights, this is the sum of the
+// weighted elements divided by the number of those whose weight is not 0 (0 if all weights are 0).
+// Labels, weights and other goals have the type of the predictions, or are integers (i32, i64 and
+// the like) or booleans, which are converted.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/export.hpp"
@@ -15,12 +15,12 @@ struct loss_options {
   std::optional<operand> weights = {}; ///< of each element, or of each row; broadcast
 };
 
-/// The mean that the losses take; for losses of one's own.
+/// The mean that the losses use; for custom losses.
 TROUPE_API edge weighted_mean(edge values, const loss_options& options = {},
                               std::source_location where = std::source_location::current());
 
-/// -log(probability of the right class) for each row: logits [..., classes], labels [...] of i32 or
-/// i64.
+/// -log(probability of the correct class) for each row: logits [..., classes], labels [...] of i32
+/// or i64.
 TROUPE_API edge softmax_loss(edge logits, operand labels, const loss_options& options = {},
                              std::source_location where = std::source_location::current());
 
@@ -31,25 +31,26 @@ TROUPE_API edge sigmoid_cross_entropy(edge logits, operand labels,
 TROUPE_API edge sigmoid_loss(edge logits, operand labels, const loss_options& options = {},
                              std::source_location where = std::source_location::current());
 
-TROUPE_API edge mean_squared_error(edge predictions, operand wanted,
+TROUPE_API edge mean_squared_error(edge predictions, operand goals,
                                    const loss_options& options = {},
                                    std::source_location where = std::source_location::current());
-TROUPE_API edge mean_absolute_error(edge predictions, operand wanted,
+TROUPE_API edge mean_absolute_error(edge predictions, operand goals,
                                     const loss_options& options = {},
                                     std::source_location where = std::source_location::current());
 
 /// Quadratic up to `delta`, linear beyond (Huber 1964).
-TROUPE_API edge huber_loss(edge predictions, operand wanted, double delta = 1,
+TROUPE_API edge huber_loss(edge predictions, operand goals, double delta = 1,
                            const loss_options& options = {},
                            std::source_location where = std::source_location::current());
 
-/// max(0, 1 - label * logit) where labels are 0 and 1, counted as -1 and 1.
+/// max(0, 1 - label * logit) for labels 0 and 1, which are mapped to -1 and 1.
 TROUPE_API edge hinge_loss(edge logits, operand labels, const loss_options& options = {},
                            std::source_location where = std::source_location::current());
 
-/// Sum over the last axis of p * log(p / q), for distributions p (wanted, of a floating type) and
-/// q; where p is 0 the term is 0.
-TROUPE_API edge kl_divergence_loss(edge wanted, operand found, const loss_options& options = {},
+/// Sum over the last axis of p * log(p / q), for distributions p (the goals, of a floating type)
+/// and q (the predictions). Terms with p = 0 are 0.
+TROUPE_API edge kl_divergence_loss(edge goals, operand predictions,
+                                   const loss_options& options = {},
                                    std::source_location where = std::source_location::current());
 
 /// `scale` times half the sum of squares of all the variables: a penalty to add to a loss.

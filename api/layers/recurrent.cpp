@@ -1,4 +1,5 @@
 #include "troupe/api/layers/recurrent.hpp"
+// Adds LSTM and GRU layers.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 using location = std::source_location;
 
-// Zeros [batch, units] for x [batch, ...].
+// Returns zeros [batch, units] for x [batch, ...].
 edge zero_state(edge x, int64_t units, location where) {
   need_edge("zeros", where, x, "x");
   auto& in = x.node->graph();
@@ -81,11 +82,12 @@ lstm_layer::sequence lstm_layer::operator()(edge x, const lstm_state& from, loca
                          .cell_clip = options_.cell_clip,
                          .use_peephole = options_.peephole},
                         {}, where);
-  auto last = [&](edge of) {
-    auto row = slice(of, {static_cast<int32_t>(steps - 1), 0, 0}, {1, -1, -1}, {}, where);
+  auto last_step = [&](edge sequence_values) {
+    auto row =
+        slice(sequence_values, {static_cast<int32_t>(steps - 1), 0, 0}, {1, -1, -1}, {}, where);
     return squeeze(row, {.squeeze_dims = {0}}, {}, where);
   };
-  return {run.h, {last(run.cs), last(run.h)}};
+  return {run.h, {last_step(run.cs), last_step(run.h)}};
 }
 
 gru_layer::gru_layer(graph_builder& in, int64_t inputs, int64_t units, gru_options options,
@@ -115,8 +117,8 @@ edge gru_layer::operator()(edge x, edge from, location where) const {
   auto steps = unpack(x, known_steps(x, "gru_layer", where), {}, {}, where);
   auto state = from ? from : zeros(steps.front(), where);
   std::vector<edge> outputs;
-  for (const auto& one : steps)
-    outputs.push_back(state = step(one, state, where));
+  for (const auto& input : steps)
+    outputs.push_back(state = step(input, state, where));
   return pack(outputs, {}, {}, where);
 }
 

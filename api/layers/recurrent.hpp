@@ -6,15 +6,15 @@
 
 namespace troupe {
 
-/// What goes from one step to the next.
+/// The state between two steps of an LSTM.
 struct lstm_state {
   edge cells;  ///< [batch, units]
   edge output; ///< [batch, units]
 };
 
 struct lstm_options {
-  double forget_bias = 1; ///< lets gradients pass at first (Jozefowicz et al. 2015)
-  double cell_clip = 0;   ///< keeps cells within +-that, if positive
+  double forget_bias = 1; ///< keeps gradients from vanishing at first (Jozefowicz et al. 2015)
+  double cell_clip = 0;   ///< if positive, clips cells to [-cell_clip, cell_clip]
   bool peephole = false;
   initializer weights = initializers::glorot_uniform();
   std::string name = "lstm";
@@ -32,12 +32,12 @@ public:
     edge outputs; ///< [time, batch, units]
     lstm_state last;
   };
-  /// Runs over a whole sequence, from a state or from zeros.
+  /// Runs over a whole sequence, from a given state or from zeros.
   sequence operator()(edge x, const lstm_state& from = {},
                       location where = location::current()) const;
-  /// One step, for x [batch, inputs].
+  /// Runs one step, for x [batch, inputs].
   lstm_state step(edge x, const lstm_state& from, location where = location::current()) const;
-  /// A state of zeros for as many rows as `x` [batch, ...] has.
+  /// Returns a state of zeros with as many rows as `x` [batch, ...].
   lstm_state zeros(edge x, location where = location::current()) const;
 
   variable_handle weights; ///< [inputs + units, 4 * units]: input, cell, forget and output gates
@@ -63,9 +63,9 @@ public:
   gru_layer(graph_builder& in, int64_t inputs, int64_t units, gru_options options = {},
             dtype type = dtype::f32, location where = location::current());
 
-  /// Runs over a whole sequence, whose length must be known; the outputs are [time, batch, units].
+  /// Runs over a whole sequence of known length. The outputs are [time, batch, units].
   edge operator()(edge x, edge from = {}, location where = location::current()) const;
-  /// One step, for x [batch, inputs]: the next state, which is the output as well.
+  /// Runs one step, for x [batch, inputs]: returns the next state, which is also the output.
   edge step(edge x, edge from, location where = location::current()) const;
   edge zeros(edge x, location where = location::current()) const;
 

@@ -1,4 +1,4 @@
-// Losses over very many classes, which look at a sample of the wrong ones only.
+// Sampled losses over very many classes, which evaluate only a sample of the wrong classes.
 #pragma once
 #include "troupe/api/layers/embedding.hpp"
 #include "troupe/runtime/export.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Candidates, and how often each and each true class is expected among them.
+/// Candidates, and the expected counts of them and of each true class.
 struct candidates {
   edge sampled;          ///< i64 [count]
   edge expected_true;    ///< f32 [batch, true classes]
@@ -15,22 +15,23 @@ struct candidates {
 };
 
 struct sampling_options {
-  int64_t sampled = 64; ///< how many wrong classes to look at, the same for a whole batch
+  int64_t sampled = 64; ///< number of sampled classes, shared by the whole batch
   int64_t seed = 0;
-  /// By default drawn by Zipf's law, without repetition: classes must be numbered from the most
-  /// frequent on.
+  /// The sampled classes. Empty: drawn by Zipf's law, without repetition, for classes that are
+  /// numbered by decreasing frequency.
   std::optional<candidates> from = {};
-  bool skip_hits = true; ///< leaves out samples that happen to be the right class
+  bool skip_hits = true; ///< drops samples that equal the correct class
 };
 
-/// Noise-contrastive estimation (Gutmann and Hyvarinen 2010): tells the right class from samples,
-/// one by one. `weights` has a row for each class, `biases` [classes] too; inputs [batch, width],
-/// labels [batch]. One loss for each row. For training only: evaluate with all classes.
+/// Noise-contrastive estimation (Gutmann and Hyvarinen 2010): distinguishes the correct class from
+/// each sample. `weights` has a row for each class, `biases` are [classes]; inputs [batch, width],
+/// labels [batch]. Returns one loss for each row. For training only: evaluate with all classes.
 TROUPE_API edge nce_loss(const embedding_table& weights, edge biases, edge inputs, operand labels,
                          const sampling_options& options = {},
                          std::source_location where = std::source_location::current());
 
-/// Softmax among the right class and the samples (Jean et al. 2015). One loss for each row.
+/// Softmax over the correct class and the samples (Jean et al. 2015). Returns one loss for each
+/// row.
 TROUPE_API edge sampled_softmax_loss(const embedding_table& weights, edge biases, edge inputs,
                                      operand labels, const sampling_options& options = {},
                                      std::source_location where = std::source_location::current());

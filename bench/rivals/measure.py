@@ -1,7 +1,7 @@
-"""Measures the cases of a rival and prints the results as JSON: the frame of every rival's script.
+"""Measures the cases of a rival and prints the results as JSON: the main program of each rival's script.
 
 A rival's script gives `main` a function from a number of threads (0: one per core) to its cases,
-{name: {mode: build}}. `build()` makes ready and returns a `Step`.
+{name: {mode: build}}. `build()` prepares a step and returns a `Step`.
 """
 
 import argparse
@@ -17,34 +17,34 @@ from typing import Callable
 @dataclass
 class Step:
     run: Callable[[], object]
-    items: int = 1  # nodes, samples, operations: whatever the case counts, per run
-    parameters: int = 0  # numbers that a training step learns
+    items: int = 1  # nodes, samples or operations per run, as the case counts
+    parameters: int = 0  # number of trained parameters of a training step
 
 
 def callers(step, count, steps=6400):
-    """Returns a Step in which that many threads take `step` at once, so many times in all."""
+    """Returns a Step in which `count` threads concurrently call `step`, `steps` times in total."""
     steps_each = steps // count
-    turn = threading.Barrier(count + 1)
+    round_barrier = threading.Barrier(count + 1)
 
     def work():
         while True:
-            turn.wait()
+            round_barrier.wait()
             for _ in range(steps_each):
                 step()
-            turn.wait()
+            round_barrier.wait()
 
     for _ in range(count):
         threading.Thread(target=work, daemon=True).start()
 
     def run():
-        turn.wait()
-        turn.wait()
+        round_barrier.wait()
+        round_barrier.wait()
 
     return Step(run, count * steps_each)
 
 
 def seconds_per_run(run, budget, clock):
-    """Returns the mean over runs for about that many seconds, after one that does not count."""
+    """Returns the mean time of runs over about `budget` seconds, after a run that is not counted."""
     run()
     count = 1
     while True:
@@ -54,7 +54,7 @@ def seconds_per_run(run, budget, clock):
         taken = clock() - start
         if taken >= budget / 2:
             return taken / count
-        # Ten times as many at most: the first runs are slower than the rest.
+        # At most ten times as many: the first runs are slower.
         count = min(10 * count, max(2 * count, int(count * budget / max(taken, 1e-9))))
 
 
@@ -95,17 +95,17 @@ def main(description, make_cases):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cases", default="", metavar="REGEX", help="measure these; default all")
     parser.add_argument("--modes", default="", metavar="REGEX", help="in these modes; default all")
-    parser.add_argument("--threads", type=int, default=0, help="to compute with; 0: one per core")
-    parser.add_argument("--seconds", type=float, default=1.0, help="that a measurement takes")
+    parser.add_argument("--threads", type=int, default=0, help="number of threads; 0: one per core")
+    parser.add_argument("--seconds", type=float, default=1.0, help="duration of a measurement")
     parser.add_argument("--clock", choices=["wall", "cpu"], default="wall",
                         help="cpu: processor time of all threads")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("--serve", action="store_true",
-                        help="read names of cases, one a line, and answer each with a line of JSON")
+                        help="read names of cases, one per line, and answer each with a line of JSON")
     parser.add_argument("--losses", metavar="CASE",
-                        help="print how many numbers are learned, and the losses of the first two steps")
+                        help="print the number of parameters and the losses of the first two steps")
     parser.add_argument("--peak-memory", metavar="CASE",
-                        help="run a case 50 times; print how much memory the process ever held")
+                        help="run a case 50 times; print the peak memory of the process")
     options = parser.parse_args()
     cases = {name: {mode: build for mode, build in modes.items()
                     if re.search(options.modes, mode)}
@@ -128,4 +128,4 @@ def main(description, make_cases):
     else:
         bench = Bench(cases, options)
         chosen = [name for name in cases if re.search(options.cases, name)]
-        print(json.dumps([one for name in chosen for one in bench.measure(name)], indent=2))
+        print(json.dumps([result for name in chosen for result in bench.measure(name)], indent=2))

@@ -1,4 +1,4 @@
-"""The nets of nets.json, as far as all rivals have them in common."""
+"""The nets of nets.json: the code that all rivals share."""
 
 import json
 from math import prod
@@ -10,20 +10,20 @@ EPSILON, MOMENTUM = 1e-5, 0.9  # of batch normalizations
 
 
 def rate(net):
-    """Of learning."""
+    """Returns the learning rate of a net."""
     return net.get("rate", 0.001)
 
 
 def noise(dims, limit, seed):
-    """Numbers between -limit and limit that look random, and are the same for Troupe."""
+    """Returns pseudo-random numbers between -limit and limit, the same as Troupe's."""
     import numpy as np
     columns = dims[-1]
     rows = prod(dims) // columns
     values = np.empty([rows, columns], np.float32)
     column = np.arange(columns, dtype=np.int32)
-    at_once = max(1, (1 << 15) // columns)
-    for begin in range(0, rows, at_once):
-        row = np.arange(begin, min(rows, begin + at_once), dtype=np.int64)
+    block = max(1, (1 << 15) // columns)
+    for begin in range(0, rows, block):
+        row = np.arange(begin, min(rows, begin + block), dtype=np.int64)
         start = ((row * 48271 + seed * 7919) % 65537).astype(np.int32)
         mixed = (start[:, None] + column) % np.int32(4093)
         mixed *= mixed
@@ -35,7 +35,7 @@ def noise(dims, limit, seed):
 
 
 def weights(dims, number):
-    """The first values of the net's weights with that number; the first is 1."""
+    """Returns the initial values of the weights with that number, counted from 1."""
     return noise(dims, (6 / prod(dims[:-1])) ** 0.5, number)
 
 
@@ -55,7 +55,7 @@ def batch(net):
 
 
 def branches(channels):
-    """The four branches of an inception, each a list of layers."""
+    """Returns the four branches of an inception, each a list of layers."""
     def conv(i, size):
         return {"conv": channels[i], "size": size, "pad": size // 2}
     pool = {"max_pool": 3, "stride": 1, "same": True}
@@ -63,7 +63,7 @@ def branches(channels):
 
 
 def bottlenecks(layer):
-    """Residual blocks, each two lists of layers: the branch, and what leads around it. The first has
+    """Yields residual blocks, each two lists of layers: the branch and the shortcut. The first block has
     the stride, at its 3x3."""
     inner, outputs = layer["bottlenecks"]
 
@@ -73,16 +73,16 @@ def bottlenecks(layer):
 
     for i in range(layer["count"]):
         stride = layer.get("stride", 1) if i == 0 else 1
-        around = [conv(outputs, 1, stride, False)] if i == 0 else []
-        yield [conv(inner, 1), conv(inner, 3, stride), conv(outputs, 1, 1, False)], around
+        shortcut = [conv(outputs, 1, stride, False)] if i == 0 else []
+        yield [conv(inner, 1), conv(inner, 3, stride), conv(outputs, 1, 1, False)], shortcut
 
 
 class Builder:
-    """Goes through layers in Troupe's order, so that weights have the same numbers.
+    """Builds layers in Troupe's order, so that weights have the same numbers.
 
-    What is derived from it makes one layer each of `conv`, `max_pool`, ..., from what came out of
-    the one before, and may be of any type; `inception` joins four lists of layers,
-    `residual` adds what comes out of two and makes what is negative zero."""
+    Derived classes have a method for each of `conv`, `max_pool`, ..., which adds a layer to the output
+    of the one before, a value of any type. `inception` joins four lists of layers. `residual` adds the
+    outputs of two and applies ReLU."""
 
     def build(self, layers, flow):
         for layer in layers:
@@ -90,8 +90,8 @@ class Builder:
             if kind == "inception":
                 flow = self.inception(branches(layer[kind]), flow)
             elif kind == "bottlenecks":
-                for branch, around in bottlenecks(layer):
-                    flow = self.residual(branch, around, flow)
+                for branch, shortcut in bottlenecks(layer):
+                    flow = self.residual(branch, shortcut, flow)
             elif kind == "dense":
                 flow = self.dense(layer[kind], layer is not layers[-1], flow)
             else:

@@ -24,17 +24,17 @@ def make_cases(threads):
     tf.config.threading.set_inter_op_parallelism_threads(threads)
 
     def config(as_written=False, single_threaded=False):
-        made = v1.ConfigProto(intra_op_parallelism_threads=threads,
-                              inter_op_parallelism_threads=threads)
-        if as_written:  # null ops are to be run, not to be optimized away
-            made.graph_options.rewrite_options.disable_meta_optimizer = True
-            made.graph_options.optimizer_options.opt_level = -1
+        result = v1.ConfigProto(intra_op_parallelism_threads=threads,
+                                inter_op_parallelism_threads=threads)
+        if as_written:  # null ops must run, not be optimized away
+            result.graph_options.rewrite_options.disable_meta_optimizer = True
+            result.graph_options.optimizer_options.opt_level = -1
         if single_threaded:
-            made.experimental.executor_type = "SINGLE_THREADED_EXECUTOR"
-        return made
+            result.experimental.executor_type = "SINGLE_THREADED_EXECUTOR"
+        return result
 
     def parameters_of(variables):
-        return sum(one.shape.num_elements() for one in variables)
+        return sum(variable.shape.num_elements() for variable in variables)
 
     def in_session(define, values=(), items=1, **options):
         """`define()` adds nodes and returns (feeds, fetches, targets)."""
@@ -45,11 +45,11 @@ def make_cases(threads):
             parameters = parameters_of(v1.trainable_variables())
         session = v1.Session(graph=graph, config=config(**options))
         session.run(initializer)
-        wanted = config_pb2.CallableOptions(feed=[x.name for x in feeds],
-                                            fetch=[x.name for x in fetches],
-                                            target=[x.name for x in targets])
-        # What Session.make_callable returns is 1.5 times slower.
-        run = session._make_callable_from_options(wanted)
+        callable_options = config_pb2.CallableOptions(feed=[x.name for x in feeds],
+                                                      fetch=[x.name for x in fetches],
+                                                      target=[x.name for x in targets])
+        # The result of Session.make_callable is 1.5 times slower.
+        run = session._make_callable_from_options(callable_options)
         return Step((lambda: run(*values)), items, parameters)
 
     # Null ops.
@@ -77,7 +77,7 @@ def make_cases(threads):
 
     # Small steps.
 
-    one = np.float32(1.0)
+    unit = np.float32(1.0)
 
     def identity_graph():
         x = v1.placeholder(tf.float32, [])
@@ -103,7 +103,7 @@ def make_cases(threads):
             return [x], [tf.identity(x)], []
 
     def many_callers(count):
-        return measure.callers(in_session(ten_nodes, [one], as_written=True).run, count)
+        return measure.callers(in_session(ten_nodes, [unit], as_written=True).run, count)
 
     # Element-wise chains and products.
 
@@ -134,14 +134,14 @@ def make_cases(threads):
     # Ops that are bound by memory.
 
     def memory_bound(define):
-        def values():
+        def inputs():
             return tf.fill([4096, 4096], 0.5), tf.fill([4096, 4096], 0.25)
 
         def in_graph():
-            return [], [], [define(*(v1.Variable(x, use_resource=True) for x in values())).op]
+            return [], [], [define(*(v1.Variable(x, use_resource=True) for x in inputs())).op]
 
         def in_function():
-            x, y = values()
+            x, y = inputs()
             run = tf.function(define).get_concrete_function(x, y)
             return Step(lambda: run(x, y))
 
@@ -149,10 +149,10 @@ def make_cases(threads):
 
     # Convolutions.
 
-    def convolution(of, part):
-        size, outputs, stride = of["size"], of["conv"], of.get("stride", 1)
-        shape, filter_shape = of["input"], [size, size, of["input"][3], outputs]
-        padding = padding_of(of)
+    def convolution(layer, part):
+        size, outputs, stride = layer["size"], layer["conv"], layer.get("stride", 1)
+        shape, filter_shape = layer["input"], [size, size, layer["input"][3], outputs]
+        padding = padding_of(layer)
         out = tf.nn.conv2d(tf.zeros(shape), tf.zeros(filter_shape), stride, padding).shape
 
         def define():
@@ -170,7 +170,7 @@ def make_cases(threads):
 
         return graph(define, items=2 * int(np.prod(out)) * int(np.prod(filter_shape[:3])))
 
-    # Bytes: TensorFlow's kernels take unsigned ones only.
+    # Bytes: TensorFlow's kernels take only unsigned ones.
 
     def bytes_of(dims):
         value = np.arange(np.prod(dims)).reshape(dims) * 48271 % 251
@@ -183,9 +183,9 @@ def make_cases(threads):
                                                        min_b=-128.0, max_b=127.0).out.op]
         return graph(define, items=2 * extent**3)
 
-    def convolution_of_bytes(of):
-        size, dims = of["size"], of["input"]
-        filter_shape = [size, size, dims[3], of["conv"]]
+    def convolution_of_bytes(layer):
+        size, dims = layer["size"], layer["input"]
+        filter_shape = [size, size, dims[3], layer["conv"]]
 
         def define():
             return [], [], [tf.raw_ops.QuantizedConv2D(
@@ -196,10 +196,10 @@ def make_cases(threads):
 
     # Training steps.
 
-    def numbers(dims, make):
-        made = tf.numpy_function(make, [], tf.float32)
-        made.set_shape(dims)
-        return made
+    def numbers(dims, compute):
+        values = tf.numpy_function(compute, [], tf.float32)
+        values.set_shape(dims)
+        return values
 
     def training_graph(net):
         x, labels = (v1.placeholder(part.dtype, part.shape) for part in nets.batch(net))
@@ -212,7 +212,7 @@ def make_cases(threads):
     def training_function(net):
         model = Net(tf, net, lambda dims, values, trainable: tf.Variable(values(), trainable))
         x, labels = (tf.constant(part) for part in nets.batch(net))
-        model.loss(x, labels)  # makes the variables
+        model.loss(x, labels)  # creates the variables
 
         @tf.function
         def train(x, labels):
@@ -245,14 +245,14 @@ def make_cases(threads):
         "dispatch/wide_16x1024": dispatch(16, 1024),
         "dispatch/wide_1000x100": dispatch(1000, 100),
         "run/identity": {
-            **graph(identity_graph, one),
+            **graph(identity_graph, unit),
             "function": identity_function},
         "queue/pairs_in_step": graph(lambda: queue_pairs(1000), items=1000),
         "run/one_op": graph(lambda: ([], [], [tf.no_op()]), as_written=True),
     }
     for count in 10, 100:
-        cases[f"run/feeds_{count}"] = graph(lambda n=count: feeds_graph(n), *[one] * count)
-        cases[f"run/fetches_{count}"] = graph(lambda n=count: fetches_graph(n), one)
+        cases[f"run/feeds_{count}"] = graph(lambda n=count: feeds_graph(n), *[unit] * count)
+        cases[f"run/fetches_{count}"] = graph(lambda n=count: fetches_graph(n), unit)
     for count in 1, 2, 64:
         cases[f"run/callers_{count}"] = {"callable": lambda n=count: many_callers(n)}
     for name, elements in ("1K", 1 << 10), ("32K", 1 << 15), ("1M", 1 << 20), ("16M", 1 << 24):
@@ -271,14 +271,14 @@ def make_cases(threads):
             "reduce/rows_16M": lambda x, y: tf.reduce_sum(x, 1),
             "reduce/columns_16M": lambda x, y: tf.reduce_sum(x, 0)}.items():
         cases[name] = memory_bound(define)
-    for name, of in nets.CONVOLUTIONS.items():
-        cases[f"conv2d/{name}"] = convolution(of, "forward")
-        cases[f"conv2d/{name}_input_gradient"] = convolution(of, "input")
-        cases[f"conv2d/{name}_filter_gradient"] = convolution(of, "filter")
+    for name, layer in nets.CONVOLUTIONS.items():
+        cases[f"conv2d/{name}"] = convolution(layer, "forward")
+        cases[f"conv2d/{name}_input_gradient"] = convolution(layer, "input")
+        cases[f"conv2d/{name}_filter_gradient"] = convolution(layer, "filter")
     for extent in 256, 1024:
         cases[f"int8/matmul_{extent}"] = product_of_bytes(extent)
-    for layer in "3x3_28", "1x1":
-        cases[f"int8/conv2d_{layer}"] = convolution_of_bytes(nets.CONVOLUTIONS[layer])
+    for name in "3x3_28", "1x1":
+        cases[f"int8/conv2d_{name}"] = convolution_of_bytes(nets.CONVOLUTIONS[name])
     for name, net in nets.NETS.items():
         cases[name] = training(net)
     return cases | tensorflow_cluster.make_cases(tf, threads) | tensorflow_input.make_cases(tf, config) | tensorflow_flow.make_cases(tf)

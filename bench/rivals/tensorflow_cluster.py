@@ -1,7 +1,7 @@
 """TensorFlow's distributed runtime on the steps of bench/cluster.cpp: tf.distribute.Server, a process for each task.
 
-Modes: `client` is a session of its own process, as ours are; `in_worker` one of the process that is the worker, which
-saves it a message to and fro."""
+Modes: `client` is a session in a separate process, as in Troupe; `in_worker` a session in the worker's process, which
+saves a message in each direction."""
 
 import atexit
 import json
@@ -17,9 +17,9 @@ ROWS, WIDTH, BATCH = 1_000_000, 64, 1024
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 def serve(job, number, cluster, threads):
@@ -35,16 +35,16 @@ def server(tf, job, number, cluster, threads):
 
 
 def start_cluster(servers, threads, without_worker=False):
-    """Returns its spec. The processes end with this one."""
+    """Returns the spec of a started cluster. Its processes end with this one."""
     cluster = {"worker": [f"127.0.0.1:{free_port()}"], "ps": [f"127.0.0.1:{free_port()}" for _ in range(servers)]}
-    tasks = [(job, i) for job, all_of in cluster.items() for i in range(len(all_of))
+    tasks = [(job, i) for job, addresses in cluster.items() for i in range(len(addresses))
              if not (without_worker and job == "worker")]
     processes = [subprocess.Popen([sys.executable, __file__, job, str(i), json.dumps(cluster), str(threads)],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
                  for job, i in tasks]
-    atexit.register(lambda: [one.kill() for one in processes])
-    for one in processes:
-        if not one.stdout.readline():
+    atexit.register(lambda: [process.kill() for process in processes])
+    for process in processes:
+        if not process.stdout.readline():
             raise RuntimeError("a task ended")
     return cluster
 
@@ -53,13 +53,13 @@ def make_cases(tf, threads):
     import numpy as np
     from tensorflow.core.protobuf import config_pb2
     v1 = tf.compat.v1
-    ours = []  # servers in this process live as long as it does
+    local_servers = []  # servers in this process live as long as the process
 
     def target_of(servers, mode):
         cluster = start_cluster(servers, threads, without_worker=mode == "in_worker")
         if mode == "in_worker":
-            ours.append(server(tf, "worker", 0, cluster, threads))
-            return ours[-1].target
+            local_servers.append(server(tf, "worker", 0, cluster, threads))
+            return local_servers[-1].target
         return f"grpc://{cluster['worker'][0]}"
 
     def in_session(target, define, values=()):
@@ -69,13 +69,13 @@ def make_cases(tf, threads):
             initializer = v1.global_variables_initializer()
         session = v1.Session(target, graph=graph)
         session.run(initializer)
-        wanted = config_pb2.CallableOptions(feed=[x.name for x in feeds], fetch=[x.name for x in fetches],
-                                            target=[x.name for x in targets])
+        callable_options = config_pb2.CallableOptions(feed=[x.name for x in feeds], fetch=[x.name for x in fetches],
+                                                      target=[x.name for x in targets])
         try:
-            run = session._make_callable_from_options(wanted)
+            run = session._make_callable_from_options(callable_options)
             run(*values)
             return lambda: run(*values)
-        except (tf.errors.UnimplementedError, tf.errors.InternalError):  # not all kinds of sessions have it
+        except (tf.errors.UnimplementedError, tf.errors.InternalError):  # not every kind of session supports it
             fed = dict(zip(feeds, values))
             return lambda: session.run([*fetches, *targets], fed)
 
@@ -86,8 +86,8 @@ def make_cases(tf, threads):
                 with tf.device(f"/job:ps/task:{i}/cpu:0"):
                     parameters.append(v1.Variable(1.0, use_resource=True))
             with tf.device("/job:worker/task:0/cpu:0"):
-                update = -tf.add_n([tf.identity(one) for one in parameters])
-            return [], [], [one.assign_add(update, read_value=False) for one in parameters]
+                update = -tf.add_n([tf.identity(parameter) for parameter in parameters])
+            return [], [], [parameter.assign_add(update, read_value=False) for parameter in parameters]
         return define
 
     def lookups():
@@ -96,9 +96,9 @@ def make_cases(tf, threads):
             with tf.device(f"/job:ps/task:{i}/cpu:0"):
                 parts.append(v1.Variable(tf.random.uniform([ROWS // 2, WIDTH]), use_resource=True))
         with tf.device("/job:worker/task:0/cpu:0"):
-            numbers = v1.placeholder(tf.int32, [BATCH])
-            found = tf.identity(v1.nn.embedding_lookup(parts, numbers, partition_strategy="mod"))
-        return [numbers], [], [found.op]
+            ids = v1.placeholder(tf.int32, [BATCH])
+            rows = tf.identity(v1.nn.embedding_lookup(parts, ids, partition_strategy="mod"))
+        return [ids], [], [rows.op]
 
     def clients(count):
         target = target_of(0, "client")
@@ -107,24 +107,24 @@ def make_cases(tf, threads):
             with tf.device("/job:worker/task:0/cpu:0"):
                 x = v1.placeholder(tf.float32, [])
                 return [x], [-x], []
-        all_of = [in_session(target, define, [np.float32(1)]) for _ in range(count)]
-        turns = iter(range(count))
-        mine = threading.local()
+        runs = [in_session(target, define, [np.float32(1)]) for _ in range(count)]
+        indices = iter(range(count))
+        thread = threading.local()
 
         def step():
-            if not hasattr(mine, "run"):
-                mine.run = all_of[next(turns)]
-            mine.run()
+            if not hasattr(thread, "run"):
+                thread.run = runs[next(indices)]
+            thread.run()
         return measure.callers(step, count, 640)
 
-    asked = np.random.default_rng(1).integers(0, ROWS, BATCH).astype(np.int32)
+    row_ids = np.random.default_rng(1).integers(0, ROWS, BATCH).astype(np.int32)
     cases = {}
     for servers in 1, 2, 4:
         cases[f"cluster/null_step_{servers}_ps"] = {
             mode: lambda n=servers, mode=mode: measure.Step(in_session(target_of(n, mode), null_step(n)))
             for mode in ("client", "in_worker")}
     cases["cluster/lookups_2_ps"] = {
-        mode: lambda mode=mode: measure.Step(in_session(target_of(2, mode), lookups, [asked]), BATCH)
+        mode: lambda mode=mode: measure.Step(in_session(target_of(2, mode), lookups, [row_ids]), BATCH)
         for mode in ("client", "in_worker")}
     for count in 1, 8, 64:
         cases[f"cluster/clients_{count}"] = {"client": lambda n=count: clients(n)}

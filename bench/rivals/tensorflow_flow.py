@@ -2,37 +2,37 @@
 
 from measure import Step
 
-TURNS = 10_000
+ITERATIONS = 10_000
 SCAN, CARRIED = 614, 60
 LENGTH, BATCH, UNITS = 100, 16, 128
 
 
 def make_cases(tf):
     def counter():
-        run = tf.function(lambda: tf.while_loop(lambda i: i < TURNS, lambda i: [i + 1], [0]))
-        return Step(lambda: run()[0].numpy(), TURNS)
+        run = tf.function(lambda: tf.while_loop(lambda i: i < ITERATIONS, lambda i: [i + 1], [0]))
+        return Step(lambda: run()[0].numpy(), ITERATIONS)
 
     def hundred_variables():
-        turns = TURNS // 10
+        iterations = ITERATIONS // 10
         initial = [tf.constant(0)] + [tf.constant(float(i)) for i in range(100)]
         run = tf.function(lambda: tf.while_loop(
-            lambda i, *v: i < turns, lambda i, *v: [i + 1] + [x + 1.0 for x in v], initial))
-        return Step(lambda: run()[-1].numpy(), turns)
+            lambda i, *v: i < iterations, lambda i, *v: [i + 1] + [x + 1.0 for x in v], initial))
+        return Step(lambda: run()[-1].numpy(), iterations)
 
     def choices():
-        def turn(i, x):
+        def body(i, x):
             return i + 1, tf.cond(x < 1000, lambda: x + 3, lambda: x - 700)
-        run = tf.function(lambda: tf.while_loop(lambda i, x: i < TURNS, turn, [0, 0]))
-        return Step(lambda: run()[1].numpy(), TURNS)
+        run = tf.function(lambda: tf.while_loop(lambda i, x: i < ITERATIONS, body, [0, 0]))
+        return Step(lambda: run()[1].numpy(), ITERATIONS)
 
     def scan_gradient():
-        def turn(t, x, *carry):
+        def body(t, x, *carry):
             return [t + 1, x] + [tf.tanh(carry[i] * 0.9 + carry[(i + 1) % CARRIED] * x[t]) for i in range(CARRIED)]
 
         @tf.function
         def run(x):
             initial = [tf.constant(0), x] + [tf.constant(0.01 * i) for i in range(CARRIED)]
-            loss = tf.add_n(tf.while_loop(lambda t, *_: t < SCAN, turn, initial)[2:])
+            loss = tf.add_n(tf.while_loop(lambda t, *_: t < SCAN, body, initial)[2:])
             return loss, tf.gradients(loss, x)[0]
         x = tf.fill([SCAN], 0.1)
         return Step(lambda: run(x)[1].numpy(), SCAN)
@@ -42,17 +42,17 @@ def make_cases(tf):
 
         @tf.function
         def run(x, lengths):
-            def turn(t, h, c, out):
+            def body(t, h, c, out):
                 i, j, f, o = tf.split(tf.concat([x[t], h], 1) @ w, 4, 1)
                 cells = c * tf.sigmoid(f + 1) + tf.sigmoid(i) * tf.tanh(j)
                 output = tf.tanh(cells) * tf.sigmoid(o)
-                counts = (t < lengths)[:, None]
-                return (t + 1, tf.where(counts, output, h), tf.where(counts, cells, c),
-                        out.write(t, tf.where(counts, output, 0.0)))
+                active = (t < lengths)[:, None]
+                return (t + 1, tf.where(active, output, h), tf.where(active, cells, c),
+                        out.write(t, tf.where(active, output, 0.0)))
             zeros = tf.zeros([BATCH, UNITS])
             with tf.GradientTape() as tape:
                 outputs = tf.TensorArray(tf.float32, LENGTH, element_shape=[BATCH, UNITS])
-                y = tf.while_loop(lambda t, *_: t < LENGTH, turn, [0, zeros, zeros, outputs])[3].stack()
+                y = tf.while_loop(lambda t, *_: t < LENGTH, body, [0, zeros, zeros, outputs])[3].stack()
                 loss = tf.reduce_sum(y * y)
             return loss, tape.gradient(loss, w)
         x, lengths = tf.fill([LENGTH, BATCH, UNITS], 0.1), tf.fill([BATCH], LENGTH)

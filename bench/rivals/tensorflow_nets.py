@@ -1,4 +1,4 @@
-"""nets.json for TensorFlow."""
+"""Builds the nets of nets.json with TensorFlow."""
 
 import nets
 
@@ -13,51 +13,51 @@ def padding_of(conv):
 
 
 class Net(nets.Builder):
-    """Its variables are made by `loss` when it is called first."""
+    """A net; the first call of `loss` creates its variables."""
 
     def __init__(self, tf, net, variable):
         self._tf, self._net, self._variable = tf, net, variable
-        self._made = []    # all variables
-        self._next = None  # those that are not used yet in this call of loss
-        self._numbers = 0
+        self._created = []  # all variables
+        self._next = None   # iterates over variables that this call of loss has not used yet
+        self._weight_count = 0
 
     def loss(self, x, labels):
-        self._next = iter(list(self._made))
+        self._next = iter(list(self._created))
         logits = self.build(self._net["layers"], x)
         return self._tf.reduce_mean(self._tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=labels, logits=logits))
 
     @property
     def variables(self):
-        """Those that are learned."""
-        return [one for one in self._made if one.trainable]
+        """Returns the trainable variables."""
+        return [variable for variable in self._created if variable.trainable]
 
     def _get(self, dims, values, trainable=True):
-        found = next(self._next, None)
-        if found is None:
-            found = self._variable(dims, values, trainable)
-            self._made.append(found)
-        return found
+        variable = next(self._next, None)
+        if variable is None:
+            variable = self._variable(dims, values, trainable)
+            self._created.append(variable)
+        return variable
 
     def _weights(self, *dims):
-        self._numbers += 1
-        return self._get(dims, lambda number=self._numbers: nets.weights(dims, number))
+        self._weight_count += 1
+        return self._get(dims, lambda number=self._weight_count: nets.weights(dims, number))
 
-    def _all(self, value, count, trainable=True):
+    def _filled(self, value, count, trainable=True):
         import numpy as np
         return self._get([count], lambda: np.full([count], value, np.float32), trainable)
 
     def _biases(self, count):
-        return self._all(0, count)
+        return self._filled(0, count)
 
     def _normalized(self, x):
         tf, channels = self._tf, x.shape[3]
-        scale, offset = self._all(1, channels), self._all(0, channels)
-        moving = self._all(0, channels, False), self._all(1, channels, False)
-        y, *now = tf.compat.v1.nn.fused_batch_norm(
-            x, scale, offset, *moving, epsilon=nets.EPSILON,
+        scale, offset = self._filled(1, channels), self._filled(0, channels)
+        averages = self._filled(0, channels, False), self._filled(1, channels, False)
+        y, *updated = tf.compat.v1.nn.fused_batch_norm(
+            x, scale, offset, *averages, epsilon=nets.EPSILON,
             exponential_avg_factor=1 - nets.MOMENTUM)
-        with tf.control_dependencies([old.assign(new) for old, new in zip(moving, now)]):
+        with tf.control_dependencies([old.assign(new) for old, new in zip(averages, updated)]):
             return tf.identity(y)
 
     def conv(self, layer, x):
@@ -89,9 +89,9 @@ class Net(nets.Builder):
     def inception(self, branches, x):
         return self._tf.concat([self.build(branch, x) for branch in branches], 3)
 
-    def residual(self, branch, around, x):
+    def residual(self, branch, shortcut, x):
         y = self.build(branch, x)
-        return self._tf.nn.relu(y + self.build(around, x))
+        return self._tf.nn.relu(y + self.build(shortcut, x))
 
     def embedding(self, layer, x):
         return self._tf.gather(self._weights(layer["words"], layer["embedding"]), x)
@@ -99,8 +99,8 @@ class Net(nets.Builder):
     def lstm(self, layer, x):
         units = layer["lstm"]
         steps, texts, inputs = x.shape
-        none, no_peephole = self._tf.zeros([texts, units]), self._tf.zeros([units])
+        zeros, no_peephole = self._tf.zeros([texts, units]), self._tf.zeros([units])
         return self._tf.raw_ops.BlockLSTM(
-            seq_len_max=self._tf.constant(steps, self._tf.int64), x=x, cs_prev=none, h_prev=none,
+            seq_len_max=self._tf.constant(steps, self._tf.int64), x=x, cs_prev=zeros, h_prev=zeros,
             w=self._weights(inputs + units, 4 * units), wci=no_peephole, wcf=no_peephole,
             wco=no_peephole, b=self._biases(4 * units), forget_bias=0, cell_clip=0).h

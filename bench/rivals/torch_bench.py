@@ -1,5 +1,5 @@
 """PyTorch on the graphs of troupe_bench that it can express. Modes: `eager`; `channels_last`, the
-same with images in the order of Troupe and TensorFlow; and `compile`, which is torch.compile and
+same with images in the memory order of Troupe and TensorFlow; and `compile`, torch.compile, which
 needs a C++ compiler."""
 
 import measure
@@ -52,9 +52,9 @@ def make_cases(threads):
 
         return Step(step)
 
-    def convolution(of, part, layout):
-        size, outputs, stride, pad = of["size"], of["conv"], of.get("stride", 1), of.get("pad", 0)
-        images, rows, columns, inputs = of["input"]
+    def convolution(layer, part, layout):
+        size, outputs, stride, pad = layer["size"], layer["conv"], layer.get("stride", 1), layer.get("pad", 0)
+        images, rows, columns, inputs = layer["input"]
         x = torch.rand(images, inputs, rows, columns).to(memory_format=layout)
         w = torch.rand(outputs, inputs, size, size).to(memory_format=layout)
         y = torch.nn.functional.conv2d(x, w, None, stride, pad)
@@ -69,14 +69,14 @@ def make_cases(threads):
 
         return Step(step, 2 * y.numel() * size * size * inputs)
 
-    # Bytes: `eager` gives sums of 32 bits as Troupe does; `requantized` is what PyTorch's quantized
-    # layers run, whose result is bytes again.
+    # Bytes: `eager` gives sums of 32 bits as Troupe does; `requantized` runs PyTorch's quantized
+    # layers, whose results are bytes.
 
-    def whole(dims, low, dtype):
+    def random_integers(dims, low, dtype):
         return torch.randint(low, low + 256, dims, dtype=torch.int32).to(dtype)
 
     def product_of_bytes(extent):
-        a, b = (whole([extent, extent], -128, torch.int8) for _ in range(2))
+        a, b = (random_integers([extent, extent], -128, torch.int8) for _ in range(2))
         return Step(lambda: torch._int_mm(a, b), 2 * extent**3)
 
     def quantized(dims, low, dtype):
@@ -87,15 +87,15 @@ def make_cases(threads):
         b = torch.ops.quantized.linear_prepack(quantized([extent, extent], -128, torch.qint8), None)
         return Step(lambda: torch.ops.quantized.linear(a, b, 1.0, 128), 2 * extent**3)
 
-    def requantized_convolution(of):
-        images, rows, columns, inputs = of["input"]
-        size, pad = of["size"], of.get("pad", 0)
+    def requantized_convolution(layer):
+        images, rows, columns, inputs = layer["input"]
+        size, pad = layer["size"], layer.get("pad", 0)
         x = quantized([images, inputs, rows, columns], 0, torch.quint8)
         x = x.contiguous(memory_format=torch.channels_last)
-        w = quantized([of["conv"], inputs, size, size], -128, torch.qint8)
+        w = quantized([layer["conv"], inputs, size, size], -128, torch.qint8)
         w = torch.ops.quantized.conv2d_prepack(w, None, [1, 1], [pad, pad], [1, 1], 1)
         return Step(lambda: torch.ops.quantized.conv2d(x, w, 1.0, 128),
-                    2 * images * rows * columns * of["conv"] * size * size * inputs)
+                    2 * images * rows * columns * layer["conv"] * size * size * inputs)
 
     def training(net, prepare, layout=None):
         model = make_model(torch, net)
@@ -112,8 +112,8 @@ def make_cases(threads):
             optimizer.step()
             return loss.detach()
 
-        return Step(step, len(labels), sum(one.numel() for one in model.parameters()
-                                           if one.requires_grad))
+        return Step(step, len(labels), sum(parameter.numel() for parameter in model.parameters()
+                                           if parameter.requires_grad))
 
     def modes(build):
         return {"eager": lambda: build(lambda f: f), "compile": lambda: build(torch.compile)}
@@ -132,19 +132,19 @@ def make_cases(threads):
             "reduce/rows_16M": lambda x, y: torch.sum(x, 1),
             "reduce/columns_16M": lambda x, y: torch.sum(x, 0)}.items():
         cases[name] = {"eager": lambda define=define: memory_bound(define)}
-    for name, of in nets.CONVOLUTIONS.items():
+    for name, layer in nets.CONVOLUTIONS.items():
         for suffix, part in ("", "forward"), ("_input_gradient", "input"), \
                 ("_filter_gradient", "filter"):
             cases[f"conv2d/{name}{suffix}"] = {
-                mode: lambda of=of, part=part, layout=layout: convolution(of, part, layout)
+                mode: lambda layer=layer, part=part, layout=layout: convolution(layer, part, layout)
                 for mode, layout in layouts.items()}
     for extent in 256, 1024:
         cases[f"int8/matmul_{extent}"] = {
             "eager": lambda n=extent: product_of_bytes(n),
             "requantized": lambda n=extent: requantized_product(n)}
-    for layer in "3x3_28", "1x1":
-        cases[f"int8/conv2d_{layer}"] = {
-            "requantized": lambda of=nets.CONVOLUTIONS[layer]: requantized_convolution(of)}
+    for name in "3x3_28", "1x1":
+        cases[f"int8/conv2d_{name}"] = {
+            "requantized": lambda layer=nets.CONVOLUTIONS[name]: requantized_convolution(layer)}
     for name, net in nets.NETS.items():
         cases[name] = modes(lambda prepare, net=net: training(net, prepare))
         if len(net.get("pixels", [])) == 4:

@@ -12,13 +12,13 @@ SIZES = {"100MB": 100_000_000, "1MB": 1_000_000, "4KB": 4_000}
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 def serve(rank, count, size, port, threads):
-    """Reduces once for each line that comes, and answers with one."""
+    """Reduces once for each line of the input, and answers with a line."""
     import torch
     import torch.distributed as dist
     if threads:
@@ -37,24 +37,24 @@ def all_reduce(count, size, threads):
     tasks = [subprocess.Popen([sys.executable, __file__, str(rank), str(count), str(size), str(port), str(threads)],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
              for rank in range(count)]
-    atexit.register(lambda: [one.kill() for one in tasks])
+    atexit.register(lambda: [task.kill() for task in tasks])
 
     def run():
-        for one in tasks:
-            one.stdin.write(b"\n")
-            one.stdin.flush()
-        for one in tasks:
-            if not one.stdout.readline():
+        for task in tasks:
+            task.stdin.write(b"\n")
+            task.stdin.flush()
+        for task in tasks:
+            if not task.stdout.readline():
                 raise RuntimeError("a task ended")
 
     return measure.Step(run)
 
 
 def make_cases(threads):
-    # gloo knows sockets only: both of ours are compared with it.
-    return {f"collective/all_reduce_{name}{'_4_tasks' if count == 4 else ''}{how}":
+    # gloo has only sockets: both cases of Troupe are compared with it.
+    return {f"collective/all_reduce_{name}{'_4_tasks' if count == 4 else ''}{suffix}":
             {"gloo": lambda count=count, size=size: all_reduce(count, size, threads)}
-            for name, size in SIZES.items() for count in (2, 4) for how in ("", "_by_socket")}
+            for name, size in SIZES.items() for count in (2, 4) for suffix in ("", "_by_socket")}
 
 
 if __name__ == "__main__":

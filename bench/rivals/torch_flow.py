@@ -1,8 +1,8 @@
-"""flow/... with PyTorch: loops of Python, which are the ones that have gradients."""
+"""flow/... with PyTorch: Python loops, since only these have gradients."""
 
 from measure import Step
 
-TURNS = 10_000
+ITERATIONS = 10_000
 SCAN, CARRIED = 614, 60
 LENGTH, BATCH, UNITS = 100, 16, 128
 
@@ -11,13 +11,13 @@ def make_cases(torch):
     def counter():
         def run():
             i = torch.tensor(0)
-            while i < TURNS:
+            while i < ITERATIONS:
                 i = i + 1
             return i
-        return Step(run, TURNS)
+        return Step(run, ITERATIONS)
 
     def scan_gradient():
-        """In one tensor, as one would write it."""
+        """The usual form in PyTorch: the carried values are a tensor."""
         x = torch.full((SCAN,), 0.1, requires_grad=True)
 
         def run():
@@ -38,9 +38,9 @@ def make_cases(torch):
                 i, j, f, o = (torch.cat([x[t], h], 1) @ w).chunk(4, 1)
                 cells = c * torch.sigmoid(f + 1) + torch.sigmoid(i) * torch.tanh(j)
                 output = torch.tanh(cells) * torch.sigmoid(o)
-                counts = (t < lengths)[:, None]
-                h, c = torch.where(counts, output, h), torch.where(counts, cells, c)
-                outputs.append(torch.where(counts, output, torch.zeros(())))
+                active = (t < lengths)[:, None]
+                h, c = torch.where(active, output, h), torch.where(active, cells, c)
+                outputs.append(torch.where(active, output, torch.zeros(())))
             y = torch.stack(outputs)
             return torch.autograd.grad((y * y).sum(), w)
         return Step(run, LENGTH)

@@ -1,8 +1,8 @@
-"""PyTorch's training steps of the nets of nets.json on a GPU, in the batches that are usual there.
+"""PyTorch's training steps of the nets of nets.json on a GPU, with the usual batch sizes of GPUs.
 
-Modes: `eager`, and `graph`, which replays a CUDA graph of the step; each in the order of images of
-PyTorch and, as `..._channels_last`, in that of Troupe. Each is measured twice: with a batch that
-is fed in each step from pinned memory of the host, and with one that stays on the GPU.
+Modes: `eager`, and `graph`, which replays a CUDA graph of the step; each in the memory order of images
+of PyTorch and, as `..._channels_last`, in that of Troupe. Each mode is measured twice: with a batch
+that is fed in each step from pinned memory of the host, and with a batch that stays on the GPU.
 """
 
 import argparse
@@ -18,15 +18,15 @@ PRECISIONS = ["f32", "tf32", "bf16", "f16"]
 
 
 def gpu_nets():
-    """The nets that nets.json has a batch for, as Troupe calls them there."""
-    found = {}
+    """Returns the nets with a GPU batch size in nets.json, by Troupe's names."""
+    gpu = {}
     for name, net in nets.NETS.items():
         if batch := net.get("gpu_batch"):
-            of = "words" if "words" in net else "pixels"
-            dims = list(net[of])
-            dims[1 if of == "words" else 0] = batch
-            found[f"{name.split('/')[0]}/{batch}"] = {**net, of: dims}
-    return found
+            key = "words" if "words" in net else "pixels"
+            dims = list(net[key])
+            dims[1 if key == "words" else 0] = batch
+            gpu[f"{name.split('/')[0]}/{batch}"] = {**net, key: dims}
+    return gpu
 
 
 class Trainer:
@@ -36,7 +36,7 @@ class Trainer:
         x, labels = batch
         if layout:
             self._model, x = self._model.to(memory_format=layout), x.to(memory_format=layout)
-        self._here = x.pin_memory(), labels.pin_memory()
+        self._on_host = x.pin_memory(), labels.pin_memory()
         self._on_gpu = x.cuda(), labels.cuda()
         self._half = {"bf16": torch.bfloat16, "f16": torch.float16}.get(precision)
         self._optimizer = torch.optim.SGD(self._model.parameters(), lr=nets.rate(net), foreach=True)
@@ -51,8 +51,8 @@ class Trainer:
         return loss.detach()
 
     def _feed(self):
-        for there, here in zip(self._on_gpu, self._here):
-            there.copy_(here, non_blocking=True)
+        for target, source in zip(self._on_gpu, self._on_host):
+            target.copy_(source, non_blocking=True)
 
     def eager(self, fed):
         if fed:
@@ -61,12 +61,12 @@ class Trainer:
 
     def as_graph(self):
         torch = self._torch
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
             for _ in range(3):
                 self._train()
-        torch.cuda.current_stream().wait_stream(side)
+        torch.cuda.current_stream().wait_stream(stream)
         self._optimizer.zero_grad(set_to_none=True)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -95,37 +95,37 @@ def seconds_per_step(torch, step, budget):
 
 
 def measure(torch, trainer, mode, budget):
-    """Returns what is to be told of a mode; the first two losses if it is the first to run."""
-    found = {"mode": mode}
+    """Returns the results of a mode; with the first two losses for `eager`, which must run first."""
+    result = {"mode": mode}
     try:
         if mode.startswith("eager"):
-            found["losses"] = [float(trainer.eager(True)) for _ in range(2)]
+            result["losses"] = [float(trainer.eager(True)) for _ in range(2)]
             step = trainer.eager
         else:
             step = trainer.as_graph()
-        found["seconds"] = seconds_per_step(torch, lambda: step(True), budget)
-        found["peak_bytes"] = torch.cuda.max_memory_allocated()
-        found["seconds_unfed"] = seconds_per_step(torch, lambda: step(False), budget)
-    except RuntimeError as wrong:  # out of memory, or what a graph cannot hold
-        found["error"] = str(wrong)
-    return found
+        result["seconds"] = seconds_per_step(torch, lambda: step(True), budget)
+        result["peak_bytes"] = torch.cuda.max_memory_allocated()
+        result["seconds_unfed"] = seconds_per_step(torch, lambda: step(False), budget)
+    except RuntimeError as wrong:  # out of memory, or an operation that a graph cannot record
+        result["error"] = str(wrong)
+    return result
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default="", metavar="REGEX", help="measure these; default all")
     parser.add_argument("--precision", choices=PRECISIONS, nargs="+", default=["f32"])
-    parser.add_argument("--seconds", type=float, default=2.0, help="that a measurement takes")
+    parser.add_argument("--seconds", type=float, default=2.0, help="duration of a measurement")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     options = parser.parse_args()
-    found = {name: net for name, net in gpu_nets().items() if re.search(options.cases, name)}
+    chosen = {name: net for name, net in gpu_nets().items() if re.search(options.cases, name)}
     if options.list:
-        print("\n".join(found))
+        print("\n".join(chosen))
         return
     import torch
     torch.backends.cudnn.benchmark = True
     results = []
-    for name, net in found.items():
+    for name, net in chosen.items():
         batch = make_batch(torch, net)
         images = len(net.get("pixels", [])) == 4
         for precision in options.precision:
@@ -134,9 +134,9 @@ def main():
             for layout in [None, torch.channels_last] if images else [None]:
                 trainer = Trainer(torch, net, batch, layout, precision)
                 for mode in ("eager", "graph"):
-                    told = measure(torch, trainer, mode + ("_channels_last" if layout else ""),
-                                   options.seconds)
-                    results.append({"name": name, "precision": precision, **told})
+                    result = measure(torch, trainer, mode + ("_channels_last" if layout else ""),
+                                     options.seconds)
+                    results.append({"name": name, "precision": precision, **result})
                 del trainer
                 gc.collect()
                 torch.cuda.empty_cache()

@@ -1,4 +1,4 @@
-"""input/... with PyTorch's DataLoader, over the same files: in the process itself, and with a worker for each core."""
+"""input/... with PyTorch's DataLoader, over the same files: in the process, and with a worker process for each core."""
 
 import io
 import os
@@ -14,23 +14,23 @@ def make_cases(torch):
     files = []
 
     class Records(torch.utils.data.Dataset):
-        """Finds a record by its number; checks no sums."""
+        """The records of a TFRecord file, by number; checksums are not verified."""
 
         def __init__(self, path, parse):
             with open(path, "rb") as file:
                 self._bytes = file.read()
-            self._parse, self._places, at = parse, [], 0
-            while at < len(self._bytes):
-                length, = struct.unpack_from("<Q", self._bytes, at)
-                self._places.append((at + 12, length))
-                at += length + 16
+            self._parse, self._ranges, offset = parse, [], 0
+            while offset < len(self._bytes):
+                length, = struct.unpack_from("<Q", self._bytes, offset)
+                self._ranges.append((offset + 12, length))
+                offset += length + 16
 
         def __len__(self):
-            return len(self._places)
+            return len(self._ranges)
 
         def __getitem__(self, number):
-            at, length = self._places[number]
-            return self._parse(self._bytes[at:at + length])
+            offset, length = self._ranges[number]
+            return self._parse(self._bytes[offset:offset + length])
 
     def digit(record):
         value = torch.from_numpy(np.frombuffer(record, np.uint8).copy())
@@ -41,24 +41,24 @@ def make_cases(torch):
         image = torch.from_numpy(np.array(Image.open(io.BytesIO(record[1:]))))
         return image.float() / 255, record[0]
 
-    def loader(which, parse, workers):
+    def loader(file, parse, workers):
         if not files:
             files.extend(input_files.write())
 
         def batches():
-            data = Records(files[which], parse)
-            made = torch.utils.data.DataLoader(data, BATCH, shuffle=True, num_workers=workers, drop_last=True,
-                                               persistent_workers=workers > 0)
+            data = Records(files[file], parse)
+            batches_of_epoch = torch.utils.data.DataLoader(data, BATCH, shuffle=True, num_workers=workers, drop_last=True,
+                                                            persistent_workers=workers > 0)
             while True:
-                yield from made
+                yield from batches_of_epoch
 
-        each = batches()
-        return Step(lambda: next(each), BATCH)
+        stream = batches()
+        return Step(lambda: next(stream), BATCH)
 
-    def modes(which, parse):
+    def modes(file, parse):
         cores = len(os.sched_getaffinity(0))
-        return {"loader": lambda: loader(which, parse, 0),
-                "workers": lambda: loader(which, parse, cores)}
+        return {"loader": lambda: loader(file, parse, 0),
+                "workers": lambda: loader(file, parse, cores)}
 
     cases = {"input/digits": modes(0, digit), "input/digits_64_at_once": modes(0, digit)}
     try:

@@ -1,4 +1,4 @@
-"""nets.json for PyTorch."""
+"""Builds the nets of nets.json with PyTorch."""
 
 import nets
 
@@ -33,12 +33,12 @@ def _builder(torch):
             return torch.cat([branch(x) for branch in self.branches], 1)
 
     class Residual(nn.Module):
-        def __init__(self, branch, around):
+        def __init__(self, branch, shortcut):
             super().__init__()
-            self.branch, self.around = branch, around
+            self.branch, self.shortcut = branch, shortcut
 
         def forward(self, x):
-            return torch.relu(self.branch(x) + self.around(x))
+            return torch.relu(self.branch(x) + self.shortcut(x))
 
     class Lstm(nn.Module):  # not derived from nn.LSTM, which torch.compile refuses
         def __init__(self, inputs, units):
@@ -49,7 +49,7 @@ def _builder(torch):
             return self.lstm(x)[0].flatten(0, 1)
 
     class Builder(nets.Builder):
-        """Goes from (modules, shape) to (modules, shape), the shape in Troupe's order."""
+        """Maps (modules, shape) to (modules, shape), with the shape in Troupe's order."""
 
         _number = 0
 
@@ -62,15 +62,15 @@ def _builder(torch):
             outputs, size = layer["conv"], layer["size"]
             stride, pad = layer.get("stride", 1), layer.get("pad", 0)
             normalized = layer.get("batch_norm", False)
-            made = nn.utils.skip_init(nn.Conv2d, inputs, outputs, size, stride, pad,
-                                      bias=not normalized)
-            made.weight = parameter(self._weights(size, size, inputs, outputs)
-                                    .transpose(3, 2, 0, 1))
-            modules = [*modules, made]
+            convolution = nn.utils.skip_init(nn.Conv2d, inputs, outputs, size, stride, pad,
+                                             bias=not normalized)
+            convolution.weight = parameter(self._weights(size, size, inputs, outputs)
+                                           .transpose(3, 2, 0, 1))
+            modules = [*modules, convolution]
             if normalized:
                 modules.append(nn.BatchNorm2d(outputs, nets.EPSILON, 1 - nets.MOMENTUM))
             else:
-                nn.init.zeros_(made.bias)
+                nn.init.zeros_(convolution.bias)
             if layer.get("relu", True):
                 modules.append(nn.ReLU())
             rows, columns = ((n + 2 * pad - size) // stride + 1 for n in (rows, columns))
@@ -80,15 +80,15 @@ def _builder(torch):
             modules, (images, rows, columns, channels) = flow
             size, stride, same = layer["max_pool"], layer["stride"], layer.get("same", False)
             if not same:
-                made = nn.MaxPool2d(size, stride)
+                pool = nn.MaxPool2d(size, stride)
                 rows, columns = ((n - size) // stride + 1 for n in (rows, columns))
             elif stride == 1:
-                made = nn.MaxPool2d(size, stride, size // 2)
+                pool = nn.MaxPool2d(size, stride, size // 2)
             else:
                 assert (size, stride) == (3, 2) and rows % 2 == columns % 2 == 0
-                made = nn.MaxPool2d(size, stride, ceil_mode=True)
+                pool = nn.MaxPool2d(size, stride, ceil_mode=True)
                 rows, columns = rows // 2, columns // 2
-            return [*modules, made], (images, rows, columns, channels)
+            return [*modules, pool], (images, rows, columns, channels)
 
         def average_pool(self, layer, flow):
             modules, (images, rows, columns, channels) = flow
@@ -111,42 +111,42 @@ def _builder(torch):
             else:
                 samples, inputs = shape
                 w = self._weights(inputs, outputs).transpose()
-            made = nn.utils.skip_init(nn.Linear, inputs, outputs)
-            made.weight = parameter(w)
-            nn.init.zeros_(made.bias)
-            return [*modules, made, *([nn.ReLU()] if with_relu else [])], (samples, outputs)
+            linear = nn.utils.skip_init(nn.Linear, inputs, outputs)
+            linear.weight = parameter(w)
+            nn.init.zeros_(linear.bias)
+            return [*modules, linear, *([nn.ReLU()] if with_relu else [])], (samples, outputs)
 
         def inception(self, branches, flow):
             modules, shape = flow
-            made = [self.build(branch, ([], shape)) for branch in branches]
-            channels = sum(out[3] for _, out in made)
-            joined = Branches([nn.Sequential(*inside) for inside, _ in made])
+            built = [self.build(branch, ([], shape)) for branch in branches]
+            channels = sum(out[3] for _, out in built)
+            joined = Branches([nn.Sequential(*parts) for parts, _ in built])
             return [*modules, joined], (*shape[:3], channels)
 
-        def residual(self, branch, around, flow):
+        def residual(self, branch, shortcut, flow):
             modules, shape = flow
-            through, out = self.build(branch, ([], shape))
-            beside, _ = self.build(around, ([], shape))
-            return [*modules, Residual(nn.Sequential(*through), nn.Sequential(*beside))], out
+            branch_modules, out = self.build(branch, ([], shape))
+            shortcut_modules, _ = self.build(shortcut, ([], shape))
+            return [*modules, Residual(nn.Sequential(*branch_modules), nn.Sequential(*shortcut_modules))], out
 
         def embedding(self, layer, flow):
             modules, (steps, texts) = flow
-            made = nn.utils.skip_init(nn.Embedding, layer["words"], layer["embedding"])
-            made.weight = parameter(self._weights(layer["words"], layer["embedding"]))
-            return [*modules, made], (steps, texts, layer["embedding"])
+            table = nn.utils.skip_init(nn.Embedding, layer["words"], layer["embedding"])
+            table.weight = parameter(self._weights(layer["words"], layer["embedding"]))
+            return [*modules, table], (steps, texts, layer["embedding"])
 
         def lstm(self, layer, flow):
             modules, (steps, texts, inputs) = flow
             units = layer["lstm"]
-            made = Lstm(inputs, units)
-            lstm = made.lstm
-            # The gates are in another order, and there are two biases, of which one is enough.
+            layer_module = Lstm(inputs, units)
+            lstm = layer_module.lstm
+            # The gates are in another order, and there are two biases, of which only one is trained.
             w = self._weights(inputs + units, 4 * units).reshape(-1, 4, units)[:, [0, 2, 1, 3]]
             w = w.reshape(-1, 4 * units).transpose()
             lstm.weight_ih_l0, lstm.weight_hh_l0 = parameter(w[:, :inputs]), parameter(w[:, inputs:])
             nn.init.zeros_(lstm.bias_ih_l0)
             nn.init.zeros_(lstm.bias_hh_l0)
             lstm.bias_hh_l0.requires_grad_(False)
-            return [*modules, made], (steps * texts, units)
+            return [*modules, layer_module], (steps * texts, units)
 
     return Builder()

@@ -1,4 +1,4 @@
-// Learns to predict the next character of a text with an LSTM, then writes a text of its own.
+// Learns to predict the next character of a text with an LSTM, then generates a text.
 #include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/text.hpp"
@@ -40,24 +40,25 @@ struct model {
   dense_layer output;
 };
 
-/// As many places of the text at once as there are rows in a batch, each going on from step to
-/// step.
+/// Reads a text at several positions, one for each row of a batch. Each position advances from step
+/// to step.
 class readers {
 public:
   readers(const std::vector<int32_t>& text, const options& chosen)
       : text_(text), length_(chosen.length) {
     for (int64_t i = 0; i < chosen.batch; ++i)
-      places_.push_back(static_cast<size_t>(i) * text.size() / static_cast<size_t>(chosen.batch));
+      positions_.push_back(static_cast<size_t>(i) * text.size() /
+                           static_cast<size_t>(chosen.batch));
   }
-  /// [length + 1, batch]: the last row is the first of the next piece.
+  /// Returns [length + 1, batch]: the last row is the first one of the next piece.
   tensor next() {
-    auto rows = static_cast<int64_t>(places_.size());
+    auto rows = static_cast<int64_t>(positions_.size());
     auto piece = *tensor::make(dtype::i32, shape{length_ + 1, rows});
-    auto to = piece.values<int32_t>();
-    for (size_t row = 0; row < places_.size(); ++row) {
+    auto target = piece.values<int32_t>();
+    for (size_t row = 0; row < positions_.size(); ++row) {
       for (size_t i = 0; i <= static_cast<size_t>(length_); ++i)
-        to[i * places_.size() + row] = text_[(places_[row] + i) % text_.size()];
-      places_[row] = (places_[row] + static_cast<size_t>(length_)) % text_.size();
+        target[i * positions_.size() + row] = text_[(positions_[row] + i) % text_.size()];
+      positions_[row] = (positions_[row] + static_cast<size_t>(length_)) % text_.size();
     }
     return piece;
   }
@@ -65,18 +66,18 @@ public:
 private:
   const std::vector<int32_t>& text_;
   const int64_t length_;
-  std::vector<size_t> places_;
+  std::vector<size_t> positions_;
 };
 
 class writer {
 public:
-  writer(graph_builder& g, const model& of, session& in, int64_t units) : units_(units) {
+  writer(graph_builder& g, const model& net, session& in, int64_t units) : units_(units) {
     auto letter = g.placeholder(dtype::i32, {1}, "letter");
     auto cells = g.placeholder(dtype::f32, {1, units}, "cells");
     auto last = g.placeholder(dtype::f32, {1, units}, "last");
-    auto next = of.memory.step(of.letters(letter), {cells, last});
+    auto next = net.memory.step(net.letters(letter), {cells, last});
     step_.emplace(in.prepare({letter, cells, last},
-                             {softmax(of.output(next.output)), next.cells, next.output}));
+                             {softmax(net.output(next.output)), next.cells, next.output}));
   }
   std::string write(const std::string& characters, int64_t count, uint64_t seed) {
     std::mt19937_64 random{seed};
@@ -86,15 +87,15 @@ public:
     auto letter = static_cast<int32_t>(start == characters.npos ? 0 : start);
     std::string text;
     for (int64_t i = 0; i < count; ++i) {
-      auto found = step_->run({tensor::vector<int32_t>({letter}), cells, last});
-      auto chances = found[0].values<float>();
-      auto left = static_cast<double>(random() >> 11) * 0x1p-53;
-      for (letter = 0; letter + 1 < static_cast<int32_t>(chances.size()); ++letter)
-        if ((left -= chances[static_cast<size_t>(letter)]) < 0)
+      auto results = step_->run({tensor::vector<int32_t>({letter}), cells, last});
+      auto probabilities = results[0].values<float>();
+      auto remaining = static_cast<double>(random() >> 11) * 0x1p-53;
+      for (letter = 0; letter + 1 < static_cast<int32_t>(probabilities.size()); ++letter)
+        if ((remaining -= probabilities[static_cast<size_t>(letter)]) < 0)
           break;
       text += characters[static_cast<size_t>(letter)];
-      cells = found[1];
-      last = found[2];
+      cells = results[1];
+      last = results[2];
     }
     return text;
   }
@@ -116,32 +117,32 @@ void run(const options& chosen) {
   auto cells = g.placeholder(dtype::f32, {chosen.batch, chosen.units}, "cells_before");
   auto last = g.placeholder(dtype::f32, {chosen.batch, chosen.units}, "output_before");
   auto read = slice(piece, {int64_t{0}, int64_t{0}}, {chosen.length, chosen.batch});
-  auto wanted = slice(piece, {int64_t{1}, int64_t{0}}, {chosen.length, chosen.batch});
+  auto next_characters = slice(piece, {int64_t{1}, int64_t{0}}, {chosen.length, chosen.batch});
   auto [outputs, state] = net.memory(net.letters(read), {cells, last});
   auto logits = net.output(reshape(outputs, {int64_t{-1}, chosen.units}));
-  auto loss = softmax_loss(logits, reshape(wanted, {-1}));
-  adam by{chosen.learning_rate};
-  auto* train = by.apply_gradients(clip_by_global_norm(optimizer::compute_gradients(loss), 5));
+  auto loss = softmax_loss(logits, reshape(next_characters, {-1}));
+  adam method{chosen.learning_rate};
+  auto* train = method.apply_gradients(clip_by_global_norm(optimizer::compute_gradients(loss), 5));
 
   auto s = session::local();
   s.run(g.initializer());
   auto step = s.prepare({piece, cells, last}, {loss, state.cells, state.output}, {train});
-  readers from{text.numbers, chosen};
+  readers text_readers{text.numbers, chosen};
   std::vector<float> none(static_cast<size_t>(chosen.batch * chosen.units));
   auto cells_now = tensor::of({chosen.batch, chosen.units}, none), last_now = cells_now;
-  examples::progress shown{chosen.steps};
+  examples::progress bar{chosen.steps};
   double mean = std::log(static_cast<double>(characters));
   for (int64_t i = 0; i < chosen.steps; ++i) {
-    auto found = step.run({from.next(), cells_now, last_now});
-    cells_now = found[1];
-    last_now = found[2];
-    auto now = to_scalar<float>(found[0]);
-    mean += (now - mean) * std::max(0.02, 1.0 / static_cast<double>(i + 1));
-    shown.step_done(now);
+    auto results = step.run({text_readers.next(), cells_now, last_now});
+    cells_now = results[1];
+    last_now = results[2];
+    auto current_loss = to_scalar<float>(results[0]);
+    mean += (current_loss - mean) * std::max(0.02, 1.0 / static_cast<double>(i + 1));
+    bar.step_done(current_loss);
   }
-  shown.finish();
-  std::printf("%.2f bits for each character, %.2f if all were as likely\n\n", mean / std::log(2.0),
-              std::log2(static_cast<double>(characters)));
+  bar.finish();
+  std::printf("%.2f bits for each character, %.2f if all were equally likely\n\n",
+              mean / std::log(2.0), std::log2(static_cast<double>(characters)));
   writer author{g, net, s, chosen.units};
   std::cout << author.write(text.characters, chosen.sample, static_cast<uint64_t>(chosen.seed))
             << '\n';
@@ -154,13 +155,14 @@ int main(int argc, char** argv) {
   CLI::App app{"Learns to write like a text", "char_model"};
   app.add_option("text", chosen.text, "A text file")->required()->check(CLI::ExistingFile);
   examples::add_count(app, "--units", chosen.units, "Cells of the LSTM");
-  examples::add_count(app, "--batch", chosen.batch, "Places of the text that are read at once");
+  examples::add_count(app, "--batch", chosen.batch,
+                      "Positions of the text that are read in parallel");
   examples::add_count(app, "--length", chosen.length,
-                      "Characters per step, through which gradients go back");
-  examples::add_count(app, "--steps", chosen.steps, "Steps to take");
-  examples::add_count(app, "--sample", chosen.sample, "Characters to write in the end");
+                      "Characters per step, through which gradients are propagated");
+  examples::add_count(app, "--steps", chosen.steps, "Number of steps");
+  examples::add_count(app, "--sample", chosen.sample, "Characters to generate at the end");
   app.add_option("--learning-rate", chosen.learning_rate, "Of Adam")->capture_default_str();
-  app.add_option("--seed", chosen.seed, "Of weights and of the text that is written")
+  app.add_option("--seed", chosen.seed, "Of weights and of the generated text")
       ->capture_default_str();
   return examples::run_program(app, argc, argv, [&] { run(chosen); });
 }

@@ -1,6 +1,6 @@
-# Installs `build` into a fresh prefix, then configures, builds and runs the project in `source`
-# against it, in `work`, and its program once more with what pkg-config says. CAF is found in
-# `prefix_path`, where that is not the system's.
+# Installs `build` into a new prefix, then configures, builds and runs the project in `source` with it,
+# in `work`, and builds and runs its program again with the flags of pkg-config. `prefix_path` is the
+# location of CAF, unless it is the system's.
 file(REMOVE_RECURSE "${work}")
 set(prefix "${work}/prefix")
 
@@ -19,7 +19,7 @@ run("${CMAKE_COMMAND}" -S "${source}" -B "${work}/build" -G "${generator}"
   "-DCMAKE_PREFIX_PATH=${prefix};${prefix_path}" "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${work}/build")
 run("${work}/build/consumer")
-if(NOT output MATCHES "as it should be: .*fed twice.*troupe [0-9]+\\.[0-9]+\\.[0-9]+")
+if(NOT output MATCHES "as expected: .*fed twice.*troupe [0-9]+\\.[0-9]+\\.[0-9]+")
   message(FATAL_ERROR "the consumer printed\n${output}")
 endif()
 message(STATUS "the consumer printed: ${output}")
@@ -29,7 +29,7 @@ if(NOT output MATCHES "by an actor: f32\\[2\\] {3, 5}")
   message(FATAL_ERROR "the actor printed\n${output}")
 endif()
 
-# A component or compiler that there is not is refused in a sentence.
+# A missing component or an unsupported compiler is refused with a clear message.
 function(refused sentence)
   execute_process(COMMAND "${CMAKE_COMMAND}" -S "${work}/refused" -B "${work}/refused/build" -G "${generator}"
     "-Dtroupe_DIR=${config}" ${ARGN}
@@ -52,7 +52,7 @@ refused("needs GCC 12 or later, or clang 15 or later; the C\\+\\+ compiler is cl
   -Dversion=14.0.6)
 refused("the C\\+\\+ compiler is GCC 11.4" -Did=GNU -Dversion=11.4)
 
-# What is installed for programs to include, and no more.
+# The installed headers are exactly the public ones.
 file(GLOB_RECURSE installed RELATIVE "${prefix}/include" "${prefix}/include/*")
 file(STRINGS "${source}/../../api/public_headers.txt" listed REGEX "^troupe/")
 list(SORT installed)
@@ -62,7 +62,7 @@ if(NOT installed STREQUAL listed)
 endif()
 separate_arguments(flag_list UNIX_COMMAND "${flags}")
 
-# The same by pkg-config, for projects that do without CMake.
+# The same with pkg-config, for projects that do not use CMake.
 find_program(pkg_config pkg-config)
 if(pkg_config)
   file(GLOB_RECURSE package "${prefix}/*/troupe.pc")

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <tuple>
 
-// Words that Troupe uses within itself are free for a program that uses the whole namespace.
+// Names that Troupe uses internally are free for programs with `using namespace troupe`.
 using namespace troupe;
 struct actor {};
 struct buffer_pool {};
@@ -26,14 +26,14 @@ int main() {
   [[maybe_unused]] std::tuple<actor, buffer_pool, container, device, executor, instance,
                               kernel_context, master, placement, program, queue, region, token,
                               variable, worker>
-      mine;
+      own_types;
   troupe::graph_builder g;
   auto x = g.placeholder(troupe::dtype::f32, {-1}, "x");
   auto s = troupe::session::local();
   try {
     s.fetch(x * 2 + 1, {{x, {1, 2}}, {x, {3, 4}}});
-  } catch (const troupe::error& e) { // crosses the border of the library
-    std::cout << "as it should be: " << e.what() << '\n';
+  } catch (const troupe::error& problem) { // thrown by the shared library
+    std::cout << "as expected: " << problem.what() << '\n';
   }
   std::cout << "troupe " << troupe::library_version << ": "
             << s.fetch(x * 2 + 1, {{x, {1.0f, 2.0f}}}) << '\n';

@@ -1,9 +1,10 @@
-// Vectors for very many words, in parts on several tasks (OSDI 4.2, Figure 3): a lookup sends each
-// number to the part that has its row, and gradients go back to these rows alone. The loss is a
-// softmax among the right word and a sample of wrong ones, as all would be far too many. Workers
-// train asynchronously, or as --mode says.
+// Embeddings for very many words, partitioned over several tasks (OSDI 4.2, Figure 3): a lookup
+// sends each row number to the part that has the row, and gradients are sent only for these rows.
+// The loss is a softmax over the correct word and a sample of wrong ones. Workers train
+// asynchronously, or as --mode selects.
 //
-// The text is made up: words come by Zipf's law, and each is followed by one that depends on it.
+// The text is synthetic: words follow Zipf's law, and each is followed by a word that depends on
+// it.
 #include "examples/support/local_cluster.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
@@ -50,7 +51,7 @@ replica_step build(graph_builder& g, const options& chosen) {
   return {{words, next}, loss};
 }
 
-/// Words are numbered from the most frequent on; those of a pair follow each other.
+/// Words are numbered by decreasing frequency; the second word of a pair depends on the first.
 std::vector<tensor> pairs(int64_t n, const options& chosen) {
   std::mt19937_64 dice{static_cast<uint64_t>(n)};
   std::uniform_real_distribution<double> share;
@@ -65,7 +66,7 @@ std::vector<tensor> pairs(int64_t n, const options& chosen) {
 }
 
 void run(const options& chosen) {
-  std::optional<examples::local_cluster> cluster; // first, while there are no other threads
+  std::optional<examples::local_cluster> cluster; // started before any other thread
   auto spec = chosen.cluster;
   if (spec.empty()) {
     cluster.emplace(chosen.workers, chosen.parameter_servers);
@@ -77,9 +78,9 @@ void run(const options& chosen) {
   std::fflush(stdout);
 
   using clock = std::chrono::steady_clock;
-  examples::progress shown{chosen.steps};
+  examples::progress bar{chosen.steps};
   std::mutex mutex;
-  int64_t count = 0; // of steps of replicas
+  int64_t count = 0; // steps of all replicas
   clock::time_point first, last;
   replicas training{
       [&](graph_builder& g, int) { return build(g, chosen); },
@@ -92,28 +93,28 @@ void run(const options& chosen) {
        .batch = [&](int64_t n) { return std::optional{pairs(n, chosen)}; },
        .last_step = chosen.steps,
        .on_step =
-           [&](const training_progress& now) {
-             shown.step_done(now.step, static_cast<float>(now.loss));
+           [&](const training_progress& progress) {
+             bar.step_done(progress.step, static_cast<float>(progress.loss));
              std::lock_guard guard{mutex};
              last = clock::now();
              if (++count == 1)
                first = last;
            },
        .on_event =
-           [](const replica_event& what) {
-             if (!what.text.empty())
-               std::printf("%s\n", what.text.c_str());
+           [](const replica_event& event) {
+             if (!event.text.empty())
+               std::printf("%s\n", event.text.c_str());
            }}};
   auto s = session::connect(spec);
   training.run(s);
-  shown.finish();
+  bar.finish();
 
   // Each step looks up the words, the right classes and the sample.
   auto seconds = std::max(std::chrono::duration<double>(last - first).count(), 1e-9);
   auto looked_up =
       static_cast<double>(count - 1) * static_cast<double>(2 * chosen.batch + chosen.sampled);
-  std::printf("%.0f rows looked up and trained in a second\n", looked_up / seconds);
-  shown.tell_losses();
+  std::printf("%.0f rows looked up and trained per second\n", looked_up / seconds);
+  bar.tell_losses();
 }
 
 } // namespace
@@ -127,7 +128,7 @@ int main(int argc, char** argv) {
   examples::add_count(app, "--batch", chosen.batch, "Words per step of a worker", 1, 1'000'000);
   examples::add_count(app, "--sampled", chosen.sampled, "Wrong words to compare with in each step",
                       1, 1'000'000);
-  examples::add_count(app, "--steps", chosen.steps, "Steps to take");
+  examples::add_count(app, "--steps", chosen.steps, "Number of steps");
   examples::add_count(app, "--workers", chosen.workers, "Tasks that compute", 1, 64);
   examples::add_count(app, "--ps", chosen.parameter_servers, "Tasks that hold the tables", 1, 64);
   app.add_option("--mode", chosen.mode, "How workers train together")
@@ -135,6 +136,6 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"async", "bounded", "sync"}));
   app.add_option("--learning-rate", chosen.learning_rate, "Of Adagrad")->capture_default_str();
   app.add_option("--cluster", chosen.cluster,
-                 "Use so many tasks of this running cluster instead of starting processes");
+                 "Use the tasks of this running cluster instead of starting processes");
   return examples::run_program(app, argc, argv, [&] { run(chosen); });
 }

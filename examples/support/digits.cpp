@@ -1,4 +1,5 @@
 #include "examples/support/digits.hpp"
+// Reads handwritten digits from a CSV file.
 
 #include <zlib.h>
 
@@ -15,19 +16,19 @@ namespace {
 constexpr uint64_t split_seed = 1998;
 constexpr float brightest = 16;
 
-void read_line(const std::string& line, int number, dataset& into) {
-  const char* at = line.c_str();
+void read_line(const std::string& line, int number, dataset& target) {
+  const char* position = line.c_str();
   auto next = [&](int limit) {
     char* end = nullptr;
-    auto value = std::strtol(at, &end, 10);
-    if (end == at || value < 0 || value > limit)
+    auto value = std::strtol(position, &end, 10);
+    if (end == position || value < 0 || value > limit)
       throw std::runtime_error{"line " + std::to_string(number) + " is not 64 pixels and a digit"};
-    at = *end == ',' ? end + 1 : end;
+    position = *end == ',' ? end + 1 : end;
     return value;
   };
   for (int64_t i = 0; i < pixels; ++i)
-    into.images.push_back(static_cast<float>(next(16)) / brightest);
-  into.labels.push_back(static_cast<int32_t>(next(classes - 1)));
+    target.images.push_back(static_cast<float>(next(16)) / brightest);
+  target.labels.push_back(static_cast<int32_t>(next(classes - 1)));
 }
 
 } // namespace
@@ -42,13 +43,13 @@ dataset read(const std::string& path) {
   std::unique_ptr<gzFile_s, int (*)(gzFile)> file{gzopen(path.c_str(), "rb"), gzclose};
   if (!file)
     throw std::runtime_error{"cannot read " + path};
-  dataset all;
+  dataset digits_of_file;
   char line[1024];
   for (int number = 1; gzgets(file.get(), line, sizeof line); ++number)
-    read_line(line, number, all);
-  if (all.labels.empty())
+    read_line(line, number, digits_of_file);
+  if (digits_of_file.labels.empty())
     throw std::runtime_error{path + " holds no digits"};
-  return all;
+  return digits_of_file;
 }
 
 std::vector<int64_t> shuffled(int64_t count, uint64_t seed) {
@@ -56,17 +57,17 @@ std::vector<int64_t> shuffled(int64_t count, uint64_t seed) {
   std::iota(order.begin(), order.end(), int64_t{0});
   // std::shuffle may differ between standard libraries.
   std::mt19937_64 random{seed};
-  for (auto left = order.size(); left > 1; --left)
-    std::swap(order[left - 1], order[random() % left]);
+  for (auto remaining = order.size(); remaining > 1; --remaining)
+    std::swap(order[remaining - 1], order[random() % remaining]);
   return order;
 }
 
-parts split(const dataset& all) {
-  parts made;
-  auto order = shuffled(all.rows(), split_seed);
+parts split(const dataset& data) {
+  parts split_parts;
+  auto order = shuffled(data.rows(), split_seed);
   for (size_t i = 0; i < order.size(); ++i)
-    (i % 5 == 0 ? made.test : made.training).add(all, order[i]);
-  return made;
+    (i % 5 == 0 ? split_parts.test : split_parts.training).add(data, order[i]);
+  return split_parts;
 }
 
 batch gather(const dataset& from, const int64_t* rows, int64_t count) {

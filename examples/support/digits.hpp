@@ -1,4 +1,4 @@
-// Handwritten digits: 8x8 pixels and what they show.
+// Handwritten digits: 8x8 pixels and their labels.
 #pragma once
 #include "troupe/troupe.hpp"
 
@@ -25,21 +25,23 @@ struct batch {
   troupe::tensor labels; ///< i32[n]
 };
 
-/// Reads a gzipped CSV file. Throws std::runtime_error with the line that is wrong.
+/// Reads a gzipped CSV file. Throws std::runtime_error, naming the invalid line.
 dataset read(const std::string& path);
 
 struct parts {
   dataset training, test;
 };
 
-/// Shuffles by a seed of its own and holds back every fifth row, so that all runs are judged alike.
-parts split(const dataset& all);
+/// Shuffles with a fixed seed and holds back every fifth row, so that all runs use the same test
+/// data.
+parts split(const dataset& data);
 
 /// Copies some rows into tensors.
 batch gather(const dataset& from, const int64_t* rows, int64_t count);
 batch whole(const dataset& from);
 
-/// The numbers from 0 to count - 1 in an order that the seed determines, on any machine.
+/// Returns the numbers from 0 to count - 1 in an order that depends only on the seed, on any
+/// machine.
 std::vector<int64_t> shuffled(int64_t count, uint64_t seed);
 
 } // namespace digits

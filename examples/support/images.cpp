@@ -1,4 +1,5 @@
 #include "examples/support/images.hpp"
+// Reads images with labels from CSV or IDX files.
 
 #include "examples/support/digits.hpp"
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr uint64_t split_seed = 1998;
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw std::runtime_error{path + ": " + why};
+[[noreturn]] void fail(const std::string& path, const std::string& reason) {
+  throw std::runtime_error{path + ": " + reason};
 }
 
 // Reads a file of IDX format: two zeros, the type (bytes: 8), the number of extents; the extents,
@@ -25,21 +26,21 @@ std::vector<uint8_t> read_idx(const std::string& path, size_t rank, std::vector<
   std::unique_ptr<gzFile_s, int (*)(gzFile)> file{gzopen(path.c_str(), "rb"), gzclose};
   if (!file)
     fail(path, "cannot be read");
-  auto read = [&](void* to, size_t bytes) {
-    if (gzread(file.get(), to, static_cast<unsigned>(bytes)) != static_cast<int>(bytes))
+  auto read = [&](void* target, size_t bytes) {
+    if (gzread(file.get(), target, static_cast<unsigned>(bytes)) != static_cast<int>(bytes))
       fail(path, "ends too early");
   };
   uint8_t head[4];
   read(head, 4);
   if (head[0] != 0 || head[1] != 0 || head[2] != 8 || head[3] != rank)
-    fail(path, "is no IDX file of bytes with " + std::to_string(rank) + " extents");
+    fail(path, "is not an IDX file of bytes with " + std::to_string(rank) + " extents");
   int64_t size = 1;
   for (size_t i = 0; i < rank; ++i) {
     uint8_t bytes[4];
     read(bytes, 4);
     extents.push_back(int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]);
     if (extents.back() == 0 || (size *= extents.back()) > int64_t{1} << 30)
-      fail(path, "has extents that make no sense");
+      fail(path, "has invalid extents");
   }
   std::vector<uint8_t> elements(static_cast<size_t>(size));
   read(elements.data(), elements.size());
@@ -47,9 +48,9 @@ std::vector<uint8_t> read_idx(const std::string& path, size_t rank, std::vector<
 }
 
 std::string find_in(const std::string& folder, std::string_view part) {
-  for (const auto& one : std::filesystem::directory_iterator{folder})
-    if (one.path().filename().string().find(part) != std::string::npos)
-      return one.path().string();
+  for (const auto& entry : std::filesystem::directory_iterator{folder})
+    if (entry.path().filename().string().find(part) != std::string::npos)
+      return entry.path().string();
   fail(folder, "holds no file whose name contains " + std::string{part});
 }
 
@@ -60,14 +61,14 @@ image_set read_mnist(const std::string& folder) {
   auto pixels = read_idx(image_file, 3, extents);
   auto labels = read_idx(label_file, 1, rows);
   if (rows[0] != extents[0])
-    fail(label_file, "has not one label for each image of " + image_file);
-  image_set all{.height = extents[1], .width = extents[2], .pixels = {}, .labels = {}};
-  std::ranges::transform(pixels, std::back_inserter(all.pixels),
-                         [](uint8_t one) { return static_cast<float>(one) / 255; });
-  all.labels.assign(labels.begin(), labels.end());
-  if (std::ranges::any_of(all.labels, [&](int32_t one) { return one >= all.classes; }))
+    fail(label_file, "does not have one label for each image of " + image_file);
+  image_set images{.height = extents[1], .width = extents[2], .pixels = {}, .labels = {}};
+  std::ranges::transform(pixels, std::back_inserter(images.pixels),
+                         [](uint8_t pixel) { return static_cast<float>(pixel) / 255; });
+  images.labels.assign(labels.begin(), labels.end());
+  if (std::ranges::any_of(images.labels, [&](int32_t label) { return label >= images.classes; }))
     fail(label_file, "has labels above 9");
-  return all;
+  return images;
 }
 
 } // namespace
@@ -75,38 +76,39 @@ image_set read_mnist(const std::string& folder) {
 image_set read_images(const std::string& path) {
   if (std::filesystem::is_directory(path))
     return read_mnist(path);
-  auto all = digits::read(path);
+  auto data = digits::read(path);
   return {
-      .height = 8, .width = 8, .pixels = std::move(all.images), .labels = std::move(all.labels)};
+      .height = 8, .width = 8, .pixels = std::move(data.images), .labels = std::move(data.labels)};
 }
 
 std::vector<int64_t> shuffled(int64_t count, uint64_t seed) {
   return digits::shuffled(count, seed);
 }
 
-image_parts hold_back(const image_set& all, int64_t one_in) {
-  image_parts made{{.height = all.height, .width = all.width, .pixels = {}, .labels = {}}, {}};
-  made.test = made.training;
-  auto order = shuffled(all.count(), split_seed);
-  auto size = all.height * all.width;
+image_parts hold_back(const image_set& images, int64_t one_in) {
+  image_parts image_split{
+      {.height = images.height, .width = images.width, .pixels = {}, .labels = {}}, {}};
+  image_split.test = image_split.training;
+  auto order = shuffled(images.count(), split_seed);
+  auto size = images.height * images.width;
   for (size_t i = 0; i < order.size(); ++i) {
-    auto& to = static_cast<int64_t>(i) % one_in == 0 ? made.test : made.training;
-    auto first = all.pixels.begin() + order[i] * size;
-    to.pixels.insert(to.pixels.end(), first, first + size);
-    to.labels.push_back(all.labels[static_cast<size_t>(order[i])]);
+    auto& target = static_cast<int64_t>(i) % one_in == 0 ? image_split.test : image_split.training;
+    auto first = images.pixels.begin() + order[i] * size;
+    target.pixels.insert(target.pixels.end(), first, first + size);
+    target.labels.push_back(images.labels[static_cast<size_t>(order[i])]);
   }
-  return made;
+  return image_split;
 }
 
-image_batch gather_images(const image_set& from, const int64_t* which, int64_t count) {
+image_batch gather_images(const image_set& from, const int64_t* indices, int64_t count) {
   std::vector<float> pixels;
   std::vector<int32_t> labels;
   auto size = from.height * from.width;
   pixels.reserve(static_cast<size_t>(count * size));
   for (int64_t i = 0; i < count; ++i) {
-    auto first = from.pixels.begin() + which[i] * size;
+    auto first = from.pixels.begin() + indices[i] * size;
     pixels.insert(pixels.end(), first, first + size);
-    labels.push_back(from.labels[static_cast<size_t>(which[i])]);
+    labels.push_back(from.labels[static_cast<size_t>(indices[i])]);
   }
   return {troupe::tensor::of({count, from.height, from.width, 1}, pixels),
           troupe::tensor::vector(labels)};

@@ -1,4 +1,4 @@
-// Images with labels, whatever file they come from.
+// Images with labels from files of several formats.
 #pragma once
 #include "troupe/troupe.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace examples {
 
-/// Gray images, pixels from 0 to 1, row after row, and what each shows.
+/// Gray images: pixels from 0 to 1, row after row, and one label for each image.
 struct image_set {
   int64_t height = 0, width = 0, classes = 10;
   std::vector<float> pixels;
@@ -22,21 +22,22 @@ struct image_batch {
   troupe::tensor labels; ///< i32[n]
 };
 
-/// Reads the 8x8 digits of a gzipped CSV file, or the images and labels in a folder in IDX format,
-/// as MNIST's ("*-images-idx3-ubyte", "*-labels-idx1-ubyte", gzipped or not). Throws
-/// std::runtime_error, and names the file.
+/// Reads the 8x8 digits of a gzipped CSV file, or a folder with images and labels in IDX format,
+/// like MNIST's ("*-images-idx3-ubyte", "*-labels-idx1-ubyte", gzipped or not). Throws
+/// std::runtime_error, naming the file.
 image_set read_images(const std::string& path);
 
 /// Holds back one image in `one_in`, always the same ones.
 struct image_parts {
   image_set training, test;
 };
-image_parts hold_back(const image_set& all, int64_t one_in);
+image_parts hold_back(const image_set& images, int64_t one_in);
 
 /// Copies some images into tensors.
-image_batch gather_images(const image_set& from, const int64_t* which, int64_t count);
+image_batch gather_images(const image_set& from, const int64_t* indices, int64_t count);
 
-/// The numbers from 0 to count - 1 in an order that the seed determines, on any machine.
+/// Returns the numbers from 0 to count - 1 in an order that depends only on the seed, on any
+/// machine.
 std::vector<int64_t> shuffled(int64_t count, uint64_t seed);
 
 } // namespace examples

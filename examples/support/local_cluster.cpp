@@ -1,4 +1,5 @@
 #include "examples/support/local_cluster.hpp"
+// Starts and stops the processes of a local cluster.
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -19,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Ports that were free a moment ago: all are held until all are known, so that they differ.
+/// Returns free ports. All sockets stay open until all ports are known, so that the ports differ.
 std::vector<int> free_ports(int count) {
   std::vector<int> sockets, ports;
   for (int i = 0; i < count; ++i) {
@@ -27,16 +28,16 @@ std::vector<int> free_ports(int count) {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    auto one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockets.push_back(one);
-    if (one < 0 || bind(one, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-        getsockname(one, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    auto descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockets.push_back(descriptor);
+    if (descriptor < 0 || bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+        getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
       break;
     ports.push_back(ntohs(address.sin_port));
   }
-  for (auto one : sockets)
-    if (one >= 0)
-      close(one);
+  for (auto descriptor : sockets)
+    if (descriptor >= 0)
+      close(descriptor);
   if (ports.size() != static_cast<size_t>(count))
     throw std::runtime_error{"no free port on the loopback interface"};
   return ports;
@@ -56,7 +57,7 @@ bool ended(pid_t process) { return waitpid(process, nullptr, WNOHANG) != 0; }
 local_cluster::local_cluster(int workers, int parameter_servers) {
   auto command = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "troupe";
   if (!std::filesystem::exists(command))
-    throw std::runtime_error{command.string() + " is not there; build the target troupe_cli"};
+    throw std::runtime_error{command.string() + " does not exist; build the target troupe_cli"};
   auto ports = free_ports(workers + parameter_servers);
   spec_ = "{\"worker\": " + addresses(ports.data(), workers) +
           ", \"ps\": " + addresses(ports.data() + workers, parameter_servers) + '}';
@@ -73,7 +74,7 @@ local_cluster::local_cluster(int workers, int parameter_servers) {
 
 void local_cluster::start(const std::string& command, const std::string& job, int task) {
   auto number = std::to_string(task);
-  // Between fork and exec only calls are allowed that are safe in a signal handler.
+  // Between fork and exec only async-signal-safe calls are allowed.
   const char* arguments[] = {command.c_str(), "worker",       "--job",     job.c_str(),
                              "--task",        number.c_str(), "--cluster", spec_.c_str(),
                              "--log",         "none",         nullptr};
@@ -86,9 +87,9 @@ void local_cluster::start(const std::string& command, const std::string& job, in
     if (getppid() != parent)
       _exit(1);
     setpgid(0,
-            0); // Ctrl-C is for the program, which then ends its tasks when it needs them no more
-    auto nothing = open("/dev/null", O_WRONLY);
-    dup2(nothing, STDOUT_FILENO);
+            0); // Ctrl-C must not end the tasks: the program ends them when it no longer needs them
+    auto null_device = open("/dev/null", O_WRONLY);
+    dup2(null_device, STDOUT_FILENO);
     execv(command.c_str(), const_cast<char* const*>(arguments));
     _exit(127);
   }

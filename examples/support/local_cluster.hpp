@@ -1,4 +1,4 @@
-// A cluster of processes on this machine, for as long as the object lives.
+// A cluster of processes on this machine, for the lifetime of the object.
 #pragma once
 #include "troupe/troupe.hpp"
 
@@ -9,11 +9,11 @@
 
 namespace examples {
 
-/// Starts `troupe worker` for each task, on free loopback ports. Ends them all in its destructor,
-/// within a few seconds. They end as well when this process dies.
+/// Starts `troupe worker` for each task, on free loopback ports. The destructor ends all tasks,
+/// within a few seconds. They also end if this process dies.
 class local_cluster {
 public:
-  /// Throws std::runtime_error when the `troupe` command is not beside this program.
+  /// Throws std::runtime_error if the `troupe` command is not in the folder of this program.
   local_cluster(int workers, int parameter_servers);
   local_cluster(const local_cluster&) = delete;
   local_cluster& operator=(const local_cluster&) = delete;

@@ -1,4 +1,4 @@
-// What programs do around their work: read options, and say in a line what went wrong.
+// Common parts of programs: they parse options, and report errors in one line.
 #pragma once
 #include <CLI/CLI.hpp>
 
@@ -8,23 +8,25 @@
 
 namespace examples {
 
-/// An option that is a whole number within bounds; its default is what it is now.
+/// Adds an option that is an integer within bounds; its default is its present value.
 template <class T>
-CLI::Option* add_count(CLI::App& to, const char* name, T& number, const char* what,
-                       std::type_identity_t<T> least = 1,
-                       std::type_identity_t<T> most = 1'000'000'000) {
-  return to.add_option(name, number, what)->capture_default_str()->check(CLI::Range(least, most));
+CLI::Option* add_count(CLI::App& app, const char* name, T& number, const char* help,
+                       std::type_identity_t<T> minimum = 1,
+                       std::type_identity_t<T> maximum = 1'000'000'000) {
+  return app.add_option(name, number, help)
+      ->capture_default_str()
+      ->check(CLI::Range(minimum, maximum));
 }
 
-/// Reads the options of an app that has a name, then works. Returns the exit code of the process.
+/// Parses the options, then calls `work`. Returns the exit code of the process.
 template <class Work>
 int run_program(CLI::App& app, int argc, char** argv, Work work) {
   CLI11_PARSE(app, argc, argv);
   try {
     work();
     return 0;
-  } catch (const std::exception& e) {
-    std::cerr << app.get_name() << ": " << e.what() << '\n';
+  } catch (const std::exception& problem) {
+    std::cerr << app.get_name() << ": " << problem.what() << '\n';
     return 1;
   }
 }

@@ -1,4 +1,5 @@
 #include "examples/support/progress.hpp"
+// Prints the progress of a training run.
 
 #include <unistd.h>
 
@@ -15,8 +16,8 @@ constexpr std::chrono::milliseconds redraw{100};
 
 } // namespace
 
-void progress::mean::add(float one) {
-  sum += static_cast<double>(one);
+void progress::mean::add(float loss) {
+  sum += static_cast<double>(loss);
   ++count;
 }
 
@@ -31,16 +32,16 @@ double progress::seconds() const {
 void progress::step_done(float loss) {
   std::lock_guard guard{mutex_};
   ++done_;
-  note(loss);
+  record(loss);
 }
 
 void progress::step_done(int64_t step, float loss) {
   std::lock_guard guard{mutex_};
   done_ = step;
-  note(loss);
+  record(loss);
 }
 
-void progress::note(float loss) {
+void progress::record(float loss) {
   loss_ = ++count_ == 1 ? loss : 0.95f * loss_ + 0.05f * loss;
   auto tenth = std::max<int64_t>(total_ / 10, 1);
   if (done_ <= tenth)

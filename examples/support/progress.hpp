@@ -1,4 +1,4 @@
-// Shows how far training has come.
+// Shows the progress of a training run.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -6,29 +6,28 @@
 
 namespace examples {
 
-/// On a terminal a bar that is drawn over again, elsewhere a line now and then. Any thread may
-/// call.
+/// On a terminal, draws a bar that is updated in place; elsewhere, prints a few lines. Thread-safe.
 class progress {
 public:
   explicit progress(int64_t total);
 
   void step_done(float loss);
-  /// The same where steps are counted elsewhere, with those of runs before.
+  /// For steps that are counted elsewhere, including those of earlier runs.
   void step_done(int64_t step, float loss);
-  /// Ends the bar; says how long it took.
+  /// Ends the bar, and prints the duration.
   void finish();
-  /// Says how the loss fell: its mean over the first and over the last tenth of the steps.
+  /// Prints the mean loss over the first and over the last tenth of the steps.
   void tell_losses();
 
 private:
   struct mean {
     double sum = 0;
     int64_t count = 0;
-    void add(float one);
+    void add(float loss);
     double value() const;
   };
 
-  void note(float loss);
+  void record(float loss);
   void draw(bool last);
   double seconds() const;
 
@@ -37,9 +36,9 @@ private:
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point drawn_{};
   std::mutex mutex_;
-  int64_t done_ = 0, count_ = 0; // in all, and by this run
+  int64_t done_ = 0, count_ = 0; // steps in total, and of this run
   float loss_ = 0;               // smoothed
-  mean first_, last_;            // tenths
+  mean first_, last_;            // over the first and the last tenth
 };
 
 } // namespace examples

@@ -1,26 +1,27 @@
 #include "examples/support/stop_signals.hpp"
+// Handles SIGTERM and SIGINT on a thread.
 
 namespace examples {
 
 sigset_t hold_stop_signals() {
-  sigset_t held;
-  sigemptyset(&held);
-  sigaddset(&held, SIGTERM);
-  sigaddset(&held, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &held, nullptr);
-  return held;
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  sigaddset(&blocked, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  return blocked;
 }
 
-stop_signals::stop_signals(const sigset_t& held, std::function<void()> when)
-    : held_(held), waits_([this, when = std::move(when)] {
+stop_signals::stop_signals(const sigset_t& blocked, std::function<void()> on_signal)
+    : held_(blocked), thread_([this, on_signal = std::move(on_signal)] {
         for (int signal = 0; sigwait(&held_, &signal) == 0 && !over_;)
-          when();
+          on_signal();
       }) {}
 
 stop_signals::~stop_signals() {
   over_ = true;
-  pthread_kill(waits_.native_handle(), SIGTERM); // wakes it
-  waits_.join();
+  pthread_kill(thread_.native_handle(), SIGTERM); // wakes the thread
+  thread_.join();
   pthread_sigmask(SIG_UNBLOCK, &held_, nullptr);
 }
 

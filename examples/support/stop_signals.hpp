@@ -1,5 +1,5 @@
-// SIGTERM and SIGINT as calls of a function: a library has no say in what signals mean, a program
-// does.
+// SIGTERM and SIGINT as calls of a function. Programs, not the library, define the meaning of
+// signals.
 #pragma once
 #include <atomic>
 #include <csignal>
@@ -8,15 +8,15 @@
 
 namespace examples {
 
-/// Makes these signals wait for stop_signals instead of ending the process. To be called before
-/// other threads start, which then leave them alone, too.
+/// Blocks these signals for stop_signals, so that they do not end the process. Call it before other
+/// threads start, which inherit this.
 sigset_t hold_stop_signals();
 
-/// Calls a function at each of these signals, on a thread of its own, while it lives. When it goes,
-/// the signals end the process again.
+/// Calls a function at each of these signals, on a separate thread, during its lifetime. The
+/// destructor restores the default action of the signals.
 class stop_signals {
 public:
-  stop_signals(const sigset_t& held, std::function<void()> when);
+  stop_signals(const sigset_t& blocked, std::function<void()> on_signal);
   stop_signals(const stop_signals&) = delete;
   stop_signals& operator=(const stop_signals&) = delete;
   ~stop_signals();
@@ -24,7 +24,7 @@ public:
 private:
   const sigset_t held_;
   std::atomic<bool> over_{false};
-  std::thread waits_;
+  std::thread thread_;
 };
 
 } // namespace examples

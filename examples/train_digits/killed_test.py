@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains digits, killed again and again at random moments: killed_test.py TRAIN_DIGITS FOLDER KILLS
+"""Trains digits, and kills the program repeatedly at random moments: killed_test.py TRAIN_DIGITS FOLDER KILLS
 
-Each time it goes on with its last checkpoint, and at the end it has learnt as well as ever."""
+Each run resumes from the last checkpoint, and the final accuracy is as good as without kills."""
 
 import random
 import re
@@ -24,15 +24,15 @@ for _ in range(kills):
     except subprocess.TimeoutExpired:
         process.kill()
     output = process.communicate()[0]
-    if went_on := re.search(r"goes on at step (\d+)", output):
-        reached.append(int(went_on[1]))
-print("went on at", reached)
+    if resumed := re.search(r"resumes at step (\d+)", output):
+        reached.append(int(resumed[1]))
+print("resumed at", reached)
 if reached != sorted(reached):
-    sys.exit("a step that was saved was lost")
+    sys.exit("a saved step was lost")
 last = subprocess.run(command, capture_output=True, text=True, timeout=300)
 print(last.stdout[-200:], last.stderr)
 accuracy = re.search(r"test accuracy ([\d.]+)", last.stdout)
 if last.returncode != 0 or not accuracy or float(accuracy[1]) < 96:
-    sys.exit("it has not learnt")
+    sys.exit("the accuracy is too low")
 if kills > 3 and not reached:
-    sys.exit("nothing was ever saved")
+    sys.exit("no checkpoint was ever saved")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Kills the parameter server of a training run: lost_task_test.py TRAIN_DIGITS TROUPE FOLDER KILLS
 
-Each time it comes back with nothing, the run goes on from the newest checkpoint, and it learns as
-well as ever."""
+Each restarted server is empty, the run resumes from the newest checkpoint, and the final accuracy is as good as
+without losses."""
 
 import json
 import os
@@ -19,9 +19,9 @@ os.makedirs(folder)
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 cluster = os.path.join(folder, "cluster.json")
@@ -32,7 +32,7 @@ with open(cluster, "w", encoding="utf-8") as file:
 def start(job):
     process = subprocess.Popen([troupe, "worker", "--job", job, "--task", "0", "--cluster", cluster],
                                stdout=subprocess.PIPE, text=True)
-    process.stdout.readline()  # it listens
+    process.stdout.readline()  # printed when it listens
     return process
 
 
@@ -46,7 +46,7 @@ lines, lost = [], 0
 try:
     for line in run.stdout:
         lines.append(line)
-        # Lines of progress come at each tenth of the steps.
+        # A line of progress is printed after each tenth of the steps.
         if lost < kills and re.match(r"step +\d+ of", line):
             lost += 1
             ps.kill()
@@ -61,9 +61,9 @@ finally:
 output = "".join(lines)
 print(output)
 if run.returncode != 0:
-    sys.exit(f"it ended with {run.returncode}")
-if lost < kills or output.count("goes on at step") < kills or "to go on after" not in output:
-    sys.exit(f"the task was lost {lost} times, and the run did not go on as often")
+    sys.exit(f"the program ended with {run.returncode}")
+if lost < kills or output.count("resumes at step") < kills or "retry" not in output:
+    sys.exit(f"the task was lost {lost} times, but the run did not resume as often")
 accuracy = re.search(r"test accuracy ([\d.]+)", output)
 if not accuracy or float(accuracy[1]) < 96:
-    sys.exit("it has not learnt")
+    sys.exit("the accuracy is too low")

@@ -1,5 +1,5 @@
 // Trains a classifier of handwritten digits: in this process, or data-parallel on worker processes,
-// with asynchronous steps or as --mode says.
+// asynchronously or as --mode selects.
 #include "examples/support/digits.hpp"
 #include "examples/support/local_cluster.hpp"
 #include "examples/support/program.hpp"
@@ -31,47 +31,47 @@ struct options {
   std::string summaries; // the folder; none when empty
 };
 
-/// Batches in a fresh order for every epoch; any thread may ask for any.
+/// Batches in a new order for each epoch. Thread-safe.
 class batches {
 public:
-  batches(const digits::dataset& from, const options& chosen) : from_(from), size_(chosen.batch) {
+  batches(const digits::dataset& data, const options& chosen) : data_(data), size_(chosen.batch) {
     for (int epoch = 0; epoch < chosen.epochs; ++epoch) {
       auto seed = static_cast<uint64_t>(chosen.model.seed * 1'000'003 + epoch);
-      auto order = digits::shuffled(from.rows(), seed);
+      auto order = digits::shuffled(data.rows(), seed);
       rows_.insert(rows_.end(), order.begin(), order.end());
     }
   }
   int64_t count() const { return (rows() + size_ - 1) / size_; }
-  std::optional<std::vector<troupe::tensor>> at(int64_t n) const {
-    auto first = n * size_;
+  std::optional<std::vector<troupe::tensor>> at(int64_t number) const {
+    auto first = number * size_;
     if (first >= rows())
       return std::nullopt;
-    auto one = digits::gather(from_, rows_.data() + first, std::min(size_, rows() - first));
-    return std::vector{one.images, one.labels};
+    auto rows_of_batch =
+        digits::gather(data_, rows_.data() + first, std::min(size_, rows() - first));
+    return std::vector{rows_of_batch.images, rows_of_batch.labels};
   }
 
 private:
   int64_t rows() const { return static_cast<int64_t>(rows_.size()); }
 
-  const digits::dataset& from_;
+  const digits::dataset& data_;
   const int64_t size_;
   std::vector<int64_t> rows_;
 };
 
-/// Says what happens beside the steps, each on a line of its own.
-void say(const troupe::training_event& what) {
+/// Prints events of a run other than steps, one line each.
+void print_event(const troupe::training_event& event) {
   using kind = troupe::training_event::kind;
-  auto step = static_cast<long long>(what.step);
-  switch (what.what) {
+  auto step = static_cast<long long>(event.step);
+  switch (event.what) {
     case kind::restored:
-      std::printf("goes on at step %lld with %s\n", step, what.text.c_str());
+      std::printf("resumes at step %lld with %s\n", step, event.text.c_str());
       break;
-    case kind::saved: std::printf("saved in %s\n", what.text.c_str()); break;
+    case kind::saved: std::printf("saved in %s\n", event.text.c_str()); break;
     case kind::retrying:
-      std::printf("\nstep %lld: attempt %d to go on after: %s\n", step, what.retry,
-                  what.cause->what());
+      std::printf("\nstep %lld: retry %d after: %s\n", step, event.retry, event.cause->what());
       break;
-    case kind::warning: std::printf("warning: %s\n", what.text.c_str()); break;
+    case kind::warning: std::printf("warning: %s\n", event.text.c_str()); break;
     case kind::recovered: std::printf("runs again from step %lld\n", step); break;
     case kind::initialized:
     case kind::saving: break;
@@ -79,42 +79,42 @@ void say(const troupe::training_event& what) {
   std::fflush(stdout);
 }
 
-void say_replica(const troupe::replica_event& what) {
+void print_replica_event(const troupe::replica_event& event) {
   using kind = troupe::replica_event::kind;
-  auto step = static_cast<long long>(what.step);
-  switch (what.what) {
+  auto step = static_cast<long long>(event.step);
+  switch (event.what) {
     case kind::restored:
-      std::printf("goes on at step %lld with %s\n", step, what.text.c_str());
+      std::printf("resumes at step %lld with %s\n", step, event.text.c_str());
       break;
-    case kind::saved: std::printf("saved in %s\n", what.text.c_str()); break;
-    case kind::joined: std::printf("step %lld: replica %d begins\n", step, what.replica); break;
-    case kind::left: std::printf("step %lld: replica %d ends\n", step, what.replica); break;
+    case kind::saved: std::printf("saved in %s\n", event.text.c_str()); break;
+    case kind::joined: std::printf("step %lld: replica %d begins\n", step, event.replica); break;
+    case kind::left: std::printf("step %lld: replica %d ends\n", step, event.replica); break;
     case kind::lost:
-      std::printf("\nstep %lld: replica %d is lost: %s\n", step, what.replica, what.text.c_str());
+      std::printf("\nstep %lld: replica %d is lost: %s\n", step, event.replica, event.text.c_str());
       break;
-    case kind::back: std::printf("step %lld: replica %d is back\n", step, what.replica); break;
+    case kind::back: std::printf("step %lld: replica %d is back\n", step, event.replica); break;
     case kind::retrying:
-      std::printf("\nstep %lld: an attempt to go on after: %s\n", step, what.text.c_str());
+      std::printf("\nstep %lld: a retry after: %s\n", step, event.text.c_str());
       break;
     case kind::recovered: std::printf("runs again from step %lld\n", step); break;
-    case kind::warning: std::printf("warning: %s\n", what.text.c_str()); break;
+    case kind::warning: std::printf("warning: %s\n", event.text.c_str()); break;
     case kind::initialized: break;
   }
   std::fflush(stdout);
 }
 
-void report(troupe::edge guesses_of, troupe::edge images, troupe::session& in,
+void report(troupe::edge prediction, troupe::edge images, troupe::session& in,
             const digits::dataset& test) {
-  auto all = digits::whole(test);
-  auto guesses = in.fetch(guesses_of, {{images, all.images}});
+  auto test_batch = digits::whole(test);
+  auto predictions = in.fetch(prediction, {{images, test_batch.images}});
   int64_t counts[digits::classes][digits::classes] = {};
-  int64_t right = 0;
+  int64_t correct = 0;
   for (size_t i = 0; i < test.labels.size(); ++i) {
-    auto guess = guesses.values<int64_t>()[i];
-    ++counts[test.labels[i]][guess];
-    right += guess == test.labels[i];
+    auto predicted = predictions.values<int64_t>()[i];
+    ++counts[test.labels[i]][predicted];
+    correct += predicted == test.labels[i];
   }
-  std::printf("\nrows: what it is, columns: what it is taken for\n   ");
+  std::printf("\nrows: labels, columns: predictions\n   ");
   for (int i = 0; i < digits::classes; ++i)
     std::printf("%4d", i);
   std::printf("\n");
@@ -125,18 +125,19 @@ void report(troupe::edge guesses_of, troupe::edge images, troupe::session& in,
     std::printf("\n");
   }
   std::printf("\ntest accuracy %.1f %%\n",
-              100.0 * static_cast<double>(right) / static_cast<double>(test.rows()));
+              100.0 * static_cast<double>(correct) / static_cast<double>(test.rows()));
 }
 
-/// Trains with replicas that have steps of their own. Returns whether it went through all epochs.
+/// Trains with replicas on several tasks. Returns true if all epochs were completed.
 bool run_replicas(const options& chosen, const std::string& spec, const digits::parts& data,
-                  const sigset_t& held) {
+                  const sigset_t& blocked_signals) {
   using troupe::replica_mode;
-  // Whether a step of all goes through the batches of as many replicas as it takes.
-  auto of_all = chosen.mode == "sync" || chosen.mode == "all_reduce";
-  batches from{data.training, chosen};
-  auto steps = of_all ? from.count() / chosen.workers : from.count();
-  examples::progress shown{steps};
+  // In these modes a step uses the batches of all replicas.
+  auto is_common_step = chosen.mode == "sync" || chosen.mode == "all_reduce";
+  batches training_batches{data.training, chosen};
+  auto steps =
+      is_common_step ? training_batches.count() / chosen.workers : training_batches.count();
+  examples::progress bar{steps};
   troupe::replicas training{
       [&](troupe::graph_builder& g, int) { return digits::build_in(g, chosen.model); },
       {.mode = chosen.mode == "sync"         ? replica_mode::sync
@@ -150,36 +151,37 @@ bool run_replicas(const options& chosen, const std::string& spec, const digits::
            [&](troupe::edge) {
              return std::make_unique<troupe::gradient_descent>(chosen.model.learning_rate);
            },
-       .batch = [&](int64_t n) { return from.at(n); },
+       .batch = [&](int64_t n) { return training_batches.at(n); },
        .checkpoints = chosen.checkpoint,
        .resume = chosen.resume,
        .checkpoint_seconds = chosen.checkpoint.empty() ? 0 : chosen.checkpoint_seconds,
        .last_step = steps,
        .on_step =
-           [&](const troupe::training_progress& now) {
-             shown.step_done(now.step, static_cast<float>(now.loss));
+           [&](const troupe::training_progress& progress) {
+             bar.step_done(progress.step, static_cast<float>(progress.loss));
            },
-       .on_event = say_replica}};
+       .on_event = print_replica_event}};
   auto session = troupe::session::connect(spec);
   std::optional<examples::stop_signals> stops;
-  stops.emplace(held, [&] { training.request_stop(); });
-  auto done = training.run(session);
+  stops.emplace(blocked_signals, [&] { training.request_stop(); });
+  auto report_of_run = training.run(session);
   stops.reset();
-  shown.finish();
-  for (size_t i = 0; i < done.replicas.size(); ++i)
-    std::printf("replica %zu: %lld steps\n", i, static_cast<long long>(done.replicas[i].steps));
-  if (done.why == troupe::training_end::asked) {
-    std::printf("stopped at step %lld\n", static_cast<long long>(done.step));
+  bar.finish();
+  for (size_t i = 0; i < report_of_run.replicas.size(); ++i)
+    std::printf("replica %zu: %lld steps\n", i,
+                static_cast<long long>(report_of_run.replicas[i].steps));
+  if (report_of_run.why == troupe::training_end::asked) {
+    std::printf("stopped at step %lld\n", static_cast<long long>(report_of_run.step));
     return false;
   }
   report(training.chief().others[0], training.chief().feeds[0], session, data.test);
   return true;
 }
 
-/// Returns whether it went through all epochs.
+/// Returns true if all epochs were completed.
 bool run(const options& chosen) {
-  auto held = examples::hold_stop_signals();
-  std::optional<examples::local_cluster> cluster; // started first, while there are no other threads
+  auto blocked_signals = examples::hold_stop_signals();
+  std::optional<examples::local_cluster> cluster; // started before any other thread
   auto spec = chosen.cluster;
   if (chosen.workers > 0 && spec.empty()) {
     cluster.emplace(chosen.workers, chosen.parameter_servers);
@@ -194,7 +196,7 @@ bool run(const options& chosen) {
               static_cast<long long>(data.test.rows()));
 
   if (!chosen.mode.empty())
-    return run_replicas(chosen, spec, data, held);
+    return run_replicas(chosen, spec, data, blocked_signals);
   auto model = chosen.model;
   std::vector<digits::model> replicas;
   if (chosen.workers > 0) {
@@ -208,52 +210,54 @@ bool run(const options& chosen) {
     replicas.push_back(digits::build(model));
   }
 
-  batches from{data.training, chosen};
-  examples::progress shown{from.count()};
+  batches training_batches{data.training, chosen};
+  examples::progress bar{training_batches.count()};
   auto& first = replicas.front();
-  troupe::training_options how{.batch = [&](int64_t n) { return from.at(n); },
-                               .initializer = first.initializer,
-                               .checkpoints = chosen.checkpoint,
-                               .resume = chosen.resume,
-                               .checkpoint_seconds =
-                                   chosen.checkpoint.empty() ? 0 : chosen.checkpoint_seconds,
-                               .summaries = chosen.summaries,
-                               .last_step = from.count(),
-                               .on_step =
-                                   [&](const troupe::training_progress& now) {
-                                     shown.step_done(now.step, static_cast<float>(now.loss));
-                                   },
-                               .on_event = say,
-                               .trace_steps = chosen.trace.empty() ? 0 : 100};
+  troupe::training_options settings{
+      .batch = [&](int64_t n) { return training_batches.at(n); },
+      .initializer = first.initializer,
+      .checkpoints = chosen.checkpoint,
+      .resume = chosen.resume,
+      .checkpoint_seconds = chosen.checkpoint.empty() ? 0 : chosen.checkpoint_seconds,
+      .summaries = chosen.summaries,
+      .last_step = training_batches.count(),
+      .on_step =
+          [&](const troupe::training_progress& progress) {
+            bar.step_done(progress.step, static_cast<float>(progress.loss));
+          },
+      .on_event = print_event,
+      .trace_steps = chosen.trace.empty() ? 0 : 100};
   if (!chosen.summaries.empty()) {
-    troupe::summaries all;
-    all.scalar("loss", first.loss);
-    for (const auto& one : first.weights)
-      all.histogram(one.name(), one);
-    how.summary = all.merged();
+    troupe::summaries run_summaries;
+    run_summaries.scalar("loss", first.loss);
+    for (const auto& weight : first.weights)
+      run_summaries.histogram(weight.name(), weight);
+    settings.summary = run_summaries.merged();
   }
   // Replicas share the variables: they have the same names.
   std::vector<troupe::training_step> steps;
-  for (const auto& one : replicas)
-    steps.push_back({.feeds = {one.images, one.labels}, .loss = one.loss, .train = {one.train}});
-  troupe::training_run training{*first.graph, std::move(steps), std::move(how)};
+  for (const auto& replica : replicas)
+    steps.push_back({.feeds = {replica.images, replica.labels},
+                     .loss = replica.loss,
+                     .train = {replica.train}});
+  troupe::training_run training{*first.graph, std::move(steps), std::move(settings)};
 
   auto session = chosen.workers > 0 ? troupe::session::connect(spec) : troupe::session::local();
   std::optional<examples::stop_signals> stops;
-  stops.emplace(held, [&] { training.request_stop(); });
-  auto done = training.run(session);
+  stops.emplace(blocked_signals, [&] { training.request_stop(); });
+  auto report_of_run = training.run(session);
   stops.reset();
-  shown.finish();
+  bar.finish();
   if (!chosen.trace.empty()) {
-    troupe::throw_if_failed(troupe::write_trace(chosen.trace, done.trace));
-    std::printf("what the first %zu steps did stands in %s: open it in ui.perfetto.dev\n",
-                done.trace.size(), chosen.trace.c_str());
+    troupe::throw_if_failed(troupe::write_trace(chosen.trace, report_of_run.trace));
+    std::printf("the trace of the first %zu steps is in %s: open it in ui.perfetto.dev\n",
+                report_of_run.trace.size(), chosen.trace.c_str());
   }
-  if (done.why == troupe::training_end::asked) {
-    std::printf("stopped at step %lld\n", static_cast<long long>(done.step));
+  if (report_of_run.why == troupe::training_end::asked) {
+    std::printf("stopped at step %lld\n", static_cast<long long>(report_of_run.step));
     return false;
   }
-  report(first.guess, first.images, session, data.test);
+  report(first.prediction, first.images, session, data.test);
   return true;
 }
 
@@ -263,8 +267,7 @@ int main(int argc, char** argv) {
   options chosen;
   CLI::App app{"Trains a classifier of handwritten digits", "train_digits"};
   app.add_option("--data", chosen.data, "Gzipped CSV: 64 pixels from 0 to 16 and the digit");
-  examples::add_count(app, "--epochs", chosen.epochs, "How often to go through the training data",
-                      1, 100'000);
+  examples::add_count(app, "--epochs", chosen.epochs, "Passes over the training data", 1, 100'000);
   examples::add_count(app, "--batch", chosen.batch, "Images per step", 1, 100'000);
   app.add_option("--learning-rate", chosen.model.learning_rate, "Of gradient descent")
       ->capture_default_str();
@@ -276,28 +279,29 @@ int main(int argc, char** argv) {
   examples::add_count(app, "--ps", chosen.parameter_servers,
                       "Processes that hold the variables, with --workers", 1, 64);
   app.add_option("--cluster", chosen.cluster,
-                 "Use so many tasks of this running cluster instead of starting processes")
+                 "Use the tasks of this running cluster instead of starting processes")
       ->needs("--workers");
   auto* mode =
-      app.add_option(
-             "--mode", chosen.mode,
-             "How workers train together: each by steps of its own with async, bounded (none "
-             "more than 4 steps ahead), and sync, whose steps take a batch of each; with "
-             "all_reduce, each has a copy of the variables, and ps tasks are not used")
+      app.add_option("--mode", chosen.mode,
+                     "Mode of training: separate steps of each worker with async, bounded (none "
+                     "more than 4 steps ahead) and sync (the mean of all gradients); with "
+                     "all_reduce, each has a copy of the variables, and ps tasks are not used")
           ->check(CLI::IsMember({"async", "bounded", "sync", "all_reduce"}))
           ->needs("--workers");
   app.add_option("--backup", chosen.backups,
-                 "With --mode sync: a step takes the gradients of all workers but so many, those "
-                 "that come first")
+                 "With --mode sync: number of backup workers; a step takes the gradients that come "
+                 "first")
       ->needs("--mode");
   app.add_option("--trace", chosen.trace,
-                 "Write what the first 100 steps did to this file, for ui.perfetto.dev")
+                 "Write a trace of the first 100 steps to this file, for ui.perfetto.dev")
       ->excludes(mode);
   app.add_option("--checkpoint", chosen.checkpoint, "Save the variables in this folder");
-  app.add_option("--checkpoint-seconds", chosen.checkpoint_seconds, "How often")
+  app.add_option("--checkpoint-seconds", chosen.checkpoint_seconds,
+                 "Seconds between two checkpoints")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 1e6));
-  app.add_flag("--resume", chosen.resume, "Go on with what --checkpoint has saved, if anything")
+  app.add_flag("--resume", chosen.resume,
+               "Resume from the newest checkpoint in the folder, if there is one")
       ->needs("--checkpoint");
   app.add_option("--summaries", chosen.summaries,
                  "Write the loss and the weights to this folder, for TensorBoard")

@@ -1,4 +1,5 @@
 #include "examples/train_digits/model.hpp"
+// Builds the graph of the digit classifier.
 
 #include "examples/support/digits.hpp"
 
@@ -10,15 +11,15 @@ using namespace troupe;
 
 namespace {
 
-// All but training.
-void add(model& made, graph_builder& g, const model_options& options) {
+// Adds everything except training.
+void add(model& built, graph_builder& g, const model_options& options) {
   size_t variables = 0;
   auto variable = [&](edge initial, const char* name) {
     auto& tasks = options.parameters;
-    auto turn = variables++;
+    auto index = variables++;
     if (tasks.empty())
       return g.variable(initial, name);
-    auto on = g.on(tasks[turn % tasks.size()]);
+    auto on = g.on(tasks[index % tasks.size()]);
     return g.variable(initial, name);
   };
   // Small random weights, scaled so that activations keep their size from layer to layer.
@@ -31,38 +32,38 @@ void add(model& made, graph_builder& g, const model_options& options) {
     return variable(fill(g, {count}, 0.0f), name);
   };
   auto layer = [&](edge input, int64_t from, int64_t to, const char* name) {
-    auto in = g.scope(name);
+    auto name_scope = g.scope(name);
     auto w = weights(from, to, "weights");
     auto b = biases(to, "biases");
-    made.weights.push_back(w);
+    built.weights.push_back(w);
     return bias_add(matmul(input, w), b);
   };
 
-  made.images = g.placeholder(dtype::f32, {-1, pixels}, "images");
-  made.labels = g.placeholder(dtype::i32, {-1}, "labels");
-  auto hidden = relu(layer(made.images, pixels, options.hidden, "hidden"));
+  built.images = g.placeholder(dtype::f32, {-1, pixels}, "images");
+  built.labels = g.placeholder(dtype::i32, {-1}, "labels");
+  auto hidden = relu(layer(built.images, pixels, options.hidden, "hidden"));
   auto logits = layer(hidden, options.hidden, classes, "output");
-  made.loss = mean(sparse_softmax_cross_entropy_with_logits(logits, made.labels).loss);
-  made.guess = arg_max(logits, 1);
+  built.loss = mean(sparse_softmax_cross_entropy_with_logits(logits, built.labels).loss);
+  built.prediction = arg_max(logits, 1);
 }
 
 } // namespace
 
 model build(const model_options& options) {
-  model made;
-  made.graph = std::make_unique<graph_builder>();
-  auto& g = *made.graph;
+  model built;
+  built.graph = std::make_unique<graph_builder>();
+  auto& g = *built.graph;
   auto on = g.on(options.compute);
-  add(made, g, options);
-  made.train = gradient_descent{options.learning_rate}.minimize(made.loss);
-  made.initializer = g.initializer();
-  return made;
+  add(built, g, options);
+  built.train = gradient_descent{options.learning_rate}.minimize(built.loss);
+  built.initializer = g.initializer();
+  return built;
 }
 
 replica_step build_in(graph_builder& g, const model_options& options) {
-  model made;
-  add(made, g, options);
-  return {{made.images, made.labels}, made.loss, {made.guess}};
+  model built;
+  add(built, g, options);
+  return {{built.images, built.labels}, built.loss, {built.prediction}};
 }
 
 } // namespace digits

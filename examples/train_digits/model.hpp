@@ -10,18 +10,18 @@ struct model_options {
   int64_t hidden = 128;
   float learning_rate = 0.1f;
   int64_t seed = 1;
-  /// Device strings; empty where the runtime may choose. Variables go round the tasks of
-  /// `parameters`.
+  /// Devices; empty if the runtime may choose. Variables are placed on the tasks of `parameters`
+  /// round robin.
   std::string compute;
   std::vector<std::string> parameters;
 };
 
-/// One replica: its graph, and the ends of it that a training program holds.
+/// One replica: its graph, with the edges and nodes that the training program uses.
 struct model {
   std::unique_ptr<troupe::graph_builder> graph;
-  troupe::edge images, labels;       ///< to be fed
+  troupe::edge images, labels;       ///< placeholders
   troupe::edge loss;                 ///< mean over the batch
-  troupe::edge guess;                ///< the most likely class of each image
+  troupe::edge prediction;           ///< the most likely class of each image
   std::vector<troupe::edge> weights; ///< of the layers
   troupe::node* train = nullptr;
   troupe::node* initializer = nullptr;
@@ -29,8 +29,8 @@ struct model {
 
 model build(const model_options& options);
 
-/// The same in a graph of which others say where its nodes go, and what follows the gradients.
-/// `others` is the guess.
+/// Builds the model in a graph whose devices and optimizer are chosen by the caller. `others` has
+/// the predictions.
 troupe::replica_step build_in(troupe::graph_builder& g, const model_options& options);
 
 } // namespace digits

@@ -1,6 +1,6 @@
 // Learns a vector for each word of a text from the words around it (skip-grams, Mikolov et al.
-// 2013), with noise-contrastive estimation: each step looks at a few wrong words instead of all.
-// Then shows which words came to lie near each other.
+// 2013), with noise-contrastive estimation: each step compares with a few wrong words instead of
+// all. Then prints the nearest neighbours of some words.
 #include "examples/support/images.hpp"
 #include "examples/support/program.hpp"
 #include "examples/support/progress.hpp"
@@ -24,7 +24,7 @@ struct options {
   int64_t seed = 1;
 };
 
-/// Pairs of a word and one near it, at random places of the text.
+/// Pairs of a word and a word near it, at random positions of the text.
 class skip_grams {
 public:
   skip_grams(const examples::word_text& text, const options& chosen)
@@ -37,12 +37,12 @@ public:
     std::vector<int32_t> words, near;
     auto last = static_cast<int64_t>(text_.numbers.size()) - 1;
     while (static_cast<int64_t>(words.size()) < size) {
-      auto at = static_cast<int64_t>(random_() % text_.numbers.size());
+      auto position = static_cast<int64_t>(random_() % text_.numbers.size());
       auto distance = 1 + static_cast<int64_t>(random_() % static_cast<uint64_t>(window_));
-      auto other = random_() & 1 ? at + distance : at - distance;
+      auto other = random_() & 1 ? position + distance : position - distance;
       if (other < 0 || other > last)
         continue;
-      words.push_back(text_.numbers[static_cast<size_t>(at)]);
+      words.push_back(text_.numbers[static_cast<size_t>(position)]);
       near.push_back(text_.numbers[static_cast<size_t>(other)]);
     }
     return {tensor::vector(words), tensor::vector(near)};
@@ -59,17 +59,17 @@ void show_neighbours(session& in, edge vectors, const examples::word_text& text)
   auto chosen = g.placeholder(dtype::i32, {-1}, "chosen");
   auto length = sqrt(sum(square(vectors), {1}, {.keep_dims = true}));
   auto unit = vectors / maximum(length, 1e-12f);
-  auto likeness = matmul(gather(unit, chosen), unit, {.transpose_b = true});
-  auto nearest = top_kv2(likeness, 6).indices; // the first is the word itself
+  auto similarity = matmul(gather(unit, chosen), unit, {.transpose_b = true});
+  auto nearest = top_kv2(similarity, 6).indices; // the first is the word itself
   std::vector<int32_t> numbers;
   for (int32_t i = 20; i < 100 && i < static_cast<int32_t>(text.words.size()); i += 10)
     numbers.push_back(i);
-  auto found = in.fetch(nearest, {{chosen, tensor::vector(numbers)}});
+  auto neighbours = in.fetch(nearest, {{chosen, tensor::vector(numbers)}});
   for (size_t i = 0; i < numbers.size(); ++i) {
     std::printf("%12s:", text.words[static_cast<size_t>(numbers[i])].c_str());
     for (size_t j = 1; j < 6; ++j)
       std::printf(" %s",
-                  text.words[static_cast<size_t>(found.values<int32_t>()[i * 6 + j])].c_str());
+                  text.words[static_cast<size_t>(neighbours.values<int32_t>()[i * 6 + j])].c_str());
     std::printf("\n");
   }
 }
@@ -93,20 +93,20 @@ void run(const options& chosen) {
   auto biases = g.variable(fill(g, {words}, 0.0f), "biases");
   auto loss = mean(nce_loss(contexts, biases, vectors(word), near,
                             {.sampled = std::min(chosen.sampled, words - 1), .seed = chosen.seed}));
-  adagrad by{chosen.learning_rate};
-  auto* train = by.minimize(loss);
+  adagrad method{chosen.learning_rate};
+  auto* train = method.minimize(loss);
 
   auto s = session::local();
   s.run(g.initializer());
   auto step = s.prepare({word, near}, {loss}, {train});
   skip_grams pairs{text, chosen};
-  examples::progress shown{chosen.steps};
+  examples::progress bar{chosen.steps};
   for (int64_t i = 0; i < chosen.steps; ++i) {
-    auto [from, to] = pairs.next(chosen.batch);
-    shown.step_done(to_scalar<float>(step.run({from, to})[0]));
+    auto [words_of_batch, neighbours_of_batch] = pairs.next(chosen.batch);
+    bar.step_done(to_scalar<float>(step.run({words_of_batch, neighbours_of_batch})[0]));
   }
-  shown.finish();
-  shown.tell_losses();
+  bar.finish();
+  bar.tell_losses();
   std::printf("\n");
   show_neighbours(s, vectors.parts().front(), text);
 }
@@ -118,13 +118,14 @@ int main(int argc, char** argv) {
   CLI::App app{"Learns vectors for the words of a text", "word_embeddings"};
   app.add_option("text", chosen.text, "A text file")->required()->check(CLI::ExistingFile);
   examples::add_count(app, "--words", chosen.words,
-                      "Keep so many different words, the most frequent ones", 10, 10'000'000);
+                      "Number of words to keep, the most frequent ones", 10, 10'000'000);
   examples::add_count(app, "--width", chosen.width, "Numbers in a vector", 1, 100'000);
-  examples::add_count(app, "--window", chosen.window, "How far words look", 1, 100);
+  examples::add_count(app, "--window", chosen.window,
+                      "Maximum distance between the words of a pair", 1, 100);
   examples::add_count(app, "--batch", chosen.batch, "Pairs per step", 1, 1'000'000);
   examples::add_count(app, "--sampled", chosen.sampled, "Wrong words to compare with in each step",
                       1, 1'000'000);
-  examples::add_count(app, "--steps", chosen.steps, "Steps to take");
+  examples::add_count(app, "--steps", chosen.steps, "Number of steps");
   app.add_option("--learning-rate", chosen.learning_rate, "Of Adagrad")->capture_default_str();
   app.add_option("--seed", chosen.seed, "Of vectors and pairs")->capture_default_str();
   return examples::run_program(app, argc, argv, [&] { run(chosen); });

@@ -142,7 +142,7 @@ TEST_CASE("the result of a device function is checked, and so are its options") 
   }
   CHECK_THROWS_WITH(replica_devices({.ps_tasks = 0}), Contains("ps_tasks must be at least 1"));
   CHECK_THROWS_WITH(replica_devices({.worker = "w"}), Contains("worker: "));
-  CHECK_THROWS_WITH(g.on(device_function{}), Contains("the function is none"));
+  CHECK_THROWS_WITH(g.on(device_function{}), Contains("the device function is empty"));
 }
 
 TEST_CASE("optimizers place their slots beside the variable, whatever a device function returns") {

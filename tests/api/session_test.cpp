@@ -616,11 +616,11 @@ TEST_CASE("a prepared step takes its feeds by name") {
         step.run({{"x", two}, {"y", two}, {"z", two}});
       },
       error_kind::invalid_argument);
-  contains(text, "the step is fed no 'z'");
+  contains(text, "the step has no feed 'z'");
   auto images = g.placeholder(dtype::f32, shape{}, "images");
   auto other_step = s.prepare({images}, {images + 1.f});
   text = error_of([&] { other_step.run({{"image", two}}); }, error_kind::invalid_argument);
-  contains(text, "the step is fed no 'image', did you mean 'images'?");
+  contains(text, "the step has no feed 'image', did you mean 'images'?");
 }
 
 TEST_CASE("an error names the failed node and op, and its task") {

@@ -203,9 +203,9 @@ TEST_CASE("builders refuse empty edges, edges of other graphs, and invalid names
   refuses("group", "", [&] { (void)g.group({nullptr}); });
   refuses("scope", "is no name", [&] { (void)g.scope("a/b"); });
   refuses("on", "part", [&] { (void)g.on("nonsense"); });
-  refuses("on, function", "the function is none", [&] { (void)g.on(device_function{}); });
+  refuses("on, function", "the device function is empty", [&] { (void)g.on(device_function{}); });
   refuses("colocate_with", "needs a node of this graph", [&] { (void)g.colocate_with({}); });
-  refuses("after", "a node of another graph, or none", [&] { (void)g.after({nullptr}); });
+  refuses("after", "a node is null or of another graph", [&] { (void)g.after({nullptr}); });
   refuses("operator+", "edge to nothing", [&] { (void)(x + edge{}); });
   refuses("operator-", "edge to nothing", [&] { (void)-edge{}; });
   refuses("operator+, graphs", "another graph",
@@ -230,13 +230,14 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
   auto is_positive = x > 0;
   const std::function<edge()> no_branch;
   auto branch = [&] { return x; };
-  refuses("cond, predicate", "needs an edge that chooses",
+  refuses("cond, predicate", "needs an edge that selects a branch",
           [&] { (void)cond(edge{}, branch, branch); });
   refuses("cond, branch", "a branch is an empty function",
           [&] { (void)cond(is_positive, no_branch, branch); });
   refuses("cond, other branch", "a branch is an empty function",
           [&] { (void)cond(is_positive, branch, no_branch); });
-  refuses("case_of", "needs an edge that chooses", [&] { (void)case_of(cast(x, dtype::i32), {}); });
+  refuses("case_of", "needs an edge that selects a branch",
+          [&] { (void)case_of(cast(x, dtype::i32), {}); });
   refuses("case_of, branch", "a branch is an empty function", [&] {
     (void)case_of(cast(x, dtype::i32), {[&] { return edges{x}; }, {}});
   });
@@ -257,7 +258,7 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
     (void)while_loop(
         {x}, [](const std::vector<edge>&) { return edge{}; }, next);
   });
-  refuses("define", "what builds the function is an empty function", [&] {
+  refuses("define", "the builder of the function is an empty function", [&] {
     (void)define(g, "f", {dtype::f32},
                  std::function<std::vector<edge>(const std::vector<edge>&)>{});
   });
@@ -474,7 +475,7 @@ TEST_CASE("losses and metrics refuse empty edges and invalid counts") {
   refuses("metrics::auc, scores", "to nothing", [&] {
     (void)metrics::auc(g, empty_edge, {true, false});
   });
-  refuses("metrics::confusion_matrix", "needs a class at least, got 0",
+  refuses("metrics::confusion_matrix", "needs at least one class, got 0",
           [&] { (void)metrics::confusion_matrix(g, row, row, 0); });
   refuses("metrics::confusion_matrix, labels", "to nothing",
           [&] { (void)metrics::confusion_matrix(g, row, empty_edge, 3); });
@@ -526,20 +527,20 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
           [&] { (void)inverse_time_decay(v, 1, -1, 0.5); });
   refuses("polynomial_decay", "`over` must be above 0", [&] { (void)polynomial_decay(v, 1, 0); });
   refuses("cosine_decay", "`over` must be above 0", [&] { (void)cosine_decay(v, 1, 0); });
-  refuses("piecewise_constant", "one value more than boundaries", [&] {
+  refuses("piecewise_constant", "one more value than boundaries", [&] {
     (void)piecewise_constant(v, {1, 2}, {1});
   });
   refuses("warm_up", "`over` must be above 0", [&] { (void)warm_up(v, loss, 0); });
   refuses("warm_up, rate", "to nothing", [&] { (void)warm_up(v, empty_edge, 3); });
   exponential_moving_average average{0.9f};
-  refuses("exponential_moving_average::follow", "a node of another graph, or none",
+  refuses("exponential_moving_average::follow", "a node is null or of another graph",
           [&] { (void)average.follow(g, nullptr); });
   refuses("exponential_moving_average::follow, variable", "a variable is an edge to nothing",
           [&] { (void)average.follow(g, v.initializer, {variable_handle{}}); });
   refuses("exponential_moving_average(decay)", "the decay must be one number, got 2", [&] {
     (void)exponential_moving_average{{0.1, 0.2}}.follow(g, v.initializer);
   });
-  refuses("exponential_moving_average::average", "is not followed",
+  refuses("exponential_moving_average::average", "has no moving average",
           [&] { (void)average.average({}); });
   refuses("loss_scale::constant", "it must be above 0", [&] { (void)loss_scale::constant(g, 0); });
   refuses("loss_scale::dynamic", "the factor must be above 1",
@@ -564,7 +565,7 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("train_data_parallel, model", "the model is an empty function", [&] {
     (void)train_data_parallel(g, {"cpu:0"}, {}, [] { return std::make_unique<adam>(); });
   });
-  refuses("train_data_parallel, optimizer", "what makes the optimizer is an empty function", [&] {
+  refuses("train_data_parallel, optimizer", "make_optimizer is an empty function", [&] {
     (void)train_data_parallel(g, {"cpu:0"}, [&](const replica&) { return loss; }, {});
   });
   refuses("data_parallel_training::among", "",
@@ -578,7 +579,7 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("training_run", "there are no steps to run", [&] {
     (void)training_run{g, std::vector<training_step>{}, {}};
   });
-  refuses("training_run, train", "is no node", [&] {
+  refuses("training_run, train", "a target of `train` is null", [&] {
     (void)training_run{g, {.train = {nullptr}}, {}};
   });
   refuses("living_tasks", "needs at least one device",
@@ -606,7 +607,7 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
     queue_runner{queue, {enqueue}}.closes({v});
   });
   coordinator coord;
-  refuses("coordinator::while_suspended", "what to call is an empty function",
+  refuses("coordinator::while_suspended", "the callback is an empty function",
           [&] { coord.while_suspended({}); });
   input_pipeline input{g};
   refuses("input_pipeline::producer", "", [&] { (void)input.producer(empty_edge); });
@@ -621,7 +622,7 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
           [&] { (void)input.batch({empty_edge}, 2); });
   refuses("input_pipeline::shuffle_batch", "none that is nothing",
           [&] { (void)input.shuffle_batch({}, 2); });
-  refuses("input_pipeline::bucket_by_length", "boundaries must rise", [&] {
+  refuses("input_pipeline::bucket_by_length", "boundaries must increase", [&] {
     (void)input.bucket_by_length(1, {x}, {3, 2}, {4});
   });
   refuses("input_pipeline::bucket_by_length, length", "",
@@ -716,7 +717,7 @@ TEST_CASE("sessions and steps refuse invalid feeds, fetches and targets") {
           [&] { (void)s.run({}, {}); });
   refuses("session::run, fetch", "fetch 0 is an edge to nothing",
           [&] { (void)s.run({}, {edge{}}); });
-  refuses("session::run, target", "target 0 is no node",
+  refuses("session::run, target", "target 0 is null",
           [&] { (void)s.run({}, {}, {static_cast<node*>(nullptr)}); });
   refuses("session::run, feed", "feed 0 is an edge to nothing", [&] {
     (void)s.run({{edge{}, 1.0f}}, {y});
@@ -729,21 +730,21 @@ TEST_CASE("sessions and steps refuse invalid feeds, fetches and targets") {
   });
   refuses("session::run, output", "", [&] { (void)s.run({}, {x.node->output(3)}); });
   refuses("session::fetch", "fetch 0 is an edge to nothing", [&] { (void)s.fetch({}); });
-  refuses("session::run(node)", "target 0 is no node", [&] { s.run(static_cast<node*>(nullptr)); });
+  refuses("session::run(node)", "target 0 is null", [&] { s.run(static_cast<node*>(nullptr)); });
   refuses("session::prepare", "fetch 0 is an edge to nothing",
           [&] { (void)s.prepare({x}, {edge{}}); });
   refuses("session::prepare, feed", "feed 0 is an edge to nothing",
           [&] { (void)s.prepare({edge{}}, {y}); });
-  refuses("session::explain_placement", "target 0 is no node",
+  refuses("session::explain_placement", "target 0 is null",
           [&] { (void)s.explain_placement({}, {}, {static_cast<node*>(nullptr)}); });
-  refuses("session::fill", "what to call is an empty function", [&] { s.fill({}); });
+  refuses("session::fill", "the callback is an empty function", [&] { s.fill({}); });
   refuses("session::state_of", "", [&] { (void)s.state_of("/job:none/task:0"); });
   refuses("session::connect", "", [] { (void)session::connect("{"); });
   auto same_step = s.prepare({x}, {y});
   refuses("step::run, count", "the step has 1 feeds, got 0", [&] { (void)same_step.run(); });
   refuses("step::run, type", "must be fed with f32[3], got f64",
           [&] { (void)same_step.run({tensor::scalar(1.0)}); });
-  refuses("step::run, name", "the step is fed no 'z'", [&] {
+  refuses("step::run, name", "the step has no feed 'z'", [&] {
     (void)same_step.run({{"z", three_floats()}});
   });
   std::array<tensor, 2> places;

@@ -1,4 +1,5 @@
 #include "troupe/api/cli/top/cluster_frame.hpp"
+// Compares two inspections of a cluster, and prints the result as tables.
 
 #include "troupe/runtime/insight/inspection_ref.hpp"
 #include "troupe/runtime/types/printable.hpp"
@@ -12,17 +13,17 @@ namespace {
 
 using by_ref = std::map<std::string_view, const inspection*>;
 
-void collect(const inspection& part, by_ref& to) {
-  to[part.ref] = &part;
+void collect(const inspection& part, by_ref& parts) {
+  parts[part.ref] = &part;
   for (const auto& child : part.children)
-    collect(child, to);
+    collect(child, parts);
 }
 
-int64_t whole(const inspection& of, std::string_view name) {
-  return static_cast<int64_t>(number_of(of.find(name)));
+int64_t integer_of(const inspection& part, std::string_view name) {
+  return static_cast<int64_t>(number_of(part.find(name)));
 }
 
-bool is_silent(const link_row& one) { return one.last_heard > silent_after; }
+bool is_silent(const link_row& link) { return link.last_heard > silent_after; }
 
 class comparison {
 public:
@@ -30,7 +31,7 @@ public:
     collect(before, before_);
   }
 
-  cluster_frame made;
+  cluster_frame frame;
 
   void visit(const inspection& part) {
     if (part.kind == "task")
@@ -38,24 +39,24 @@ public:
     if (part.kind == "member")
       return add_member(part);
     if (part.kind == "cluster") {
-      made.members.coordinator = text_of(part.find("coordinator"));
-      made.members.change = whole(part, "change");
+      frame.members.coordinator = text_of(part.find("coordinator"));
+      frame.members.change = integer_of(part, "change");
     }
     for (const auto& child : part.children)
       visit(child);
   }
 
 private:
-  // Per second, of what only grows. What began anew has no past.
-  double rate(const inspection& now, std::string_view name) const {
-    auto grown = number_of(now.find(name));
+  // The increase of a counter per second; for a new or restarted part, since its start.
+  double rate(const inspection& part, std::string_view name) const {
+    auto increase = number_of(part.find(name));
     double seconds = seconds_;
-    auto it = same_ ? before_.find(now.ref) : before_.end();
-    if (it != before_.end())
-      grown -= number_of(it->second->find(name));
-    else if (!same_)
+    auto earlier = is_same_process_ ? before_.find(part.ref) : before_.end();
+    if (earlier != before_.end())
+      increase -= number_of(earlier->second->find(name));
+    else if (!is_same_process_)
       seconds = uptime_;
-    return seconds > 0 ? std::max(grown, 0.0) / seconds : 0;
+    return seconds > 0 ? std::max(increase, 0.0) / seconds : 0;
   }
 
   void add_task(const inspection& task) {
@@ -63,12 +64,12 @@ private:
     if (!row.problem.empty() || !task.find("incarnation")) {
       if (row.problem.empty())
         row.problem = "it was not asked";
-      made.tasks.push_back(std::move(row));
+      frame.tasks.push_back(std::move(row));
       return;
     }
-    auto it = before_.find(task.ref);
-    same_ = it != before_.end() &&
-            text_of(it->second->find("incarnation")) == text_of(task.find("incarnation"));
+    auto earlier = before_.find(task.ref);
+    is_same_process_ = earlier != before_.end() && text_of(earlier->second->find("incarnation")) ==
+                                                       text_of(task.find("incarnation"));
     uptime_ = row.uptime = number_of(task.find("uptime_seconds"));
     auto flag = [&](const char* name, bool usual) {
       auto* value = task.find(name);
@@ -79,85 +80,85 @@ private:
     row.steps_rate = rate(task, "steps_ended");
     row.failed_rate = rate(task, "steps_failed");
     row.busy = rate(task, "cpu_seconds");
-    row.running = whole(task, "steps_running");
-    row.connections = whole(task, "connections");
-    row.resident = static_cast<uint64_t>(whole(task, "resident_bytes"));
+    row.running = integer_of(task, "steps_running");
+    row.connections = integer_of(task, "connections");
+    row.resident = static_cast<uint64_t>(integer_of(task, "resident_bytes"));
     for (const auto& child : task.children) {
       if (child.kind == "device")
-        row.device_bytes += static_cast<uint64_t>(whole(child, "bytes_in_use"));
+        row.device_bytes += static_cast<uint64_t>(integer_of(child, "bytes_in_use"));
       if (child.kind == "link") {
         auto link = link_of(task.ref, child);
         row.in_rate += link.in_rate;
         row.out_rate += link.out_rate;
         row.queued += link.queued;
         if (link.in_rate + link.out_rate > 0 || link.queued > 0 || is_silent(link))
-          made.links.push_back(std::move(link));
+          frame.links.push_back(std::move(link));
       }
       if (child.kind == "hosted_session")
-        made.sessions.push_back({.task = task.ref,
-                                 .client = text_of(child.find("client")),
-                                 .age = number_of(child.find("age_seconds")),
-                                 .steps_rate = rate(child, "steps_ended"),
-                                 .failed_rate = rate(child, "steps_failed"),
-                                 .running = whole(child, "steps_running"),
-                                 .in_line = whole(child, "steps_in_line"),
-                                 .bytes = static_cast<uint64_t>(whole(child, "bytes"))});
+        frame.sessions.push_back({.task = task.ref,
+                                  .client = text_of(child.find("client")),
+                                  .age = number_of(child.find("age_seconds")),
+                                  .steps_rate = rate(child, "steps_ended"),
+                                  .failed_rate = rate(child, "steps_failed"),
+                                  .running = integer_of(child, "steps_running"),
+                                  .in_line = integer_of(child, "steps_in_line"),
+                                  .bytes = static_cast<uint64_t>(integer_of(child, "bytes"))});
       if (child.kind == "container")
         for (const auto& state : child.children)
           if (state.find("size"))
             add_queue(task.ref, state);
     }
-    made.tasks.push_back(std::move(row));
+    frame.tasks.push_back(std::move(row));
   }
 
-  void add_member(const inspection& of) {
-    member_row row{text_of(of.find("task")), text_of(of.find("presence")),
-                   text_of(of.find("incarnation")), text_of(of.find("address"))};
-    auto& count = made.members;
+  void add_member(const inspection& member) {
+    member_row row{text_of(member.find("task")), text_of(member.find("presence")),
+                   text_of(member.find("incarnation")), text_of(member.find("address"))};
+    auto& counts = frame.members;
     if (row.presence == "here") {
-      ++count.here;
+      ++counts.here;
       return;
     }
-    ++(row.presence == "unreachable" ? count.unreachable
-       : row.presence == "left"      ? count.left
-                                     : count.gone);
-    made.away.push_back(std::move(row));
+    ++(row.presence == "unreachable" ? counts.unreachable
+       : row.presence == "left"      ? counts.left
+                                     : counts.gone);
+    frame.away.push_back(std::move(row));
   }
 
-  link_row link_of(const std::string& task, const inspection& of) const {
+  link_row link_of(const std::string& task, const inspection& link) const {
     return {.task = task,
-            .peer = text_of(of.find("peer")),
-            .last_heard = number_of(of.find("last_heard_seconds")),
-            .in_rate = rate(of, "bytes_received"),
-            .out_rate = rate(of, "bytes_sent"),
-            .queued = static_cast<uint64_t>(whole(of, "bytes_queued")) +
-                      static_cast<uint64_t>(whole(of, "bytes_announced"))};
+            .peer = text_of(link.find("peer")),
+            .last_heard = number_of(link.find("last_heard_seconds")),
+            .in_rate = rate(link, "bytes_received"),
+            .out_rate = rate(link, "bytes_sent"),
+            .queued = static_cast<uint64_t>(integer_of(link, "bytes_queued")) +
+                      static_cast<uint64_t>(integer_of(link, "bytes_announced"))};
   }
 
   void add_queue(const std::string& task, const inspection& state) {
     queue_row row{.task = task, .name = state.ref};
     if (auto ref = inspection_ref::parse(state.ref); ref && ref->parts.size() == 4)
       row.name = concat(ref->parts[2].id, ref->parts[2].id.empty() ? "" : "/", ref->parts[3].id);
-    row.size = whole(state, "size");
+    row.size = integer_of(state, "size");
     row.mean_size = number_of(state.find("mean_size"));
     row.puts_rate = rate(state, "puts_requests");
     row.takes_rate = rate(state, "takes_requests");
-    row.puts_waiting = whole(state, "puts_waiting");
-    row.takes_waiting = whole(state, "takes_waiting");
-    made.queues.push_back(std::move(row));
+    row.puts_waiting = integer_of(state, "puts_waiting");
+    row.takes_waiting = integer_of(state, "takes_waiting");
+    frame.queues.push_back(std::move(row));
   }
 
   by_ref before_;
   const double seconds_;
-  bool same_ = false; // the task at hand was there before
+  bool is_same_process_ = false; // the current task was not restarted since the earlier inspection
   double uptime_ = 0;
 };
 
-// Columns that are as wide as their longest cell; the first is left-aligned.
+// A table with columns as wide as their longest cell; the first column is left-aligned.
 class table {
 public:
   explicit table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
-  // Names and texts of other tasks may hold anything.
+  // Cells are made printable, because names and texts of other tasks may hold any character.
   void add(std::vector<std::string> row) {
     for (auto& cell : row)
       cell = printable(cell);
@@ -171,19 +172,19 @@ public:
         widths.resize(std::max(widths.size(), i + 1));
         widths[i] = std::max(widths[i], row[i].size());
       }
-    std::string made;
+    std::string text;
     for (const auto& row : rows_) {
       for (size_t i = 0; i < row.size(); ++i) {
         auto width = i < widths.size() ? widths[i] : 0;
-        auto room = std::string(width - std::min(width, row[i].size()), ' ');
-        if (row.size() <= 2) // a remark
-          made += (i ? "  " : "") + row[i] + (i ? "" : room);
+        auto padding = std::string(width - std::min(width, row[i].size()), ' ');
+        if (row.size() <= 2) // a row with a message
+          text += (i ? "  " : "") + row[i] + (i ? "" : padding);
         else
-          made += i == 0 ? row[i] + room : "  " + room + row[i];
+          text += i == 0 ? row[i] + padding : "  " + padding + row[i];
       }
-      made += '\n';
+      text += '\n';
     }
-    return made;
+    return text;
   }
 
 private:
@@ -196,102 +197,105 @@ std::string digits(double number) {
   return text;
 }
 
-// A table below an empty line; nothing where there is nothing to show.
+// Returns a table below an empty line, or an empty text for no rows.
 template <class Row, class Cells>
-std::string section(std::vector<std::string> head, const std::vector<Row>& rows, size_t most,
+std::string section(std::vector<std::string> head, const std::vector<Row>& rows, size_t max_rows,
                     Cells cells) {
   if (rows.empty())
     return {};
-  table made{std::move(head)};
-  for (size_t i = 0; i < rows.size() && i < most; ++i)
-    made.add(cells(rows[i]));
-  auto text = '\n' + made.text();
-  return rows.size() > most ? concat(text, "and ", rows.size() - most, " more\n") : text;
+  table rows_table{std::move(head)};
+  for (size_t i = 0; i < rows.size() && i < max_rows; ++i)
+    rows_table.add(cells(rows[i]));
+  auto text = '\n' + rows_table.text();
+  return rows.size() > max_rows ? concat(text, "and ", rows.size() - max_rows, " more\n") : text;
 }
 
 } // namespace
 
 cluster_frame compare(const inspection& before, const inspection& now, double seconds) {
-  comparison of{before, seconds};
-  of.made.seconds = seconds;
-  of.visit(now);
-  std::ranges::stable_sort(of.made.queues, std::greater{}, [](const queue_row& one) {
-    return one.puts_waiting + one.takes_waiting;
+  comparison changes{before, seconds};
+  changes.frame.seconds = seconds;
+  changes.visit(now);
+  std::ranges::stable_sort(changes.frame.queues, std::greater{}, [](const queue_row& queue) {
+    return queue.puts_waiting + queue.takes_waiting;
   });
-  std::ranges::stable_sort(of.made.away, {}, [](const member_row& one) { // for whom one might look
-    return one.presence == "left";
+  std::ranges::stable_sort(changes.frame.away, {}, [](const member_row& member) {
+    return member.presence == "left"; // members that have left deliberately are listed last
   });
-  std::ranges::stable_sort(of.made.sessions, std::greater{}, &session_row::steps_rate);
-  std::ranges::stable_sort(of.made.links, std::greater{}, [](const link_row& one) {
-    return std::pair{is_silent(one), one.in_rate + one.out_rate};
+  std::ranges::stable_sort(changes.frame.sessions, std::greater{}, &session_row::steps_rate);
+  std::ranges::stable_sort(changes.frame.links, std::greater{}, [](const link_row& link) {
+    return std::pair{is_silent(link), link.in_rate + link.out_rate};
   });
-  of.made.waits = summarize(waits_in(now));
-  return std::move(of.made);
+  changes.frame.waits = summarize(waits_in(now));
+  return std::move(changes.frame);
 }
 
-std::string print(const cluster_frame& of, size_t most_lines) {
+std::string print(const cluster_frame& frame, size_t max_lines) {
   table tasks{{"TASK", "UP", "STEPS/S", "RUN", "FAIL/S", "CONN", "IN/S", "OUT/S", "QUEUED", "RSS",
                "DEVICES", "CPU", "STATE"}};
-  for (const auto& one : of.tasks)
-    if (!one.problem.empty())
-      tasks.add({one.task, one.problem});
+  for (const auto& task : frame.tasks)
+    if (!task.problem.empty())
+      tasks.add({task.task, task.problem});
     else
-      tasks.add({one.task, duration_text(one.uptime), digits(one.steps_rate), concat(one.running),
-                 digits(one.failed_rate), concat(one.connections), bytes_text(one.in_rate),
-                 bytes_text(one.out_rate), bytes_text(static_cast<double>(one.queued)),
-                 bytes_text(static_cast<double>(one.resident)),
-                 bytes_text(static_cast<double>(one.device_bytes)), digits(one.busy),
-                 one.draining ? "draining"
-                 : one.filled ? "ready"
-                              : "unfilled"});
+      tasks.add({task.task, duration_text(task.uptime), digits(task.steps_rate),
+                 concat(task.running), digits(task.failed_rate), concat(task.connections),
+                 bytes_text(task.in_rate), bytes_text(task.out_rate),
+                 bytes_text(static_cast<double>(task.queued)),
+                 bytes_text(static_cast<double>(task.resident)),
+                 bytes_text(static_cast<double>(task.device_bytes)), digits(task.busy),
+                 task.draining ? "draining"
+                 : task.filled ? "ready"
+                               : "unfilled"});
   auto text = tasks.text();
-  std::vector<member_counts> joined;
-  if (!of.members.coordinator.empty())
-    joined.push_back(of.members);
-  text += section({"COORDINATOR", "CHANGES", "HERE", "UNREACHABLE", "LEFT", "GONE"}, joined, 1,
-                  [](const member_counts& all) -> std::vector<std::string> {
-                    return {all.coordinator,         concat(all.change), concat(all.here),
-                            concat(all.unreachable), concat(all.left),   concat(all.gone)};
+  std::vector<member_counts> joined_clusters;
+  if (!frame.members.coordinator.empty())
+    joined_clusters.push_back(frame.members);
+  text += section({"COORDINATOR", "CHANGES", "HERE", "UNREACHABLE", "LEFT", "GONE"},
+                  joined_clusters, 1, [](const member_counts& counts) -> std::vector<std::string> {
+                    return {counts.coordinator,         concat(counts.change), concat(counts.here),
+                            concat(counts.unreachable), concat(counts.left),   concat(counts.gone)};
                   });
-  text += section({"MEMBER", "PRESENCE", "INCARNATION", "ADDRESS"}, of.away, most_lines,
-                  [](const member_row& one) -> std::vector<std::string> {
-                    return {one.member, one.presence, one.incarnation, one.address};
+  text += section({"MEMBER", "PRESENCE", "INCARNATION", "ADDRESS"}, frame.away, max_lines,
+                  [](const member_row& member) -> std::vector<std::string> {
+                    return {member.member, member.presence, member.incarnation, member.address};
                   });
   text += section({"QUEUE", "TASK", "SIZE", "MEAN", "PUTS/S", "TAKES/S", "PUTS WAIT", "TAKES WAIT"},
-                  of.queues, most_lines, [](const queue_row& one) -> std::vector<std::string> {
-                    return {one.name,
-                            one.task,
-                            concat(one.size),
-                            digits(one.mean_size),
-                            digits(one.puts_rate),
-                            digits(one.takes_rate),
-                            concat(one.puts_waiting),
-                            concat(one.takes_waiting)};
+                  frame.queues, max_lines, [](const queue_row& queue) -> std::vector<std::string> {
+                    return {queue.name,
+                            queue.task,
+                            concat(queue.size),
+                            digits(queue.mean_size),
+                            digits(queue.puts_rate),
+                            digits(queue.takes_rate),
+                            concat(queue.puts_waiting),
+                            concat(queue.takes_waiting)};
                   });
   text += section({"SESSION OF", "AT", "AGE", "STEPS/S", "FAIL/S", "RUN", "IN LINE", "BYTES"},
-                  of.sessions, most_lines, [](const session_row& one) -> std::vector<std::string> {
-                    return {one.client,
-                            one.task,
-                            duration_text(one.age),
-                            digits(one.steps_rate),
-                            digits(one.failed_rate),
-                            concat(one.running),
-                            concat(one.in_line),
-                            bytes_text(static_cast<double>(one.bytes))};
+                  frame.sessions, max_lines,
+                  [](const session_row& session) -> std::vector<std::string> {
+                    return {session.client,
+                            session.task,
+                            duration_text(session.age),
+                            digits(session.steps_rate),
+                            digits(session.failed_rate),
+                            concat(session.running),
+                            concat(session.in_line),
+                            bytes_text(static_cast<double>(session.bytes))};
                   });
-  text += section({"LINK OF", "PEER", "HEARD", "IN/S", "OUT/S", "QUEUED"}, of.links, most_lines,
-                  [](const link_row& one) -> std::vector<std::string> {
-                    return {one.task,
-                            one.peer,
-                            duration_text(one.last_heard),
-                            bytes_text(one.in_rate),
-                            bytes_text(one.out_rate),
-                            bytes_text(static_cast<double>(one.queued))};
+  text += section({"LINK OF", "PEER", "HEARD", "IN/S", "OUT/S", "QUEUED"}, frame.links, max_lines,
+                  [](const link_row& link) -> std::vector<std::string> {
+                    return {link.task,
+                            link.peer,
+                            duration_text(link.last_heard),
+                            bytes_text(link.in_rate),
+                            bytes_text(link.out_rate),
+                            bytes_text(static_cast<double>(link.queued))};
                   });
-  text += section({"WAITS", "FOR", "STEPS", "LONGEST"}, of.waits, most_lines,
-                  [](const wait_summary& one) -> std::vector<std::string> {
-                    return {one.task, one.target, concat(one.steps), duration_text(one.longest)};
-                  });
+  text +=
+      section({"WAITS", "FOR", "STEPS", "LONGEST"}, frame.waits, max_lines,
+              [](const wait_summary& wait) -> std::vector<std::string> {
+                return {wait.task, wait.target, concat(wait.steps), duration_text(wait.longest)};
+              });
   return text;
 }
 

@@ -1,4 +1,4 @@
-// What `troupe top` shows: a cluster at a glance, from two inspections of it.
+// The content of `troupe top`: an overview of a cluster, from two inspections of it.
 #pragma once
 #include "troupe/api/cli/top/wait_report.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// The kinds that an inspection of the cluster, 4 deep, must have for it.
+/// The kinds that an inspection of the cluster, of depth 4, must include.
 inline constexpr const char* kinds_of_frames =
     "device,link,hosted_session,client,step,wait,container,queue,accumulator,barrier,staging_area,"
     "mutex,"
@@ -16,7 +16,7 @@ inline constexpr const char* kinds_of_frames =
 
 struct task_row {
   std::string task;
-  std::string problem; ///< why it could not be asked; then the rest is nothing
+  std::string problem; ///< why it could not be queried; the other members are empty then
   bool draining = false, filled = true;
   double uptime = 0;      ///< seconds
   double steps_rate = 0;  ///< per second, as all rates
@@ -29,7 +29,7 @@ struct task_row {
 };
 
 struct queue_row {
-  std::string task, name; ///< "container/name", or the name in the one without a name
+  std::string task, name; ///< "container/name", or the name in the default container
   int64_t size = 0;
   double mean_size = 0;
   double puts_rate = 0, takes_rate = 0;
@@ -52,39 +52,39 @@ struct session_row {
   uint64_t bytes = 0; ///< of graphs and feeds
 };
 
-/// A member of a cluster that is joined, which is not here.
+/// A member of a joined cluster that is not present.
 struct member_row {
   std::string member, presence, incarnation, address;
 };
 
-/// Who decides the list of such a cluster, and what it says.
+/// The membership list of a joined cluster, in numbers.
 struct member_counts {
-  std::string coordinator; ///< empty: the cluster is not joined
-  int64_t change = 0;      ///< of the list, since its coordinator began
+  std::string coordinator; ///< that decides the list; empty: the cluster is not joined
+  int64_t change = 0;      ///< number of changes of the list since its coordinator began
   int64_t here = 0, unreachable = 0, left = 0, gone = 0;
 };
 
-/// A link whose peer was not heard for longer, in seconds, is shown though it carries nothing: by
-/// default, idle peers are heard each 3 to 5 s, and given up after 10.
+/// Seconds without a message after which a link is shown although it carries nothing. By default,
+/// idle peers send each 3 to 5 s, and are given up after 10.
 inline constexpr double silent_after = 5;
 
 struct cluster_frame {
-  double seconds = 0; ///< between the two looks
+  double seconds = 0; ///< between the two inspections
   std::vector<task_row> tasks;
-  std::vector<queue_row> queues;     ///< those in which most wait first
+  std::vector<queue_row> queues;     ///< ordered by the number of waiting operations
   std::vector<session_row> sessions; ///< the busiest first
-  std::vector<link_row> links;       ///< the silent ones, then those that carry or hold something
+  std::vector<link_row> links;       ///< silent ones first, then those with traffic or queued bytes
   member_counts members;
   std::vector<member_row> away;
   std::vector<wait_summary> waits;
 };
 
-/// Rates are what happened between the two; of a task that was restarted meanwhile, or was not
-/// there, since it began.
+/// Computes rates over the time between the two inspections; for a task that was restarted or added
+/// meanwhile, since its start.
 cluster_frame compare(const inspection& before, const inspection& now, double seconds);
 
-/// Tables, with at most so many lines each for queues, links and waits.
-std::string print(const cluster_frame& of, size_t most_lines);
+/// Prints tables, with at most `max_lines` lines for each of queues, links and waits.
+std::string print(const cluster_frame& frame, size_t max_lines);
 
 /// "512 B", "1.2 MB".
 std::string bytes_text(double bytes);

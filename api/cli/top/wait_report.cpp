@@ -1,4 +1,5 @@
 #include "troupe/api/cli/top/wait_report.hpp"
+// Collects, explains and prints the waits of a cluster's steps.
 
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/types/printable.hpp"
@@ -11,28 +12,29 @@
 namespace troupe {
 namespace {
 
-template <class Act>
-void for_each_task(const inspection& part, Act& act) {
+template <class Visit>
+void for_each_task(const inspection& part, Visit& visit) {
   if (part.kind == "task")
-    return act(part);
+    return visit(part);
   for (const auto& child : part.children)
-    for_each_task(child, act);
+    for_each_task(child, visit);
 }
 
-// The contents of the task's queues and the like, by name; none of those that two containers have.
+// Returns the contents of the task's queues and other resources, by name. Names that occur in two
+// containers are left out.
 std::map<std::string, std::string> contents_of(const inspection& task) {
-  std::map<std::string, std::string> found;
-  std::set<std::string> twice;
+  std::map<std::string, std::string> contents;
+  std::set<std::string> ambiguous;
   for (const auto& container : task.children)
     if (container.kind == "container")
       for (const auto& state : container.children) {
         auto name = state.ref.substr(state.ref.rfind(':') + 1);
-        if (!found.emplace(name, text_of(state.find("content"))).second)
-          twice.insert(name);
+        if (!contents.emplace(name, text_of(state.find("content"))).second)
+          ambiguous.insert(name);
       }
-  for (const auto& name : twice)
-    found.erase(name);
-  return found;
+  for (const auto& name : ambiguous)
+    contents.erase(name);
+  return contents;
 }
 
 std::string task_of_device(const std::string& target, const std::string& self) {
@@ -43,114 +45,116 @@ std::string task_of_device(const std::string& target, const std::string& self) {
   return task == self ? std::string{} : task;
 }
 
-void add_waits(const inspection& task, std::vector<cluster_wait>& to) {
+void add_waits(const inspection& task, std::vector<cluster_wait>& waits) {
   auto contents = contents_of(task);
   for (const auto& step : task.children)
     if (step.kind == "step" || step.kind == "hosted_session" || step.kind == "client")
       for (const auto& wait : step.children) {
-        cluster_wait one{.task = task.ref,
-                         .step = step.kind == "step" ? step.ref.substr(step.ref.rfind(':') + 1)
-                                                     : wait.ref,
-                         .what_for = text_of(wait.find("for")),
-                         .node = text_of(wait.find("node")),
-                         .target = text_of(wait.find("target")),
-                         .detail = text_of(wait.find("detail")),
-                         .other_task = {},
-                         .seconds = number_of(wait.find("seconds"))};
-        if (one.what_for == "tensor" || step.kind == "client")
-          one.other_task = task_of_device(one.target, task.ref);
+        cluster_wait entry{.task = task.ref,
+                           .step = step.kind == "step" ? step.ref.substr(step.ref.rfind(':') + 1)
+                                                       : wait.ref,
+                           .what_for = text_of(wait.find("for")),
+                           .node = text_of(wait.find("node")),
+                           .target = text_of(wait.find("target")),
+                           .detail = text_of(wait.find("detail")),
+                           .other_task = {},
+                           .seconds = number_of(wait.find("seconds"))};
+        if (entry.what_for == "tensor" || step.kind == "client")
+          entry.other_task = task_of_device(entry.target, task.ref);
         if (step.kind == "client") {
-          one.task = concat(text_of(step.find("client")), " of ", task.ref);
-          one.steps = static_cast<size_t>(std::max(number_of(wait.find("steps")), 0.0));
+          entry.task = concat(text_of(step.find("client")), " of ", task.ref);
+          entry.steps = static_cast<size_t>(std::max(number_of(wait.find("steps")), 0.0));
         }
-        if (auto it = contents.find(text_of(wait.find("name"))); it != contents.end())
-          one.detail = it->second;
-        to.push_back(std::move(one));
+        if (auto content = contents.find(text_of(wait.find("name"))); content != contents.end())
+          entry.detail = content->second;
+        waits.push_back(std::move(entry));
       }
 }
 
 void find_causes(std::vector<cluster_wait>& waits) {
-  std::set<std::pair<std::string, std::string>> waiting; // step and task
-  for (const auto& one : waits)
-    waiting.emplace(one.step, one.task);
-  for (auto& one : waits)
-    one.is_cause = one.other_task.empty() || !waiting.contains({one.step, one.other_task});
+  std::set<std::pair<std::string, std::string>> waiting_steps; // pairs of step and task
+  for (const auto& wait : waits)
+    waiting_steps.emplace(wait.step, wait.task);
+  for (auto& wait : waits)
+    wait.is_cause =
+        wait.other_task.empty() || !waiting_steps.contains({wait.step, wait.other_task});
 }
 
-std::string waits_for(const cluster_wait& one) {
-  auto what = one.target.empty() ? one.what_for : one.target;
-  if (one.what_for == "region")
-    return "runs " + one.node;
-  auto text = "waits for " + (one.other_task.empty() ? what : one.other_task);
-  if (!one.detail.empty())
-    text += " (" + one.detail + ')';
-  return text + ": " + one.node;
+std::string waits_for(const cluster_wait& wait) {
+  auto target = wait.target.empty() ? wait.what_for : wait.target;
+  if (wait.what_for == "region")
+    return "runs " + wait.node;
+  auto text = "waits for " + (wait.other_task.empty() ? target : wait.other_task);
+  if (!wait.detail.empty())
+    text += " (" + wait.detail + ')';
+  return text + ": " + wait.node;
 }
 
 } // namespace
 
 std::vector<cluster_wait> waits_in(const inspection& cluster) {
-  std::vector<cluster_wait> found;
-  auto act = [&](const inspection& task) { add_waits(task, found); };
-  for_each_task(cluster, act);
-  find_causes(found);
-  std::map<std::string, double> longest; // of a step
-  for (const auto& one : found)
-    longest[one.step] = std::max(longest[one.step], one.seconds);
-  std::ranges::stable_sort(found, [&](const cluster_wait& a, const cluster_wait& b) {
+  std::vector<cluster_wait> waits;
+  auto visit = [&](const inspection& task) { add_waits(task, waits); };
+  for_each_task(cluster, visit);
+  find_causes(waits);
+  std::map<std::string, double> longest_of_step;
+  for (const auto& wait : waits)
+    longest_of_step[wait.step] = std::max(longest_of_step[wait.step], wait.seconds);
+  std::ranges::stable_sort(waits, [&](const cluster_wait& a, const cluster_wait& b) {
     if (a.step != b.step)
-      return std::pair{-longest[a.step], a.step} < std::pair{-longest[b.step], b.step};
+      return std::pair{-longest_of_step[a.step], a.step} <
+             std::pair{-longest_of_step[b.step], b.step};
     return std::tuple{!a.is_cause, -a.seconds} < std::tuple{!b.is_cause, -b.seconds};
   });
-  return found;
+  return waits;
 }
 
 std::vector<wait_summary> summarize(const std::vector<cluster_wait>& waits) {
   std::map<std::pair<std::string, std::string>, std::pair<std::map<std::string, size_t>, double>>
-      all;
-  for (const auto& one : waits) {
-    if (one.what_for == "region")
+      totals;
+  for (const auto& wait : waits) {
+    if (wait.what_for == "region")
       continue;
-    const auto& target = !one.other_task.empty() ? one.other_task
-                         : one.target.empty()    ? one.what_for
-                                                 : one.target;
-    auto& [steps, longest] = all[{one.task, target}];
-    steps.insert_or_assign(one.step, one.steps);
-    longest = std::max(longest, one.seconds);
+    const auto& target = !wait.other_task.empty() ? wait.other_task
+                         : wait.target.empty()    ? wait.what_for
+                                                  : wait.target;
+    auto& [steps, longest] = totals[{wait.task, target}];
+    steps.insert_or_assign(wait.step, wait.steps);
+    longest = std::max(longest, wait.seconds);
   }
-  std::vector<wait_summary> found;
-  for (auto& [key, of] : all) {
+  std::vector<wait_summary> summaries;
+  for (auto& [key, total] : totals) {
     size_t steps = 0;
-    for (const auto& [step, count] : of.first)
+    for (const auto& [step, count] : total.first)
       steps += count;
-    found.push_back({key.first, key.second, steps, of.second});
+    summaries.push_back({key.first, key.second, steps, total.second});
   }
-  std::ranges::stable_sort(found, std::greater{}, &wait_summary::longest);
-  return found;
+  std::ranges::stable_sort(summaries, std::greater{}, &wait_summary::longest);
+  return summaries;
 }
 
-std::string print_waits(const std::vector<cluster_wait>& waits, size_t most_steps) {
+std::string print_waits(const std::vector<cluster_wait>& waits, size_t max_steps) {
   if (waits.empty())
     return "no step waits\n";
   std::string text;
-  for (const auto& one : summarize(waits))
-    text += concat(printable(one.task), " waits for ", printable(one.target), ": ", one.steps,
-                   one.steps == 1 ? " step" : " steps", ", the longest for ",
-                   duration_text(one.longest), '\n');
+  for (const auto& summary : summarize(waits))
+    text += concat(printable(summary.task), " waits for ", printable(summary.target), ": ",
+                   summary.steps, summary.steps == 1 ? " step" : " steps", ", the longest for ",
+                   duration_text(summary.longest), '\n');
   size_t steps = 0;
-  std::string last;
-  for (const auto& one : waits) {
-    if (one.step != last) {
-      last = one.step;
-      if (++steps > most_steps) {
+  std::string last_step;
+  for (const auto& wait : waits) {
+    if (wait.step != last_step) {
+      last_step = wait.step;
+      if (++steps > max_steps) {
         text += "and more steps\n";
         break;
       }
-      text += concat("\nstep ", printable(one.step), '\n');
+      text += concat("\nstep ", printable(wait.step), '\n');
     }
-    text += concat("  ", printable(one.task), ' ', printable(waits_for(one)), ", for ",
-                   duration_text(one.seconds), one.is_cause ? "" : " (as that task waits itself)",
-                   '\n');
+    text += concat("  ", printable(wait.task), ' ', printable(waits_for(wait)), ", for ",
+                   duration_text(wait.seconds),
+                   wait.is_cause ? "" : " (because that task waits itself)", '\n');
   }
   return text;
 }

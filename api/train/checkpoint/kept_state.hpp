@@ -1,5 +1,5 @@
-// What a graph has beside its variables, and what of it checkpoints can have. The saver's
-// (saver.hpp).
+// Reads and restores the state that a graph has in addition to its variables: queues, readers and
+// tables. Part of the saver (saver.hpp).
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 
@@ -10,25 +10,24 @@
 
 namespace troupe {
 
-/// A value that a checkpoint has beside the variables, and how it is given back.
+/// A value that a checkpoint has in addition to the variables, and the nodes that restore it.
 struct kept_value {
   std::string name;
   edge value, placeholder;
   node* restored = nullptr;
-  bool may_be_missing = false; ///< checkpoints that were written without it can be restored
+  bool may_be_missing = false; ///< checkpoints without it can be restored
 };
 
-/// Adds what reads and gives back the content of each queue, reader and mutable table that the
+/// Adds nodes that read and restore the content of each queue, reader and mutable table that the
 /// graph has so far. Queues in the memory of GPUs are left out.
 std::vector<kept_value> add_kept_state(graph_builder& to, std::source_location where);
 
-/// The state of the graph that none of these values is read from, as people know it: "queue
-/// 'batch/FIFOQueue'". Not variables, nor what holds nothing or is made again (locks, constant
-/// tables).
+/// State of the graph that checkpoints do not have, as texts for users: "queue 'batch/FIFOQueue'".
+/// Excludes variables, and resources without state that must be kept (locks, constant tables).
 struct unkept_state {
-  std::set<std::string> lost;    ///< what a run that goes on may miss
-  std::set<std::string> of_step; ///< what belongs to a step that is over then: accumulators, clocks
+  std::set<std::string> lost;    ///< missing after a restart
+  std::set<std::string> of_step; ///< belongs to a single step: accumulators, clocks
 };
-unkept_state state_not_kept(const graph& of, const std::vector<kept_value>& kept);
+unkept_state state_not_kept(const graph& model, const std::vector<kept_value>& kept);
 
 } // namespace troupe

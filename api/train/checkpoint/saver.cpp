@@ -1,4 +1,5 @@
 #include "troupe/api/train/checkpoint/saver.hpp"
+// Writes and reads checkpoints of a graph's variables.
 
 #include "troupe/actors/base/random_id.hpp"
 #include "troupe/api/generated/ops.hpp"
@@ -24,19 +25,19 @@
 namespace troupe {
 namespace {
 
-// A variable, and how it is written and assigned.
+// A variable, with the nodes that assign it.
 struct saved_variable {
   edge variable;
-  std::string name; // in checkpoints: that of the whole, for a slice
+  std::string name; // in checkpoints; for a slice, the name of the whole variable
   std::optional<manifest_slice> slice = {};
   edge value = {};
   node* assign = nullptr;
 };
 
-// The graph as people see it: the same however often the program is started.
-std::string digest_of(const graph& of) {
+// Returns a digest of the graph's description, which is equal in each run of the program.
+std::string digest_of(const graph& model) {
   checksum_stream sum;
-  auto text = describe(of);
+  auto text = describe(model);
   sum.add(std::as_bytes(std::span{text}));
   return hex_text(sum.value());
 }
@@ -47,12 +48,12 @@ std::string to_text(double number) {
   return {digits, end};
 }
 
-// In a manifest's positions, before the names of nodes, and before those of notes.
+// Prefixes of keys in a manifest's positions: for random streams and for notes.
 constexpr std::string_view stream_key = "random/", note_key = "note/";
-// Of what a manifest says for people.
+// Key of the manifest's text about state that is not saved.
 constexpr std::string_view not_saved_key = "not saved";
 
-// Where a node has run on several tasks, the stream that has come further counts.
+// If a node has run on several tasks, keeps the position of the stream that has advanced most.
 void keep_further(std::string& kept, const std::string& position) {
   if (std::pair{position.size(), std::string_view{position}} >
       std::pair{kept.size(), std::string_view{kept}})
@@ -61,17 +62,17 @@ void keep_further(std::string& kept, const std::string& position) {
 
 std::map<std::string, std::string> positions_of(const checkpoint_manifest& manifest,
                                                 std::string_view kind) {
-  std::map<std::string, std::string> found;
+  std::map<std::string, std::string> positions;
   for (const auto& [key, position] : manifest.positions)
     if (key.starts_with(kind))
-      found[key.substr(kind.size())] = position;
-  return found;
+      positions[key.substr(kind.size())] = position;
+  return positions;
 }
 
-std::string listed(const std::set<std::string>& names) {
+std::string join_names(const std::set<std::string>& names) {
   std::string text;
-  for (const auto& one : names)
-    text += concat(text.empty() ? "" : ", ", one);
+  for (const auto& name : names)
+    text += concat(text.empty() ? "" : ", ", name);
   return text;
 }
 
@@ -80,34 +81,36 @@ std::vector<int64_t> extents_of(const shape& dims) { return {dims.begin(), dims.
 } // namespace
 
 struct saver::state {
-  const graph* of;
-  std::vector<saved_variable> all;
+  const graph* model;
+  std::vector<saved_variable> variables;
   std::vector<kept_value> kept;
   checkpoint_folder folder;
   saver_options options;
   std::optional<task_saving> tasks;
-  std::function<std::map<std::string, std::string>()> notes;
+  std::function<std::map<std::string, std::string>()> read_notes;
   std::string digest, lost, not_kept; // of the graph
-  uint64_t digested = 0;              // its version
-  run_options each = {};              // of its steps
-  bool cleaned = false, shared = false, told = false;
-  bool whole = false;      // it saves all variables of the model
-  std::source_location by; // made it
+  uint64_t digest_version = 0;        // version of the graph with this digest
+  run_options step_options = {};      // for all steps of the saver
+  bool cleaned = false, folder_checked = false, has_warned = false;
+  bool saves_model = false;        // it saves all variables of the model
+  std::source_location created_at; // line of the constructor's call
   std::shared_ptr<folder_lock> lock = {};
   saver_watch watch = {};
-  bool dropped = false; // by the thread that wrote, for who waits for it
-  bool refused = false; // the last attempt to save, as another writes to the folder
+  bool dropped = false; // set by the writing thread, read by wait()
+  bool refused = false; // the last attempt to save failed because another process or saver writes
+                        // to the folder
   std::future<status> writing;
 
-  state(const graph& in, std::string path, const saver_options& with, location where)
-      : of(&in), folder(real_files(), std::move(path)), options(with), by(where) {
+  state(const graph& in, std::string path, const saver_options& given_options, location where)
+      : model(&in), folder(real_files(), std::move(path)), options(given_options),
+        created_at(where) {
     folder.end_drafts_with(concat("-", random_id()));
-    folder.commit_within([this](const std::function<status()>& act) -> status {
+    folder.commit_within([this](const std::function<status()>& commit) -> status {
       if (watch.may_be_seen && !watch.may_be_seen()) {
         dropped = true;
         return failure(error_kind::cancelled, folder.path(), ": the checkpoint was dropped");
       }
-      return note_refusal(lock->while_held(act));
+      return note_refusal(lock->while_held(commit));
     });
   }
 
@@ -116,62 +119,62 @@ struct saver::state {
     return outcome;
   }
 
-  // Fails where another process, or another saver of this one, writes to the folder.
+  // Fails if another process, or another saver of this process, writes to the folder.
   status begin_to_write() {
     refused = false;
     TROUPE_TRY(make_folder_durably(real_files(), folder.path()));
     if (lock)
       return note_refusal(lock->check());
-    auto taken =
-        saver_access::lock_folder(folder.path(), options, "saver", "saver_options::take_over", by);
-    TROUPE_TRY(note_refusal(taken.status()));
-    lock = *std::move(taken);
-    cleaned = false; // another may have written meanwhile
+    auto new_lock = saver_access::lock_folder(folder.path(), options, "saver",
+                                              "saver_options::take_over", created_at);
+    TROUPE_TRY(note_refusal(new_lock.status()));
+    lock = *std::move(new_lock);
+    cleaned = false; // another process may have written meanwhile
     return {};
   }
 
   void add(graph_builder& to, edge variable, location where) {
-    saved_variable made{.variable = variable, .name = variable.node->name()};
-    if (auto part = slice_of(variable_handle{variable})) {
-      made.name = part->of;
-      made.slice = manifest_slice{part->full, extents_of(part->first)};
+    saved_variable saved{.variable = variable, .name = variable.node->name()};
+    if (auto slice = slice_of(variable_handle{variable})) {
+      saved.name = slice->of;
+      saved.slice = manifest_slice{slice->full, extents_of(slice->first)};
     }
     if (options.name_there) {
-      made.name = options.name_there(made.name);
+      saved.name = options.name_there(saved.name);
       auto is_taken = [&](const saved_variable& other) {
-        return other.name == made.name && !(other.slice && made.slice);
+        return other.name == saved.name && !(other.slice && saved.slice);
       };
-      if (std::ranges::any_of(all, is_taken))
-        reject("saver", where, variable.node->description(), " would be saved as '", made.name,
-               "', as another is");
+      if (std::ranges::any_of(variables, is_taken))
+        reject("saver", where, variable.node->description(), " would be saved as '", saved.name,
+               "', like another variable");
     }
     auto type = variable.node->attr<dtype>("dtype");
-    made.value = to.placeholder(type, {}, {}, where);
-    made.assign = assign(variable, made.value, {.validate_shape = false}, {}, where).node;
-    all.push_back(std::move(made));
+    saved.value = to.placeholder(type, {}, {}, where);
+    saved.assign = assign(variable, saved.value, {.validate_shape = false}, {}, where).node;
+    variables.push_back(std::move(saved));
   }
 
   void add_tasks(graph_builder& to, location where) {
-    std::vector<task_saving::variable> variables;
-    for (const auto& one : all)
-      variables.push_back({one.variable, one.name, one.slice});
-    tasks.emplace(to, variables, where);
+    std::vector<task_saving::variable> saved_variables;
+    for (const auto& saved : variables)
+      saved_variables.push_back({saved.variable, saved.name, saved.slice});
+    tasks.emplace(to, saved_variables, where);
   }
 
-  // Once, before anything is saved or restored.
+  // Runs once, before the first save or restore.
   status check_shared(session& in, location where) {
-    if (!tasks || shared)
+    if (!tasks || folder_checked)
       return {};
-    TROUPE_TRY(tasks->check_shared(in, folder.path(), each, where));
-    shared = true;
+    TROUPE_TRY(tasks->check_shared(in, folder.path(), step_options, where));
+    folder_checked = true;
     return {};
   }
 
   std::vector<edge> kept_edges() const {
-    std::vector<edge> wanted;
-    for (const auto& one : kept)
-      wanted.push_back(one.value);
-    return wanted;
+    std::vector<edge> edges_to_read;
+    for (const auto& item : kept)
+      edges_to_read.push_back(item.value);
+    return edges_to_read;
   }
 
   std::vector<checkpoint_item> kept_items(std::vector<tensor> values) const {
@@ -182,63 +185,64 @@ struct saver::state {
   }
 
   std::vector<checkpoint_item> read(session& in, location where) const {
-    std::vector<edge> wanted = kept_edges();
-    for (const auto& one : all)
-      wanted.push_back(one.variable);
-    auto values = in.run({}, wanted, {}, each, where);
+    std::vector<edge> edges_to_read = kept_edges();
+    for (const auto& saved : variables)
+      edges_to_read.push_back(saved.variable);
+    auto values = in.run({}, edges_to_read, {}, step_options, where);
     auto items = kept_items(values);
-    for (size_t i = 0; i < all.size(); ++i)
-      items.push_back({all[i].name, std::move(values[kept.size() + i]), all[i].slice});
+    for (size_t i = 0; i < variables.size(); ++i)
+      items.push_back({variables[i].name, std::move(values[kept.size() + i]), variables[i].slice});
     return items;
   }
 
-  checkpoint_manifest about(int64_t step, std::optional<double> metric) {
-    checkpoint_manifest made;
-    made.step = step;
-    made.made["by"] = concat("troupe ", library_version);
-    made.made[std::string{time_key}] =
+  checkpoint_manifest describe_checkpoint(int64_t step, std::optional<double> metric) {
+    checkpoint_manifest manifest;
+    manifest.step = step;
+    manifest.made["by"] = concat("troupe ", library_version);
+    manifest.made[std::string{time_key}] =
         concat(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
     if (metric)
-      made.made[std::string{metric_key}] = to_text(*metric);
-    if (notes)
-      for (auto& [key, text] : notes())
-        made.positions[concat(note_key, key)] = text;
-    made.graph_digest = graph_digest();
+      manifest.made[std::string{metric_key}] = to_text(*metric);
+    if (read_notes)
+      for (auto& [key, text] : read_notes())
+        manifest.positions[concat(note_key, key)] = text;
+    manifest.graph_digest = graph_digest();
     if (!not_kept.empty())
-      made.made[std::string{not_saved_key}] = not_kept;
-    if (!lost.empty() && !std::exchange(told, true) && options.on_warning)
+      manifest.made[std::string{not_saved_key}] = not_kept;
+    if (!lost.empty() && !std::exchange(has_warned, true) && options.on_warning)
       options.on_warning(concat(folder.path(), ": checkpoints do not have ", lost));
-    return made;
+    return manifest;
   }
 
-  static void add_streams(session& in, checkpoint_manifest& to, location where) {
-    for (const auto& one : in.positions(where)) {
-      to.incarnations[one.task] = one.incarnation;
-      for (const auto& [node, position] : one.at)
-        keep_further(to.positions[concat(stream_key, node)], position);
+  static void add_streams(session& in, checkpoint_manifest& manifest, location where) {
+    for (const auto& task : in.positions(where)) {
+      manifest.incarnations[task.task] = task.incarnation;
+      for (const auto& [node_name, position] : task.at)
+        keep_further(manifest.positions[concat(stream_key, node_name)], position);
     }
   }
 
   const std::string& graph_digest() {
-    if (digest.empty() || digested != of->version()) {
-      digest = digest_of(*of);
-      auto found = state_not_kept(*of, kept);
-      lost = listed(found.lost);
-      found.lost.merge(found.of_step);
-      not_kept = listed(found.lost);
-      digested = of->version();
+    if (digest.empty() || digest_version != model->version()) {
+      digest = digest_of(*model);
+      auto unkept = state_not_kept(*model, kept);
+      lost = join_names(unkept.lost);
+      unkept.lost.merge(unkept.of_step);
+      not_kept = join_names(unkept.lost);
+      digest_version = model->version();
     }
     return digest;
   }
 
-  // `save` writes a checkpoint and says its name.
+  // `save` writes a checkpoint and returns its name.
   template <class Save>
   result<std::string> write(int64_t step, Save save) {
     if (!std::exchange(cleaned, true))
       TROUPE_TRY(folder.clean());
     auto saved = save();
     if (!saved) {
-      // A process that has taken the folder over removes drafts, which looks like a disk's failure.
+      // If another process has taken the folder over, it removes drafts, which looks like a disk
+      // error.
       if (auto held = note_refusal(lock->check()); refused)
         return held;
       return saved.status();
@@ -258,23 +262,24 @@ struct saver::state {
     return path;
   }
 
-  result<std::string> write_items(checkpoint_manifest what,
+  result<std::string> write_items(checkpoint_manifest manifest,
                                   const std::vector<checkpoint_item>& items) {
     auto format = options.format == saver_format::tensorflow ? checkpoint_format::tensorflow
                                                              : checkpoint_format::safetensors;
-    auto step = what.step;
-    return write(step, [&] { return folder.save(std::move(what), items, format); });
+    auto step = manifest.step;
+    return write(step, [&] { return folder.save(std::move(manifest), items, format); });
   }
 
-  result<std::string> write_by_tasks(session& in, checkpoint_manifest what, location where) {
-    auto step = what.step;
+  result<std::string> write_by_tasks(session& in, checkpoint_manifest manifest, location where) {
+    auto step = manifest.step;
     return write(step, [&] {
-      return folder.save(std::move(what), [&](const std::string& draft, checkpoint_manifest& to) {
-        return tasks->write(
-            in, draft, kept_edges(),
-            [&](std::vector<tensor> values) { return kept_items(std::move(values)); }, to, each,
-            where);
-      });
+      return folder.save(
+          std::move(manifest), [&](const std::string& draft, checkpoint_manifest& draft_manifest) {
+            return tasks->write(
+                in, draft, kept_edges(),
+                [&](std::vector<tensor> values) { return kept_items(std::move(values)); },
+                draft_manifest, step_options, where);
+          });
     });
   }
 
@@ -283,75 +288,77 @@ struct saver::state {
     return std::exchange(dropped, false) ? status{} : written;
   }
 
-  // Whether a checkpoint has a value for a variable; reports what is wrong with it.
-  static bool fits(const checkpoint_reader& from, const saved_variable& one,
+  // Returns true if the checkpoint has a matching value for a variable; else reports the mismatch.
+  static bool fits(const checkpoint_reader& from, const saved_variable& saved,
                    restore_report& report) {
-    auto known = from.find(one.name);
-    const auto& at = *one.variable.node;
-    if (!known) {
-      report.missing.push_back(at.name());
+    auto stored = from.find(saved.name);
+    const auto& variable_node = *saved.variable.node;
+    if (!stored) {
+      report.missing.push_back(variable_node.name());
       return false;
     }
-    auto type = at.attr<dtype>("dtype");
-    auto declared = at.attr<partial_shape>("shape");
-    auto whole = one.slice ? partial_shape{one.slice->whole} : declared;
-    if (known->first == type && whole.compatible(known->second))
+    auto type = variable_node.attr<dtype>("dtype");
+    auto declared = variable_node.attr<partial_shape>("shape");
+    auto full_shape = saved.slice ? partial_shape{saved.slice->whole} : declared;
+    if (stored->first == type && full_shape.compatible(stored->second))
       return true;
-    report.unequal.push_back(concat(one.name, ": ", type, whole, " in the graph, ", known->first,
-                                    known->second, " in the checkpoint"));
+    report.unequal.push_back(concat(saved.name, ": ", type, full_shape, " in the graph, ",
+                                    stored->first, stored->second, " in the checkpoint"));
     return false;
   }
 
-  static result<tensor> value_for(const checkpoint_reader& from, const saved_variable& one) {
-    if (!one.slice)
-      return from.read(one.name);
-    return from.read_part(one.name, one.slice->offset,
-                          one.variable.node->attr<partial_shape>("shape").known());
+  static result<tensor> value_for(const checkpoint_reader& from, const saved_variable& saved) {
+    if (!saved.slice)
+      return from.read(saved.name);
+    return from.read_part(saved.name, saved.slice->offset,
+                          saved.variable.node->attr<partial_shape>("shape").known());
   }
 
-  // Whether tasks can read it, each what it holds.
+  // Returns true if each task can read the variables that it holds.
   bool written_by_tasks(const checkpoint_reader& from) const {
-    return tasks && std::ranges::all_of(from.manifest().tensors, [](const auto& one) {
-             return one.file == concat(bundle_name, ".index");
+    return tasks && std::ranges::all_of(from.manifest().tensors, [](const auto& entry) {
+             return entry.file == concat(bundle_name, ".index");
            });
   }
 
-  static status does_not_fit(const restore_report& report, std::string_view else_by,
-                             error_kind unfit = error_kind::failed_precondition) {
+  static status does_not_fit(const restore_report& report, std::string_view partly_option,
+                             error_kind mismatch_kind = error_kind::failed_precondition) {
     std::string text;
-    for (const auto& one : report.missing)
-      text += concat("\n  ", one, ": is not in the checkpoint");
-    for (const auto& one : report.unequal)
-      text += concat("\n  ", one);
+    for (const auto& name : report.missing)
+      text += concat("\n  ", name, ": is not in the checkpoint");
+    for (const auto& mismatch : report.unequal)
+      text += concat("\n  ", mismatch);
     for (const auto& name : report.extra)
       text += concat("\n  ", name, ": is in the checkpoint, and not in the graph");
-    return failure(unfit, report.path, ": does not fit the graph; ", else_by,
+    return failure(mismatch_kind, report.path, ": does not fit the graph; ", partly_option,
                    " takes what fits:", text);
   }
 
-  // A variable's value, or its slice's, of a whole that others have saved.
-  static result<tensor> fitting_part(const saved_variable& one, tensor whole,
+  // Returns the value of a variable, or of its slice, from the value of a whole variable.
+  static result<tensor> fitting_part(const saved_variable& saved, tensor whole_value,
                                      std::string& unequal) {
-    const auto& at = *one.variable.node;
-    auto type = at.attr<dtype>("dtype");
-    auto wanted = one.slice ? partial_shape{one.slice->whole} : at.attr<partial_shape>("shape");
-    if (whole.type() != type || !wanted.compatible(whole.dims())) {
-      unequal = concat(at.name(), ": ", type, wanted, " in the graph, ", whole.type(), whole.dims(),
-                       " in the checkpoint");
-      return whole;
+    const auto& variable_node = *saved.variable.node;
+    auto type = variable_node.attr<dtype>("dtype");
+    auto declared = saved.slice ? partial_shape{saved.slice->whole}
+                                : variable_node.attr<partial_shape>("shape");
+    if (whole_value.type() != type || !declared.compatible(whole_value.dims())) {
+      unequal = concat(variable_node.name(), ": ", type, declared, " in the graph, ",
+                       whole_value.type(), whole_value.dims(), " in the checkpoint");
+      return whole_value;
     }
-    if (!one.slice)
-      return whole;
-    TROUPE_ASSIGN(auto part, tensor::make(type, at.attr<partial_shape>("shape").known()));
-    const std::vector<int64_t> begin(static_cast<size_t>(whole.rank()), 0);
-    copy_common(whole, begin, part, one.slice->offset);
+    if (!saved.slice)
+      return whole_value;
+    TROUPE_ASSIGN(auto part,
+                  tensor::make(type, variable_node.attr<partial_shape>("shape").known()));
+    const std::vector<int64_t> begin(static_cast<size_t>(whole_value.rank()), 0);
+    copy_common(whole_value, begin, part, saved.slice->offset);
     return part;
   }
 
-  restore_report restore_from(session& in, const std::string& path, const import_options& how,
+  restore_report restore_from(session& in, const std::string& path, const import_options& settings,
                               location where) {
-    auto fail = [&](status why) {
-      throw error{std::move(why).within(concat("restore_from (", to_string(where), ')'))};
+    auto fail = [&](status cause) {
+      throw error{std::move(cause).within(concat("restore_from (", to_string(where), ')'))};
     };
     auto from = tensor_files::open(real_files(), path);
     if (!from)
@@ -360,45 +367,46 @@ struct saver::state {
     std::vector<feed> feeds;
     std::vector<target> targets;
     std::set<std::string> used;
-    for (const auto& one : all) {
-      auto there = how.name_there ? how.name_there(one.name) : one.name;
-      if (there.empty())
+    for (const auto& saved : variables) {
+      auto stored_name = settings.name_there ? settings.name_there(saved.name) : saved.name;
+      if (stored_name.empty())
         continue;
-      used.insert(there);
-      if (!from->find(there)) {
-        report.missing.push_back(there == one.name ? there
-                                                   : concat(one.name, " ('", there, "' there)"));
+      used.insert(stored_name);
+      if (!from->find(stored_name)) {
+        report.missing.push_back(stored_name == saved.name
+                                     ? stored_name
+                                     : concat(saved.name, " ('", stored_name, "' there)"));
         continue;
       }
-      auto whole = from->read(there);
-      if (!whole)
-        fail(whole.status());
+      auto whole_value = from->read(stored_name);
+      if (!whole_value)
+        fail(whole_value.status());
       std::string unequal;
-      auto value = fitting_part(one, *std::move(whole), unequal);
+      auto value = fitting_part(saved, *std::move(whole_value), unequal);
       if (!value)
         fail(value.status());
       if (!unequal.empty()) {
         report.unequal.push_back(std::move(unequal));
         continue;
       }
-      report.restored.push_back(one.variable.node->name());
-      feeds.push_back({one.value, *std::move(value)});
-      targets.push_back(one.assign);
+      report.restored.push_back(saved.variable.node->name());
+      feeds.push_back({saved.value, *std::move(value)});
+      targets.push_back(saved.assign);
     }
-    for (const auto& one : from->tensors())
-      if (!used.contains(one.name))
-        report.extra.push_back(one.name);
-    if (!how.partly && !(report.missing.empty() && report.unequal.empty()))
+    for (const auto& stored : from->tensors())
+      if (!used.contains(stored.name))
+        report.extra.push_back(stored.name);
+    if (!settings.partly && !(report.missing.empty() && report.unequal.empty()))
       fail(does_not_fit(report, "import_options.partly"));
     if (!targets.empty())
-      in.run(feeds, {}, targets, each, where);
+      in.run(feeds, {}, targets, step_options, where);
     return report;
   }
 
-  // The names of local variables in checkpoints of versions that saved them.
+  // Returns the names of local variables in checkpoints of versions that saved them.
   std::set<std::string> local_names() const {
     std::set<std::string> names;
-    for (const auto& variable : of->nodes())
+    for (const auto& variable : model->nodes())
       if (detail::is_local_variable(*variable))
         names.insert(options.name_there ? options.name_there(variable->name()) : variable->name());
     return names;
@@ -413,27 +421,29 @@ struct saver::state {
     return std::optional{std::move(latest)};
   }
 
-  struct which_checkpoint {
+  struct restore_options {
     bool best = false;
     bool partly = false;
-    std::string_view or_partly = "restore_partly()";
-    error_kind unfit = error_kind::failed_precondition;
+    std::string_view partly_option = "restore_partly()";
+    error_kind mismatch_kind = error_kind::failed_precondition;
   };
 
-  std::optional<restore_report> restore(session& in, const which_checkpoint& how, location where) {
-    auto fail = [&](status why) {
-      throw error{std::move(why).within(concat("restore (", to_string(where), ')'))};
+  std::optional<restore_report> restore(session& in, const restore_options& choice,
+                                        location where) {
+    auto fail = [&](status cause) {
+      throw error{std::move(cause).within(concat("restore (", to_string(where), ')'))};
     };
     if (auto written = wait(); !written)
       fail(written);
-    if (auto seen = check_shared(in, where); !seen)
-      fail(seen);
-    auto named = name_to_restore(how.best);
-    if ((!named && named.status().kind() == error_kind::not_found) || (named && !*named))
+    if (auto outcome = check_shared(in, where); !outcome)
+      fail(outcome);
+    auto found_name = name_to_restore(choice.best);
+    if ((!found_name && found_name.status().kind() == error_kind::not_found) ||
+        (found_name && !*found_name))
       return {};
-    if (!named)
-      fail(named.status());
-    const auto& name = *named;
+    if (!found_name)
+      fail(found_name.status());
+    const auto& name = *found_name;
     auto from = checkpoint_reader::open(real_files(), folder.path_of(*name));
     if (!from)
       fail(from.status());
@@ -441,97 +451,99 @@ struct saver::state {
     restore_report report{.step = manifest.step, .path = from->path()};
     report.same_graph = manifest.graph_digest.empty() || manifest.graph_digest == graph_digest();
     report.notes = positions_of(manifest, note_key);
-    if (auto known = manifest.made.find(std::string{not_saved_key}); known != manifest.made.end())
-      report.not_saved = known->second;
-    std::vector<const saved_variable*> found;
-    for (const auto& one : all)
-      if (fits(*from, one, report))
-        found.push_back(&one);
+    if (auto entry = manifest.made.find(std::string{not_saved_key}); entry != manifest.made.end())
+      report.not_saved = entry->second;
+    std::vector<const saved_variable*> matching;
+    for (const auto& saved : variables)
+      if (fits(*from, saved, report))
+        matching.push_back(&saved);
     std::vector<feed> feeds;
     std::vector<target> targets;
-    auto need_not_be_there = ptrdiff_t{0}; // of those that are missing
-    for (const auto& one : kept) {
-      if (!from->find(one.name)) {
-        need_not_be_there += one.may_be_missing;
-        report.missing.push_back(one.name);
+    auto optional_missing = ptrdiff_t{0}; // number of missing values that may be missing
+    for (const auto& item : kept) {
+      if (!from->find(item.name)) {
+        optional_missing += item.may_be_missing;
+        report.missing.push_back(item.name);
         continue;
       }
-      auto value = from->read(one.name);
+      auto value = from->read(item.name);
       if (!value)
         fail(value.status());
-      feeds.push_back({one.placeholder, *std::move(value)});
-      targets.push_back(one.restored);
-      report.restored.push_back(one.name);
+      feeds.push_back({item.placeholder, *std::move(value)});
+      targets.push_back(item.restored);
+      report.restored.push_back(item.name);
     }
-    auto by_tasks = found.size() == all.size() && written_by_tasks(*from);
-    for (const auto* one : found) {
-      report.restored.push_back(one->variable.node->name());
+    auto by_tasks = matching.size() == variables.size() && written_by_tasks(*from);
+    for (const auto* saved : matching) {
+      report.restored.push_back(saved->variable.node->name());
       if (by_tasks)
         continue;
-      auto value = value_for(*from, *one);
+      auto value = value_for(*from, *saved);
       if (!value)
         fail(value.status());
-      feeds.push_back({one->value, *std::move(value)});
-      targets.push_back(one->assign);
+      feeds.push_back({saved->value, *std::move(value)});
+      targets.push_back(saved->assign);
     }
     std::map<std::string_view, bool> extra;
     const auto local = local_names();
-    for (const auto& one : from->manifest().tensors)
-      extra[one.name] = std::ranges::find(all, one.name, &saved_variable::name) == all.end() &&
-                        std::ranges::find(kept, one.name, &kept_value::name) == kept.end() &&
-                        !local.contains(one.name);
+    for (const auto& stored : from->manifest().tensors)
+      extra[stored.name] =
+          std::ranges::find(variables, stored.name, &saved_variable::name) == variables.end() &&
+          std::ranges::find(kept, stored.name, &kept_value::name) == kept.end() &&
+          !local.contains(stored.name);
     for (const auto& [tensor_name, is_extra] : extra)
       if (is_extra)
         report.extra.emplace_back(tensor_name);
-    if (!how.partly && (std::ssize(report.missing) > need_not_be_there || !report.unequal.empty()))
-      fail(does_not_fit(report, how.or_partly, how.unfit));
+    if (!choice.partly &&
+        (std::ssize(report.missing) > optional_missing || !report.unequal.empty()))
+      fail(does_not_fit(report, choice.partly_option, choice.mismatch_kind));
     if (by_tasks)
-      tasks->restore(in, from->path(), each, where);
-    if (whole)
-      std::ranges::copy(detail::local_initializers(*of), std::back_inserter(targets));
+      tasks->restore(in, from->path(), step_options, where);
+    if (saves_model)
+      std::ranges::copy(detail::local_initializers(*model), std::back_inserter(targets));
     if (!targets.empty())
-      in.run(feeds, {}, targets, each, where);
+      in.run(feeds, {}, targets, step_options, where);
     in.go_on_from(positions_of(manifest, stream_key), where);
     return report;
   }
 };
 
-saver::saver(graph_builder& of, std::string folder, const saver_options& options, location where)
-    : saver(of, detail::model_variables(of), std::move(folder), options, where) {
-  state_->whole = true;
+saver::saver(graph_builder& in, std::string folder, const saver_options& options, location where)
+    : saver(in, detail::model_variables(in), std::move(folder), options, where) {
+  state_->saves_model = true;
 }
 
-saver::saver(graph_builder& of, const std::vector<edge>& variables, std::string folder,
+saver::saver(graph_builder& in, const std::vector<edge>& variables, std::string folder,
              const saver_options& options, location where)
     : state_(std::make_unique<state>(
-          of,
+          in,
           options.by_tasks ? std::filesystem::absolute(folder).lexically_normal().string()
                            : std::move(folder),
           options, where)) {
   if (variables.empty())
     reject("saver", where, "there are no variables to save");
-  for (const auto& one : variables) {
-    if (one.is_nothing() || one.node->op().makes != resource::variable)
-      reject("saver", where, one ? one.node->description() : "an edge to nothing",
+  for (const auto& variable : variables) {
+    if (variable.is_nothing() || variable.node->op().makes != resource::variable)
+      reject("saver", where, variable ? variable.node->description() : "an edge to nothing",
              " is no variable");
-    state_->add(of, one, where);
+    state_->add(in, variable, where);
   }
   if (options.by_tasks)
-    state_->add_tasks(of, where);
+    state_->add_tasks(in, where);
   if (options.all_state)
-    state_->kept = add_kept_state(of, where);
+    state_->kept = add_kept_state(in, where);
 }
 
-void saver::also_note(std::function<std::map<std::string, std::string>()> now) {
+void saver::also_note(std::function<std::map<std::string, std::string>()> read_notes) {
   need_state("also_note", location::current(), state_ != nullptr, "saver");
-  state_->notes = std::move(now);
+  state_->read_notes = std::move(read_notes);
 }
 
-void saver::limit_steps(std::chrono::milliseconds to, location where) {
+void saver::limit_steps(std::chrono::milliseconds timeout, location where) {
   need_state("limit_steps", where, state_ != nullptr, "saver");
-  if (auto may = check_duration("the limit", to); !may)
-    throw error{std::move(may).within(concat("limit_steps (", to_string(where), ')'))};
-  state_->each.timeout = to;
+  if (auto valid = check_duration("the limit", timeout); !valid)
+    throw error{std::move(valid).within(concat("limit_steps (", to_string(where), ')'))};
+  state_->step_options.timeout = timeout;
 }
 
 void saver::also_keep(std::string name, edge value, edge placeholder, node* restored,
@@ -539,16 +551,17 @@ void saver::also_keep(std::string name, edge value, edge placeholder, node* rest
   need_state("also_keep", where, state_ != nullptr, "saver");
   if (value.is_nothing() || placeholder.is_nothing() || !restored)
     reject("also_keep", where, "'", name, "' needs a value, a placeholder and a node to run");
-  if (std::ranges::find(state_->all, name, &saved_variable::name) != state_->all.end() ||
+  if (std::ranges::find(state_->variables, name, &saved_variable::name) !=
+          state_->variables.end() ||
       std::ranges::find(state_->kept, name, &kept_value::name) != state_->kept.end())
     reject("also_keep", where, "'", name, "' is saved already");
   state_->kept.push_back({std::move(name), value, placeholder, restored});
-  state_->digest.clear(); // what is not kept is to be found anew
+  state_->digest.clear(); // the list of unsaved state must be computed again
 }
 
 saver::saver(saver&&) noexcept = default;
 saver& saver::operator=(saver&&) noexcept = default;
-saver::~saver() = default; // the future of std::async waits
+saver::~saver() = default; // waits in the destructor of std::async's future
 
 std::string saver::save(session& in, int64_t step, location where) {
   return save_with(in, step, {}, where);
@@ -571,12 +584,12 @@ std::string saver::save_with(session& in, int64_t step, std::optional<double> me
   wait(where);
   auto outcome = [&]() -> result<std::string> {
     TROUPE_TRY(state_->begin_to_write());
-    auto about = state_->about(step, metric);
-    state::add_streams(in, about, where);
+    auto manifest = state_->describe_checkpoint(step, metric);
+    state::add_streams(in, manifest, where);
     if (!state_->tasks)
-      return state_->write_items(std::move(about), state_->read(in, where));
+      return state_->write_items(std::move(manifest), state_->read(in, where));
     TROUPE_TRY(state_->check_shared(in, where));
-    return state_->write_by_tasks(in, std::move(about), where);
+    return state_->write_by_tasks(in, std::move(manifest), where);
   }();
   if (!outcome)
     throw error{status{outcome.status()}.within(concat("save (", to_string(where), ')'))};
@@ -586,34 +599,36 @@ std::string saver::save_with(session& in, int64_t step, std::optional<double> me
 void saver::save_async_with(session& in, int64_t step, std::optional<double> metric,
                             location where) {
   wait(where);
-  auto* of = state_.get();
-  if (auto held = of->begin_to_write(); of->refused || (of->tasks && !held)) {
+  auto* saver_state = state_.get();
+  if (auto held = saver_state->begin_to_write();
+      saver_state->refused || (saver_state->tasks && !held)) {
     throw error{std::move(held).within(concat("save_async (", to_string(where), ')'))};
-  } else if (!held) { // which is told as what fails while it is written
+  } else if (!held) { // reported like a failure of the write itself
     std::promise<status> failed;
     failed.set_value(std::move(held));
-    of->writing = failed.get_future();
+    saver_state->writing = failed.get_future();
     return;
   }
-  auto about = of->about(step, metric);
-  if (of->options.exact_streams)
-    state::add_streams(in, about, where);
-  if (of->tasks)
-    if (auto seen = of->check_shared(in, where); !seen)
-      throw error{std::move(seen).within(concat("save_async (", to_string(where), ')'))};
-  auto items = of->tasks ? std::vector<checkpoint_item>{} : of->read(in, where);
-  if (of->watch.begun)
-    of->watch.begun(step);
-  of->writing =
-      std::async(std::launch::async, [=, &in, about = std::move(about)]() mutable -> status {
+  auto manifest = saver_state->describe_checkpoint(step, metric);
+  if (saver_state->options.exact_streams)
+    state::add_streams(in, manifest, where);
+  if (saver_state->tasks)
+    if (auto outcome = saver_state->check_shared(in, where); !outcome)
+      throw error{std::move(outcome).within(concat("save_async (", to_string(where), ')'))};
+  auto items = saver_state->tasks ? std::vector<checkpoint_item>{} : saver_state->read(in, where);
+  if (saver_state->watch.begun)
+    saver_state->watch.begun(step);
+  saver_state->writing =
+      std::async(std::launch::async, [=, &in, manifest = std::move(manifest)]() mutable -> status {
         try {
-          if (!of->options.exact_streams)
-            state::add_streams(in, about, where);
-        } catch (const error& why) {
-          return failure(why.kind(), why.what());
+          if (!saver_state->options.exact_streams)
+            state::add_streams(in, manifest, where);
+        } catch (const error& cause) {
+          return failure(cause.kind(), cause.what());
         }
-        return of->tasks ? of->write_by_tasks(in, std::move(about), where).status()
-                         : of->write_items(std::move(about), items).status();
+        return saver_state->tasks
+                   ? saver_state->write_by_tasks(in, std::move(manifest), where).status()
+                   : saver_state->write_items(std::move(manifest), items).status();
       });
 }
 
@@ -656,7 +671,7 @@ std::optional<restore_report> saver::restore_best(session& in, location where) {
 std::vector<saved_checkpoint> saver::list(location where) const {
   need_state("list", where, state_ != nullptr, "saver");
   const auto& folder = state_->folder;
-  auto listed = [&]() -> result<std::vector<saved_checkpoint>> {
+  auto result_list = [&]() -> result<std::vector<saved_checkpoint>> {
     auto complete = folder.list();
     if (!complete && complete.status().kind() == error_kind::not_found)
       return std::vector<saved_checkpoint>{};
@@ -664,19 +679,19 @@ std::vector<saved_checkpoint> saver::list(location where) const {
     auto latest = folder.latest();
     std::vector<saved_checkpoint> checkpoints;
     for (const auto& checkpoint : *complete) {
-      saved_checkpoint about{.path = folder.path_of(checkpoint.name),
+      saved_checkpoint entry{.path = folder.path_of(checkpoint.name),
                              .step = checkpoint.step,
                              .is_latest = latest && *latest == checkpoint.name};
-      TROUPE_ASSIGN(about.metric, folder.number_of(checkpoint, metric_key));
+      TROUPE_ASSIGN(entry.metric, folder.number_of(checkpoint, metric_key));
       TROUPE_ASSIGN(auto seconds, folder.number_of(checkpoint, time_key));
-      about.time += std::chrono::seconds{static_cast<int64_t>(seconds.value_or(0))};
-      checkpoints.push_back(std::move(about));
+      entry.time += std::chrono::seconds{static_cast<int64_t>(seconds.value_or(0))};
+      checkpoints.push_back(std::move(entry));
     }
     return checkpoints;
   }();
-  if (!listed)
-    throw error{status{listed.status()}.within(concat("list (", to_string(where), ')'))};
-  return *std::move(listed);
+  if (!result_list)
+    throw error{status{result_list.status()}.within(concat("list (", to_string(where), ')'))};
+  return *std::move(result_list);
 }
 
 restore_report saver::restore_from(session& in, const std::string& path,
@@ -694,27 +709,32 @@ std::optional<restore_report> saver::restore_partly(session& in, location where)
 
 result<std::shared_ptr<folder_lock>>
 saver_access::lock_folder(const std::string& folder, const saver_options& options,
-                          std::string_view by, std::string_view take_over, location where) {
+                          std::string_view owner, std::string_view take_over, location where) {
   return folder_lock::take(folder, {.writes = "checkpoints",
-                                    .by = concat(by, " (", to_string(where), ')'),
+                                    .by = concat(owner, " (", to_string(where), ')'),
                                     .take_over = options.take_over,
                                     .how_to_take_over = concat("set ", take_over)});
 }
 
-void saver_access::use_lock(saver& by, std::shared_ptr<folder_lock> lock) {
-  auto& mine = *by.state_;
-  mine.cleaned = mine.cleaned && mine.lock == lock; // else another may have written meanwhile
-  mine.lock = std::move(lock);
+void saver_access::use_lock(saver& checkpoints, std::shared_ptr<folder_lock> lock) {
+  auto& saver_state = *checkpoints.state_;
+  // With another lock, another process may have written meanwhile.
+  saver_state.cleaned = saver_state.cleaned && saver_state.lock == lock;
+  saver_state.lock = std::move(lock);
 }
 
-bool saver_access::is_refused(const saver& by) { return by.state_->refused; }
+bool saver_access::is_refused(const saver& checkpoints) { return checkpoints.state_->refused; }
 
-void saver_access::watch(saver& by, saver_watch with) { by.state_->watch = std::move(with); }
+void saver_access::watch(saver& checkpoints, saver_watch callbacks) {
+  checkpoints.state_->watch = std::move(callbacks);
+}
 
-std::optional<restore_report> saver_access::restore(saver& by, session& in, bool partly,
-                                                    std::string_view or_partly, error_kind unfit,
-                                                    location where) {
-  return by.state_->restore(in, {.partly = partly, .or_partly = or_partly, .unfit = unfit}, where);
+std::optional<restore_report> saver_access::restore(saver& checkpoints, session& in, bool partly,
+                                                    std::string_view partly_option,
+                                                    error_kind mismatch_kind, location where) {
+  return checkpoints.state_->restore(
+      in, {.partly = partly, .partly_option = partly_option, .mismatch_kind = mismatch_kind},
+      where);
 }
 
 } // namespace troupe

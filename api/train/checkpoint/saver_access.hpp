@@ -1,4 +1,4 @@
-// The part of a saver that training_run and replicas use, and its other callers do not.
+// Functions of a saver for training_run and replicas only.
 #pragma once
 #include "troupe/api/train/checkpoint/saver.hpp"
 #include "troupe/serialization/storage/folder_lock.hpp"
@@ -11,14 +11,14 @@
 
 namespace troupe {
 
-/// Called as checkpoints are written.
+/// Callbacks for the writing of checkpoints.
 struct saver_watch {
-  /// The values are read; on the thread that saves, before the writing begins.
+  /// The values have been read. Called on the saving thread, before writing begins.
   std::function<void(int64_t step)> begun = {};
-  /// All is written, and not visible yet; on the thread that writes. False drops the checkpoint,
-  /// which is no error.
+  /// All is written, but not visible yet. Called on the writing thread. False drops the checkpoint,
+  /// which is not an error.
   std::function<bool()> may_be_seen = {};
-  /// The checkpoint will survive a crash; on the thread that writes.
+  /// The checkpoint will survive a crash. Called on the writing thread.
   std::function<void(int64_t step, const std::string& path)> saved = {};
 };
 
@@ -26,21 +26,22 @@ class saver_access {
 public:
   using location = std::source_location;
 
-  /// The right to write checkpoints to a folder, which is there. `take_over` is how errors call the
-  /// option of that name.
+  /// Locks an existing folder, for the right to write checkpoints. `take_over` is the name of that
+  /// option in error texts.
   static result<std::shared_ptr<folder_lock>>
-  lock_folder(const std::string& folder, const saver_options& options, std::string_view by,
+  lock_folder(const std::string& folder, const saver_options& options, std::string_view owner,
               std::string_view take_over, location where);
-  /// Saves with the right that somebody else holds, or with one of its own where there is none.
-  static void use_lock(saver& by, std::shared_ptr<folder_lock> lock);
-  /// Whether its last attempt to save failed because another writes to the folder: so will all.
-  static bool is_refused(const saver& by);
-  static void watch(saver& by, saver_watch with);
-  /// saver::restore() or restore_partly(). Of a checkpoint that does not fit, the error is of that
-  /// kind, and proposes `or_partly` instead.
-  static std::optional<restore_report> restore(saver& by, session& in, bool partly,
-                                               std::string_view or_partly, error_kind unfit,
-                                               location where);
+  /// Sets the lock under which the saver writes. Null: the saver locks the folder itself.
+  static void use_lock(saver& checkpoints, std::shared_ptr<folder_lock> lock);
+  /// Returns true if the last attempt to save failed because another process or saver writes to the
+  /// folder. All later attempts will fail as well.
+  static bool is_refused(const saver& checkpoints);
+  static void watch(saver& checkpoints, saver_watch callbacks);
+  /// Calls saver::restore() or restore_partly(). For a checkpoint that does not match, the error
+  /// has the kind `mismatch_kind`, and suggests `partly_option` instead.
+  static std::optional<restore_report> restore(saver& checkpoints, session& in, bool partly,
+                                               std::string_view partly_option,
+                                               error_kind mismatch_kind, location where);
 };
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// How tasks save and restore the variables that they hold, each a shard of one checkpoint in a
-// folder that all of them see. The saver's (saver.hpp).
+// Saves and restores variables by the tasks that hold them. Each task writes one shard of a
+// checkpoint in a folder that all tasks see. Part of the saver (saver.hpp).
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/api/session.hpp"
@@ -17,42 +17,42 @@ public:
   using location = std::source_location;
 
   struct variable {
-    edge made;
-    std::string name; ///< in checkpoints: that of the whole, for a slice
+    edge value;
+    std::string name; ///< in checkpoints; for a slice, the name of the whole variable
     std::optional<manifest_slice> slice;
   };
 
   /// Adds the nodes: a SaveV2 and a RestoreV2 for each task that variables are put on.
-  task_saving(graph_builder& to, const std::vector<variable>& all, location where);
+  task_saving(graph_builder& to, const std::vector<variable>& variables, location where);
 
-  // `each` says how long their steps may take.
+  // `step_options` has the timeout of each step.
 
-  /// Fails, naming the task, unless each sees what this process writes to the folder, and the other
-  /// way round. Writes small files and removes them.
-  status check_shared(session& in, const std::string& folder, const run_options& each,
+  /// Fails, naming the task, unless each task sees the files that this process writes to the
+  /// folder, and this process sees those of each task. Writes small files and removes them.
+  status check_shared(session& in, const std::string& folder, const run_options& step_options,
                       location where) const;
 
-  /// Has all tasks write, in one step, which also gives what `more` fetches, and makes one
-  /// checkpoint of their shards and of `items`, which that names. Says in the manifest what is in
-  /// it.
+  /// Writes all shards in one step, which also fetches `extra_fetches`. Makes one checkpoint of the
+  /// shards and of the items that `make_items` returns for the fetched values. Adds the content to
+  /// the manifest.
   using item_maker = std::function<std::vector<checkpoint_item>(std::vector<tensor>)>;
-  status write(session& in, const std::string& folder, const std::vector<edge>& more,
-               const item_maker& items, checkpoint_manifest& about, const run_options& each,
-               location where) const;
+  status write(session& in, const std::string& folder, const std::vector<edge>& extra_fetches,
+               const item_maker& make_items, checkpoint_manifest& manifest,
+               const run_options& step_options, location where) const;
 
-  /// Has all tasks read: assigns all variables from a checkpoint that has all of them.
-  void restore(session& in, const std::string& checkpoint, const run_options& each,
+  /// Assigns all variables from a checkpoint that has all of them. Each task reads its own.
+  void restore(session& in, const std::string& checkpoint, const run_options& step_options,
                location where) const;
 
 private:
   struct shard {
-    std::string device; ///< of the task; empty where the placer chooses
+    std::string device; ///< of the task; empty if the placer chooses it
     edge save_path, probe_path, probe_text, probe_read;
     node *save = nullptr, *restore = nullptr, *probe_write = nullptr;
   };
 
-  void add_shard(graph_builder& to, const std::string& device, const std::vector<variable>& all,
-                 location where);
+  void add_shard(graph_builder& to, const std::string& device,
+                 const std::vector<variable>& variables, location where);
 
   std::vector<shard> shards_;
   edge restore_path_;

@@ -1,4 +1,5 @@
 #include "troupe/api/train/input/batches_ahead.hpp"
+// Computes batches on a thread pool before they are needed.
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -9,22 +10,23 @@ struct batches_ahead::pool {
   boost::asio::thread_pool threads;
 };
 
-batches_ahead::batches_ahead(std::function<batch(int64_t n)> make, size_t threads)
+batches_ahead::batches_ahead(std::function<batch(int64_t number)> make, size_t threads)
     : make_(std::move(make)), threads_(new pool{boost::asio::thread_pool{threads}}) {}
 
 batches_ahead::~batches_ahead() {
-  threads_->threads.stop(); // what has not begun need not
+  threads_->threads.stop(); // drops batches that have not begun
   threads_->threads.join();
 }
 
-void batches_ahead::ask(int64_t from, int64_t count) {
-  std::erase_if(asked_, [&](const auto& one) { return one.first < from - count; });
-  for (auto n = from; n < from + count; ++n) {
-    if (asked_.contains(n))
+void batches_ahead::request(int64_t first, int64_t count) {
+  std::erase_if(requested_, [&](const auto& entry) { return entry.first < first - count; });
+  for (auto number = first; number < first + count; ++number) {
+    if (requested_.contains(number))
       continue;
-    auto made = std::make_shared<std::packaged_task<batch()>>([this, n] { return make_(n); });
-    asked_[n] = made->get_future().share();
-    boost::asio::post(threads_->threads, [made] { (*made)(); });
+    auto task =
+        std::make_shared<std::packaged_task<batch()>>([this, number] { return make_(number); });
+    requested_[number] = task->get_future().share();
+    boost::asio::post(threads_->threads, [task] { (*task)(); });
   }
 }
 

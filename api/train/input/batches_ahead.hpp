@@ -1,4 +1,4 @@
-// Batches of the next step are made while one runs.
+// Prepares the batches of later steps while a step runs.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -12,28 +12,27 @@
 
 namespace troupe {
 
-/// Feeds by number, which threads of its own make, several at once. Its functions are for one
-/// thread.
+/// Computes batches by their number on several threads. The class itself is not thread-safe.
 class batches_ahead {
 public:
   using batch = std::optional<std::vector<tensor>>;
 
-  batches_ahead(std::function<batch(int64_t n)> make, size_t threads);
+  batches_ahead(std::function<batch(int64_t number)> make, size_t threads);
   batches_ahead(const batches_ahead&) = delete;
-  /// Waits for those that are being made.
+  /// Waits for the batches in progress.
   ~batches_ahead();
 
-  /// Has so many made, beginning with that number.
-  void ask(int64_t from, int64_t count);
-  /// Waits for one that was asked for. It stays until those are asked for that come `count` after
-  /// it. Throws what making it has thrown.
-  const batch& get(int64_t n) const { return asked_.at(n).get(); }
+  /// Requests `count` batches, beginning with number `first`.
+  void request(int64_t first, int64_t count);
+  /// Waits for a requested batch. The reference is valid until batches are requested that come
+  /// `count` after it. Throws the exception of its computation.
+  const batch& get(int64_t number) const { return requested_.at(number).get(); }
 
 private:
   struct pool;
 
-  const std::function<batch(int64_t n)> make_;
-  std::map<int64_t, std::shared_future<batch>> asked_;
+  const std::function<batch(int64_t number)> make_;
+  std::map<int64_t, std::shared_future<batch>> requested_;
   std::unique_ptr<pool> threads_;
 };
 

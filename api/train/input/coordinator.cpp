@@ -1,4 +1,5 @@
 #include "troupe/api/train/input/coordinator.hpp"
+// Runs queue runners, and suspends and stops them together.
 
 #include "troupe/api/generated/ops.hpp"
 #include "troupe/api/internal/durations.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 constexpr auto resume_interval = 100ms;
 
-// The end of a wait. A longer patience than a century would be beyond what the clock counts.
+// Returns the deadline of a wait. The timeout is limited to a century, the range of the clock.
 std::chrono::steady_clock::time_point end_of(std::chrono::milliseconds patience) {
   constexpr std::chrono::hours century{100 * 365 * 24};
   return std::chrono::steady_clock::now() +
@@ -30,19 +31,19 @@ std::chrono::steady_clock::time_point end_of(std::chrono::milliseconds patience)
 
 void check_patience(const char* function, std::chrono::milliseconds patience,
                     std::source_location where) {
-  if (auto may = check_duration("patience", patience); !may)
-    reject(function, where, may.message());
+  if (auto valid = check_duration("patience", patience); !valid)
+    reject(function, where, valid.message());
 }
 
 } // namespace
 
 struct coordinator::state {
-  // What a runner is to its coordinator.
+  // The coordinator's interface to a runner.
   struct runner {
     std::string name;
     virtual ~runner() = default;
     virtual void stop() = 0;
-    virtual void run(size_t which) = 0;
+    virtual void run(size_t index) = 0;
     virtual int64_t runs_left() const = 0;
   };
   using runner_ptr = std::shared_ptr<runner>;
@@ -51,99 +52,100 @@ struct coordinator::state {
   std::condition_variable changed;
   std::atomic<bool> stops{false};
   std::optional<error> cause;
-  std::vector<runner_ptr> running; // refer to this in turn, until they have ended
-  std::map<std::string, std::pair<step, step>> queues; // how to suspend and resume those of all
-  std::map<std::string, int64_t> left, limits; // of runners that have ended; of those to start
-  // Which thread is in while_suspended(). With two at once, the end of the first would let runs
-  // begin while the second still saves.
+  std::vector<runner_ptr> running; // they refer to this state, until they have ended
+  std::map<std::string, std::pair<step, step>> queues; // steps that suspend and resume each queue
+  std::map<std::string, int64_t> left, limits; // runs left of ended runners; limits of later ones
+  // The thread in while_suspended(). Only one at a time: otherwise runs would begin when the first
+  // caller ends, while the second still saves.
   std::optional<std::thread::id> suspended_by;
-  // While it is suspended, runs wait here instead of beginning.
+  // While the runners are suspended, runs are parked instead of started.
   bool suspended = false;
   uint64_t suspensions = 0;
-  size_t under_way = 0; // runs, and steps that close queues
+  size_t under_way = 0; // number of runs, and of steps that close queues
   std::vector<std::pair<runner_ptr, size_t>> parked;
 
-  void stop(const error* why) {
-    std::vector<runner_ptr> told;
-    std::vector<std::pair<runner_ptr, size_t>> waiting;
+  void stop(const error* reason) {
+    std::vector<runner_ptr> stopping;
+    std::vector<std::pair<runner_ptr, size_t>> resumed;
     {
       std::lock_guard guard{mutex};
-      if (why && !cause && why->kind() != error_kind::out_of_range)
-        cause = *why;
+      if (reason && !cause && reason->kind() != error_kind::out_of_range)
+        cause = *reason;
       if (stops.exchange(true))
         return;
-      told = running;
-      waiting.swap(parked);
+      stopping = running;
+      resumed.swap(parked);
     }
     changed.notify_all();
-    for (const auto& one : told)
-      one->stop();
-    for (const auto& [one, which] : waiting) // finds that it is to end
-      one->run(which);
+    for (const auto& stopped_runner : stopping)
+      stopped_runner->stop();
+    for (const auto& [parked_runner, index] : resumed) // the run ends because of `stops`
+      parked_runner->run(index);
   }
 
-  // Gives a runner a name of its own. Its queue may outlive it.
-  std::string add(const std::string& wanted, std::pair<step, step> how) {
+  // Registers a queue under a unique runner name. The queue may outlive the runner.
+  std::string add(const std::string& base_name, std::pair<step, step> suspend_and_resume) {
     std::lock_guard guard{mutex};
-    auto name = wanted;
-    for (int other = 2; queues.contains(name); ++other)
-      name = concat(wanted, '/', other);
-    queues.emplace(name, std::move(how));
+    auto name = base_name;
+    for (int suffix = 2; queues.contains(name); ++suffix)
+      name = concat(base_name, '/', suffix);
+    queues.emplace(name, std::move(suspend_and_resume));
     return name;
   }
 
   int64_t limit_of(const std::string& name, int64_t limit) const {
     std::lock_guard guard{mutex};
-    auto known = limits.find(name);
-    return known == limits.end() || limit < 0 ? limit : known->second;
+    auto entry = limits.find(name);
+    return entry == limits.end() || limit < 0 ? limit : entry->second;
   }
 
-  void begins(const runner_ptr& one) {
+  void add_running(const runner_ptr& started) {
     {
       std::lock_guard guard{mutex};
-      running.push_back(one);
+      running.push_back(started);
       if (!stops)
         return;
     }
-    one->stop();
+    started->stop();
   }
 
-  void ended(const runner* which) {
-    runner_ptr gone;
+  void remove_running(const runner* ended) {
+    runner_ptr removed;
     {
       std::lock_guard guard{mutex};
-      auto it = std::ranges::find(running, which, &runner_ptr::get);
-      if (it != running.end()) {
-        gone = std::move(*it);
-        running.erase(it);
-        left[gone->name] = gone->runs_left();
+      auto position = std::ranges::find(running, ended, &runner_ptr::get);
+      if (position != running.end()) {
+        removed = std::move(*position);
+        running.erase(position);
+        left[removed->name] = removed->runs_left();
       }
     }
     changed.notify_all();
   }
 
-  // Returns whether a run may begin; else it does so when all go on.
-  std::optional<uint64_t> may_run(const runner_ptr& one, size_t which) {
+  // Registers a run, and returns the number of suspensions so far. While suspended, parks the run
+  // instead, and returns nullopt.
+  std::optional<uint64_t> begin_or_park(const runner_ptr& candidate, size_t index) {
     std::lock_guard guard{mutex};
     if (suspended && !stops) {
-      parked.emplace_back(one, which);
+      parked.emplace_back(candidate, index);
       return {};
     }
     ++under_way;
     return suspensions;
   }
 
-  void run_begins() {
+  void begin_closing() {
     std::lock_guard guard{mutex};
     ++under_way;
   }
 
-  bool suspended_since(uint64_t when) const {
+  bool suspended_since(uint64_t earlier_count) const {
     std::lock_guard guard{mutex};
-    return suspensions != when;
+    return suspensions != earlier_count;
   }
 
-  void run_ended() {
+  void end_run() {
     {
       std::lock_guard guard{mutex};
       --under_way;
@@ -151,11 +153,11 @@ struct coordinator::state {
     changed.notify_all();
   }
 
-  std::string names() const {
-    std::string found;
-    for (const auto& one : running)
-      found += concat(found.empty() ? "" : ", ", one->name);
-    return found;
+  std::string running_names() const {
+    std::string text;
+    for (const auto& active : running)
+      text += concat(text.empty() ? "" : ", ", active->name);
+    return text;
   }
 };
 
@@ -171,7 +173,7 @@ bool coordinator::should_stop() const noexcept { return state_->stops; }
 
 void coordinator::request_stop() { state_->stop(nullptr); }
 
-void coordinator::request_stop(const error& why) { state_->stop(&why); }
+void coordinator::request_stop(const error& cause) { state_->stop(&cause); }
 
 bool coordinator::wait_for_stop(std::chrono::milliseconds patience, location where) {
   check_patience("wait_for_stop", patience, where);
@@ -182,118 +184,119 @@ bool coordinator::wait_for_stop(std::chrono::milliseconds patience, location whe
 void coordinator::join(std::chrono::milliseconds patience, location where) {
   check_patience("join", patience, where);
   std::unique_lock lock{state_->mutex};
-  auto ended =
+  auto have_ended =
       state_->changed.wait_until(lock, end_of(patience), [&] { return state_->running.empty(); });
   if (state_->cause)
     throw *state_->cause;
-  if (ended)
+  if (have_ended)
     return;
   throw error{failure(error_kind::deadline_exceeded, "join (", to_string(where),
                       "): these runners have not ended within ", patience.count(), " ms: ",
-                      state_->names(), state_->stops ? "" : "; nobody has asked them to stop")};
+                      state_->running_names(), state_->stops ? "" : "; no stop was requested")};
 }
 
 void coordinator::while_suspended(const std::function<void()>& act,
                                   std::chrono::milliseconds patience, location where) {
-  need_function("while_suspended", where, act, "what to call");
+  need_function("while_suspended", where, act, "the callback");
   check_patience("while_suspended", patience, where);
-  auto until = end_of(patience);
-  const auto here = std::this_thread::get_id();
+  auto deadline = end_of(patience);
+  const auto this_thread = std::this_thread::get_id();
   {
     std::unique_lock lock{state_->mutex};
-    if (state_->suspended_by == here) {
+    if (state_->suspended_by == this_thread) {
       lock.unlock();
       return act();
     }
-    if (!state_->changed.wait_until(lock, until, [&] { return !state_->suspended_by; }))
+    if (!state_->changed.wait_until(lock, deadline, [&] { return !state_->suspended_by; }))
       throw error{failure(error_kind::deadline_exceeded, "while_suspended (", to_string(where),
                           "): another thread has suspended the runners for more than ",
                           patience.count(), " ms")};
-    state_->suspended_by = here;
+    state_->suspended_by = this_thread;
   }
-  struct turn {
-    explicit turn(state& in) : of(in) {}
-    turn(const turn&) = delete;
-    ~turn() {
+  struct suspension {
+    explicit suspension(state& shared) : shared_state(shared) {}
+    suspension(const suspension&) = delete;
+    ~suspension() {
       {
-        std::lock_guard guard{of.mutex};
-        of.suspended_by.reset();
+        std::lock_guard guard{shared_state.mutex};
+        shared_state.suspended_by.reset();
       }
-      of.changed.notify_all();
+      shared_state.changed.notify_all();
     }
-    state& of;
-  } taken{*state_};
+    state& shared_state;
+  } own_suspension{*state_};
   try {
-    suspend(until, patience, where);
+    suspend(deadline, patience, where);
     act();
   } catch (...) {
     try {
       resume(patience, where);
-    } catch (const error&) { // the first one is thrown
+    } catch (const error&) { // the first error is rethrown
     }
     throw;
   }
   resume(patience, where);
 }
 
-void coordinator::suspend(std::chrono::steady_clock::time_point until,
+void coordinator::suspend(std::chrono::steady_clock::time_point deadline,
                           std::chrono::milliseconds patience, location where) {
-  std::vector<step> told;
+  std::vector<step> suspending;
   {
     std::lock_guard guard{state_->mutex};
     state_->suspended = true;
     ++state_->suspensions;
-    for (const auto& [name, one] : state_->queues)
-      told.push_back(one.first);
+    for (const auto& [name, steps] : state_->queues)
+      suspending.push_back(steps.first);
   }
-  for (auto& one : told)
-    one.run({}, {.deadline = until}, where);
+  for (auto& suspending_step : suspending)
+    suspending_step.run({}, {.deadline = deadline}, where);
   std::unique_lock lock{state_->mutex};
-  if (!state_->changed.wait_until(lock, until, [&] { return state_->under_way == 0; }))
+  if (!state_->changed.wait_until(lock, deadline, [&] { return state_->under_way == 0; }))
     throw error{failure(error_kind::deadline_exceeded, "while_suspended (", to_string(where),
-                        "): the runs under way of these runners have not ended within ",
-                        patience.count(), " ms: ", state_->names())};
+                        "): the running steps of these runners have not ended within ",
+                        patience.count(), " ms: ", state_->running_names())};
 }
 
-// A queue that stays suspended gives nothing any more, and takes all that comes: whoever uses it is
-// told to stop where its task cannot be reached for so long.
+// A queue that stays suspended returns no elements and accepts any number of them. If its task
+// cannot be reached before the timeout, a stop is requested.
 void coordinator::resume(std::chrono::milliseconds patience, location where) {
-  std::vector<step> told;
-  std::vector<std::pair<state::runner_ptr, size_t>> waiting;
+  std::vector<step> resuming;
+  std::vector<std::pair<state::runner_ptr, size_t>> parked;
   {
     std::lock_guard guard{state_->mutex};
     state_->suspended = false;
-    waiting.swap(state_->parked);
-    for (const auto& [name, one] : state_->queues)
-      told.push_back(one.second);
+    parked.swap(state_->parked);
+    for (const auto& [name, steps] : state_->queues)
+      resuming.push_back(steps.second);
   }
   std::optional<error> problem;
-  auto until = end_of(patience);
-  for (auto& one : told)
+  auto deadline = end_of(patience);
+  for (auto& resuming_step : resuming)
     for (auto again = true; again;)
       try {
-        one.run({}, {.deadline = std::max(until, std::chrono::steady_clock::now() + 1s)}, where);
+        resuming_step.run(
+            {}, {.deadline = std::max(deadline, std::chrono::steady_clock::now() + 1s)}, where);
         again = false;
-      } catch (const error& why) {
-        again = may_pass(why) && std::chrono::steady_clock::now() < until &&
+      } catch (const error& cause) {
+        again = may_pass(cause) && std::chrono::steady_clock::now() < deadline &&
                 !wait_for_stop(resume_interval);
         if (!again && !problem)
-          problem = why;
+          problem = cause;
       }
   if (problem && !should_stop())
     request_stop(*problem);
-  for (const auto& [one, which] : waiting)
-    one->run(which);
+  for (const auto& [parked_runner, index] : parked)
+    parked_runner->run(index);
   if (problem)
     throw *problem;
 }
 
 std::map<std::string, int64_t> coordinator::runs_left() const {
   std::lock_guard guard{state_->mutex};
-  auto found = state_->left;
-  for (const auto& one : state_->running)
-    found[one->name] = one->runs_left();
-  return found;
+  auto counts = state_->left;
+  for (const auto& active : state_->running)
+    counts[active->name] = active->runs_left();
+  return counts;
 }
 
 void coordinator::go_on_from(std::map<std::string, int64_t> runs_left) {
@@ -304,15 +307,15 @@ void coordinator::go_on_from(std::map<std::string, int64_t> runs_left) {
 std::vector<std::string> coordinator::running() const {
   std::lock_guard guard{state_->mutex};
   std::vector<std::string> names;
-  for (const auto& one : state_->running)
-    names.push_back(one->name);
+  for (const auto& active : state_->running)
+    names.push_back(active->name);
   return names;
 }
 
-// What its runs under way share; goes with the last of them.
+// State shared by the runs of a runner; destroyed after the last run.
 struct queue_runner::loop final : coordinator::state::runner,
                                   std::enable_shared_from_this<queue_runner::loop> {
-  std::shared_ptr<coordinator::state> by;
+  std::shared_ptr<coordinator::state> coordinator_state;
   std::vector<step> enqueues;
   std::optional<step> close, cancel;
   std::atomic<size_t> active{0};
@@ -321,46 +324,46 @@ struct queue_runner::loop final : coordinator::state::runner,
 
   int64_t runs_left() const override { return limited ? std::max<int64_t>(left, 0) : int64_t{-1}; }
 
-  void run(size_t which) override {
-    auto suspensions = by->may_run(shared_from_this(), which);
+  void run(size_t index) override {
+    auto suspensions = coordinator_state->begin_or_park(shared_from_this(), index);
     if (!suspensions)
       return;
-    if (by->stops || (limited && left.fetch_sub(1) <= 0)) {
+    if (coordinator_state->stops || (limited && left.fetch_sub(1) <= 0)) {
       leave();
-      return by->run_ended();
+      return coordinator_state->end_run();
     }
-    // It may wait for room as long as training takes; the queue is closed to end it.
-    begin(enqueues[which],
-          [which, at = *suspensions](loop& self, const status& outcome) {
-            self.ran(which, outcome, at);
-            self.by->run_ended();
+    // The run may wait for room in the queue without a timeout; closing the queue ends it.
+    begin(enqueues[index],
+          [index, suspension_count = *suspensions](loop& self, const status& outcome) {
+            self.ran(index, outcome, suspension_count);
+            self.coordinator_state->end_run();
           },
           {.deadline = std::chrono::steady_clock::time_point::max()});
   }
 
-  // A session that is closed refuses at once.
+  // A closed session fails the step immediately.
   template <class Then>
-  void begin(step& what, Then then, const run_options& options = {}) {
+  void begin(step& step_to_run, Then then, const run_options& options = {}) {
     try {
-      what.run_async(
+      step_to_run.run_async(
           {},
           [self = shared_from_this(), then](const result<std::vector<tensor>>& outcome) {
             then(*self, outcome.status());
           },
           options);
-    } catch (const error& why) {
-      then(*this, failure(error_kind::cancelled, why.what()));
+    } catch (const error& cause) {
+      then(*this, failure(error_kind::cancelled, cause.what()));
     }
   }
 
-  void ran(size_t which, const status& outcome, uint64_t suspensions) {
+  void ran(size_t index, const status& outcome, uint64_t suspensions) {
     switch (outcome.kind()) {
-      case error_kind::ok: return run(which);
-      case error_kind::cancelled: // the queue was closed, or suspended: then it runs again
-        if (!by->stops && by->suspended_since(suspensions)) {
+      case error_kind::ok: return run(index);
+      case error_kind::cancelled: // the queue was closed; or suspended, then the run is repeated
+        if (!coordinator_state->stops && coordinator_state->suspended_since(suspensions)) {
           if (limited)
             ++left;
-          return run(which);
+          return run(index);
         }
         return leave();
       case error_kind::out_of_range: // the end of the data
@@ -369,19 +372,19 @@ struct queue_runner::loop final : coordinator::state::runner,
     }
   }
 
-  // Whoever leaves last closes the queue.
+  // The last run that ends closes the queue.
   void leave() {
     if (active.fetch_sub(1) > 1)
       return;
-    if (stays_open && !by->stops)
-      return by->ended(this);
-    by->run_begins();
-    begin(by->stops ? *cancel : *close, [](loop& self, const status& closed) {
-      // A session that is gone has no queue to close.
+    if (stays_open && !coordinator_state->stops)
+      return coordinator_state->remove_running(this);
+    coordinator_state->begin_closing();
+    begin(coordinator_state->stops ? *cancel : *close, [](loop& self, const status& closed) {
+      // A closed session has no queue to close.
       if (!closed && closed.kind() != error_kind::cancelled)
         self.fail(closed);
-      self.by->ended(&self);
-      self.by->run_ended();
+      self.coordinator_state->remove_running(&self);
+      self.coordinator_state->end_run();
     });
   }
 
@@ -389,9 +392,9 @@ struct queue_runner::loop final : coordinator::state::runner,
     begin(*cancel, [](loop&, const status&) {});
   }
 
-  void fail(const status& why) const {
-    error thrown{why};
-    by->stop(&thrown);
+  void fail(const status& cause) const {
+    error reported{cause};
+    coordinator_state->stop(&reported);
   }
 };
 
@@ -409,14 +412,15 @@ queue_runner::queue_runner(edge queue, std::vector<node*> enqueues, location whe
 
 queue_runner& queue_runner::closes(const std::vector<edge>& others, location where) {
   std::vector<node*> close{close_}, cancel{cancel_}, suspend{suspend_}, resume{resume_};
-  for (const auto& one : others) {
-    if (one.is_nothing() || one.node->op().makes != resource::queue)
+  for (const auto& other : others) {
+    if (other.is_nothing() || other.node->op().makes != resource::queue)
       reject("queue_runner", where, "can close queues only");
-    auto name = one.node->name();
-    close.push_back(queue_close(one, {}, name + "/close", where));
-    cancel.push_back(queue_close(one, {.cancel_pending_enqueues = true}, name + "/cancel", where));
-    suspend.push_back(queue_suspend(one, {}, name + "/suspend", where));
-    resume.push_back(queue_suspend(one, {.suspended = false}, name + "/resume", where));
+    auto name = other.node->name();
+    close.push_back(queue_close(other, {}, name + "/close", where));
+    cancel.push_back(
+        queue_close(other, {.cancel_pending_enqueues = true}, name + "/cancel", where));
+    suspend.push_back(queue_suspend(other, {}, name + "/suspend", where));
+    resume.push_back(queue_suspend(other, {.suspended = false}, name + "/resume", where));
   }
   auto& in = queue_.node->graph();
   close_ = detail::add_group(in, close, name_ + "/close_all", where);
@@ -426,24 +430,24 @@ queue_runner& queue_runner::closes(const std::vector<edge>& others, location whe
   return *this;
 }
 
-void queue_runner::start(session& in, coordinator& by, location where) const {
-  auto made = std::make_shared<loop>();
-  made->by = by.state_;
-  for (auto* one : enqueues_)
-    made->enqueues.push_back(in.prepare({}, {}, {one}, {.low_priority = true}, where));
-  made->close = in.prepare({}, {}, {close_}, where);
-  made->cancel = in.prepare({}, {}, {cancel_}, where);
+void queue_runner::start(session& in, coordinator& runners, location where) const {
+  auto started = std::make_shared<loop>();
+  started->coordinator_state = runners.state_;
+  for (auto* enqueue : enqueues_)
+    started->enqueues.push_back(in.prepare({}, {}, {enqueue}, {.low_priority = true}, where));
+  started->close = in.prepare({}, {}, {close_}, where);
+  started->cancel = in.prepare({}, {}, {cancel_}, where);
   auto suspend = in.prepare({}, {}, {suspend_}, where),
        resume = in.prepare({}, {}, {resume_}, where);
-  made->stays_open = stays_open_;
-  made->active = enqueues_.size();
-  made->name = by.state_->add(name_, {suspend, resume});
-  auto limit = by.state_->limit_of(made->name, limit_);
-  made->limited = limit >= 0;
-  made->left = limit;
-  by.state_->begins(made);
+  started->stays_open = stays_open_;
+  started->active = enqueues_.size();
+  started->name = runners.state_->add(name_, {suspend, resume});
+  auto limit = runners.state_->limit_of(started->name, limit_);
+  started->limited = limit >= 0;
+  started->left = limit;
+  runners.state_->add_running(started);
   for (size_t i = 0; i < enqueues_.size(); ++i)
-    made->run(i);
+    started->run(i);
 }
 
 } // namespace troupe

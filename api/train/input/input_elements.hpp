@@ -1,4 +1,4 @@
-// What the stages of an input_pipeline know of the elements that queues hold.
+// Helpers of the input_pipeline stages for the elements of queues.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 
@@ -8,8 +8,8 @@ namespace troupe {
 
 inline std::vector<dtype> types_of(const std::vector<edge>& element) {
   std::vector<dtype> types;
-  for (const auto& one : element)
-    types.push_back(one.node->output_type(one.index));
+  for (const auto& component : element)
+    types.push_back(component.node->output_type(component.index));
   return types;
 }
 

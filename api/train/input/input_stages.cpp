@@ -1,5 +1,5 @@
-// The stages of an input_pipeline beside its batches: records of files, buckets, prefetched
-// batches, and what is measured of all.
+// The other stages of an input_pipeline: records of files, buckets, prefetched batches; and its
+// statistics.
 #include "troupe/api/generated/ops.hpp"
 #include "troupe/api/internal/reject.hpp"
 #include "troupe/api/operators.hpp"
@@ -12,32 +12,33 @@
 namespace troupe {
 namespace {
 
-partial_shape batch_of(int64_t count, const partial_shape& dims, bool extents_open) {
+partial_shape batch_of(int64_t count, const partial_shape& dims, bool open_extents) {
   if (!dims.has_rank())
     return dims;
   std::vector<int64_t> extents{count};
   for (auto extent : dims.extents())
-    extents.push_back(extents_open ? std::min<int64_t>(extent, unknown_extent) : extent);
+    extents.push_back(open_extents ? std::min<int64_t>(extent, unknown_extent) : extent);
   return partial_shape{std::move(extents)};
 }
 
-// Whether `from` needs what comes out of the queue.
+// Returns true if `from` depends on a dequeue from the queue.
 bool takes_from(const node& from, const node& queue) {
-  std::set<const node*> seen;
-  std::vector<const node*> todo{&from};
-  while (!todo.empty()) {
-    const auto* at = todo.back();
-    todo.pop_back();
-    if (!seen.insert(at).second)
+  std::set<const node*> visited;
+  std::vector<const node*> pending{&from};
+  while (!pending.empty()) {
+    const auto* current = pending.back();
+    pending.pop_back();
+    if (!visited.insert(current).second)
       continue;
-    if (at->op().goes_back && resource_behind(at->inputs()[0]) == &queue)
+    if (current->op().goes_back && resource_behind(current->inputs()[0]) == &queue)
       return true;
-    if (at->op().ask && at->inputs().size() > 1 && resource_behind(at->inputs()[1]) == &queue)
-      return true; // a reader's names
-    for (const auto& one : at->inputs())
-      todo.push_back(one.node);
-    for (const auto* one : at->controls())
-      todo.push_back(one);
+    if (current->op().ask && current->inputs().size() > 1 &&
+        resource_behind(current->inputs()[1]) == &queue)
+      return true; // a reader that takes file names from the queue
+    for (const auto& input : current->inputs())
+      pending.push_back(input.node);
+    for (const auto* predecessor : current->controls())
+      pending.push_back(predecessor);
   }
   return false;
 }
@@ -49,7 +50,7 @@ record_edges input_pipeline::records(operand files, const record_kind& kind,
                                      location where) {
   if (files.is_edge())
     need_edge("records", where, files.from(), "files");
-  auto in = graph_.scope(name.empty() ? "records" : name, where);
+  auto name_scope = graph_.scope(name.empty() ? "records" : name, where);
   auto names = files.is_edge() ? files.from() : graph_.constant(files, {}, where);
   if (names.node->output_type(names.index) != dtype::string)
     reject("records", where, "files must be names, strings, got ",
@@ -62,33 +63,33 @@ record_edges input_pipeline::records(operand files, const record_kind& kind,
                            where);
   auto queue =
       fifo_queue(graph_, {dtype::string}, {.shapes = {shape{}}, .capacity = 32}, "files", where);
-  auto* put = enqueue_rows(queue, names, "there are no files to read", where);
-  queue_runner runner{queue, {put}, where};
+  auto* enqueue = enqueue_rows(queue, names, "there are no files to read", where);
+  queue_runner runner{queue, {enqueue}, where};
   if (options.epochs >= 0)
     runner.limit(options.epochs);
   add(std::move(runner));
 
-  struct make {
+  struct reader_builder {
     graph_builder& g;
     location where;
-    edge operator()(const text_lines& of) const {
-      return text_line_reader(g, {.skip_header_lines = of.skip}, "reader", where);
+    edge operator()(const text_lines& options) const {
+      return text_line_reader(g, {.skip_header_lines = options.skip}, "reader", where);
     }
-    edge operator()(const tf_records& of) const {
-      return tf_record_reader(g, {.compression_type = std::string{of.compression}}, "reader",
+    edge operator()(const tf_records& options) const {
+      return tf_record_reader(g, {.compression_type = std::string{options.compression}}, "reader",
                               where);
     }
-    edge operator()(const byte_records& of) const {
-      return fixed_length_record_reader(g, of.bytes,
-                                        {.header_bytes = of.head,
-                                         .footer_bytes = of.tail,
-                                         .hop_bytes = of.hop,
-                                         .encoding = std::string{of.compression}},
+    edge operator()(const byte_records& options) const {
+      return fixed_length_record_reader(g, options.bytes,
+                                        {.header_bytes = options.head,
+                                         .footer_bytes = options.tail,
+                                         .hop_bytes = options.hop,
+                                         .encoding = std::string{options.compression}},
                                         "reader", where);
     }
     edge operator()(const whole_files&) const { return whole_file_reader(g, {}, "reader", where); }
   };
-  auto reader = std::visit(make{graph_, where}, kind);
+  auto reader = std::visit(reader_builder{graph_, where}, kind);
   if (options.at_once == 1) {
     auto [key, value] = reader_read(reader, queue, {}, "read", where);
     return {key, value};
@@ -105,51 +106,51 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
                                                    std::string_view name, location where) {
   const auto buckets = boundaries.size() + 1;
   if (element.empty() || std::ranges::any_of(element, &edge::is_nothing))
-    reject("bucket_by_length", where, "needs at least one tensor, and none that is nothing");
+    reject("bucket_by_length", where, "needs at least one tensor, and no edge to nothing");
   if (std::ranges::adjacent_find(boundaries, std::greater_equal<>{}) != boundaries.end())
-    reject("bucket_by_length", where, "boundaries must rise");
+    reject("bucket_by_length", where, "boundaries must increase");
   if (counts.size() != 1 && counts.size() != buckets)
     reject("bucket_by_length", where, "needs one count, or one for each of ", buckets,
            " buckets, got ", counts.size());
   if (options.at_once < 1 || options.batches < 1 ||
-      std::ranges::any_of(counts, [](int one) { return one < 1; }))
+      std::ranges::any_of(counts, [](int count) { return count < 1; }))
     reject("bucket_by_length", where, "counts, at_once and batches must be positive");
   if (length.is_edge())
     need_edge("bucket_by_length", where, length.from(), "the length");
-  auto in = graph_.scope(name.empty() ? "bucket_by_length" : name, where);
+  auto name_scope = graph_.scope(name.empty() ? "bucket_by_length" : name, where);
   auto shapes = options.shapes;
   if (shapes.empty())
-    for (const auto& one : element)
-      shapes.push_back(one.node->output_shape(one.index));
-  if (shapes.size() != element.size() || !std::ranges::all_of(shapes, [&](auto& one) {
-        return options.dynamic_pad ? one.has_rank() : one.fully_known();
+    for (const auto& component : element)
+      shapes.push_back(component.node->output_shape(component.index));
+  if (shapes.size() != element.size() || !std::ranges::all_of(shapes, [&](auto& dims) {
+        return options.dynamic_pad ? dims.has_rank() : dims.fully_known();
       }))
     reject("bucket_by_length", where, "needs the ", options.dynamic_pad ? "rank" : "shape",
            " of each tensor: give `shapes`");
   auto types = types_of(element);
-  auto by = cast(length.is_edge() ? length.from() : graph_.constant(length, {}, where), dtype::i64,
-                 {}, where);
+  auto length_value = cast(length.is_edge() ? length.from() : graph_.constant(length, {}, where),
+                           dtype::i64, {}, where);
   std::vector<edge> wrapped;
-  for (const auto& one : element)
-    wrapped.push_back(expand_dims(one, 0, {}, where));
+  for (const auto& component : element)
+    wrapped.push_back(expand_dims(component, 0, {}, where));
 
-  // An element goes to all buckets, as a batch of none but to its own.
+  // Each bucket gets a batch of the element: of size 1 for its own bucket, of size 0 for others.
   std::vector<edge> queues;
-  std::vector<node*> puts;
+  std::vector<node*> enqueues;
   for (size_t i = 0; i < buckets; ++i) {
-    auto within = graph_.scope(concat("bucket_", i), where);
-    edge here;
+    auto bucket_scope = graph_.scope(concat("bucket_", i), where);
+    edge is_in_bucket;
     if (i > 0)
-      here = greater_equal(by, boundaries[i - 1], {}, where);
+      is_in_bucket = greater_equal(length_value, boundaries[i - 1], {}, where);
     if (i < boundaries.size()) {
-      auto below = less(by, boundaries[i], {}, where);
-      here = here ? logical_and(here, below, {}, where) : below;
+      auto below = less(length_value, boundaries[i], {}, where);
+      is_in_bucket = is_in_bucket ? logical_and(is_in_bucket, below, {}, where) : below;
     }
-    auto parts = wrapped;
-    if (here) {
-      auto none_or_it = range(graph_, 0, cast(here, dtype::i32, {}, where), 1, {}, where);
-      for (auto& one : parts)
-        one = gather(one, none_or_it, {}, {}, where);
+    auto bucket_batch = wrapped;
+    if (is_in_bucket) {
+      auto indices = range(graph_, 0, cast(is_in_bucket, dtype::i32, {}, where), 1, {}, where);
+      for (auto& component : bucket_batch)
+        component = gather(component, indices, {}, {}, where);
     }
     auto queue =
         options.dynamic_pad
@@ -158,25 +159,27 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
             : fifo_queue(graph_, types, {.shapes = shapes, .capacity = options.capacity}, "queue",
                          where);
     queues.push_back(queue);
-    puts.push_back(queue_enqueue_many(queue, parts, {}, {}, where));
+    enqueues.push_back(queue_enqueue_many(queue, bucket_batch, {}, {}, where));
   }
-  auto* put = graph_.group(puts, "put", where);
-  queue_runner fills{queues[0], std::vector<node*>(static_cast<size_t>(options.at_once), put),
-                     where};
-  fills.closes({queues.begin() + 1, queues.end()}, where);
-  add(std::move(fills));
+  auto* enqueue = graph_.group(enqueues, "put", where);
+  queue_runner filling_runner{
+      queues[0], std::vector<node*>(static_cast<size_t>(options.at_once), enqueue), where};
+  filling_runner.closes({queues.begin() + 1, queues.end()}, where);
+  add(std::move(filling_runner));
 
-  auto same = counts.size() == 1 && !options.smaller_last;
-  std::vector<partial_shape> batches;
-  for (const auto& one : shapes)
-    batches.push_back(batch_of(same ? counts[0] : unknown_extent, one, false));
-  auto ready =
-      fifo_queue(graph_, types, {.shapes = batches, .capacity = options.batches}, "ready", where);
+  auto has_fixed_size = counts.size() == 1 && !options.smaller_last;
+  std::vector<partial_shape> batch_shapes;
+  for (const auto& dims : shapes)
+    batch_shapes.push_back(batch_of(has_fixed_size ? counts[0] : unknown_extent, dims, false));
+  auto ready = fifo_queue(graph_, types, {.shapes = batch_shapes, .capacity = options.batches},
+                          "ready", where);
   std::vector<node*> moves;
   for (size_t i = 0; i < buckets; ++i) {
-    auto n = graph_.constant(static_cast<int32_t>(counts[counts.size() == 1 ? 0 : i]), {}, where);
-    auto batch = options.smaller_last ? queue_dequeue_up_to(queues[i], n, types, {}, {}, where)
-                                      : queue_dequeue_many(queues[i], n, types, {}, {}, where);
+    auto batch_size =
+        graph_.constant(static_cast<int32_t>(counts[counts.size() == 1 ? 0 : i]), {}, where);
+    auto batch = options.smaller_last
+                     ? queue_dequeue_up_to(queues[i], batch_size, types, {}, {}, where)
+                     : queue_dequeue_many(queues[i], batch_size, types, {}, {}, where);
     moves.push_back(queue_enqueue(ready, batch, {}, {}, where));
   }
   add({ready, std::move(moves), where});
@@ -187,19 +190,19 @@ std::vector<edge> input_pipeline::prefetch(const std::vector<edge>& batch,
                                            const prefetch_options& options, std::string_view name,
                                            location where) {
   if (batch.empty() || std::ranges::any_of(batch, &edge::is_nothing))
-    reject("prefetch", where, "needs at least one tensor, and none that is nothing");
+    reject("prefetch", where, "needs at least one tensor, and no edge to nothing");
   if (options.capacity < 1)
     reject("prefetch", where, "capacity must be positive, got ", options.capacity);
-  auto in = graph_.scope(name.empty() ? "prefetch" : name, where);
+  auto name_scope = graph_.scope(name.empty() ? "prefetch" : name, where);
   auto repeats = options_.repeat_input_after > 0;
   auto types = types_of(batch);
   std::vector<partial_shape> shapes;
-  for (const auto& one : batch)
-    shapes.push_back(one.node->output_shape(one.index));
+  for (const auto& component : batch)
+    shapes.push_back(component.node->output_shape(component.index));
   edge queue;
   {
-    auto there = graph_.on(options.on, where);
-    // What goes round was counted by its runner.
+    auto device_scope = graph_.on(options.on, where);
+    // With repeated batches the runner's limit bounds the queue, so its capacity is unlimited.
     queue =
         fifo_queue(graph_, types, {.shapes = shapes, .capacity = repeats ? -1 : options.capacity},
                    "ready", where);
@@ -211,17 +214,17 @@ std::vector<edge> input_pipeline::prefetch(const std::vector<edge>& batch,
   if (!repeats)
     return queue_dequeue(queue, types, {}, {}, where);
   repeats_ = true;
-  auto taken = queue_dequeue(queue, types, {.drop_if_step_fails = true}, {}, where);
-  auto later = graph_.after({queue_enqueue(queue, taken, {}, {}, where)}, where);
-  for (auto& one : taken)
-    one = identity(one, {}, where);
-  return taken;
+  auto dequeued = queue_dequeue(queue, types, {.drop_if_step_fails = true}, {}, where);
+  auto later = graph_.after({queue_enqueue(queue, dequeued, {}, {}, where)}, where);
+  for (auto& component : dequeued)
+    component = identity(component, {}, where);
+  return dequeued;
 }
 
 void input_pipeline::add(queue_runner runner) {
   for (size_t i = 0; i < runners_.size(); ++i)
-    for (const auto* put : runner.enqueues())
-      if (takes_from(*put, *runners_[i].queue().node))
+    for (const auto* enqueue : runner.enqueues())
+      if (takes_from(*enqueue, *runners_[i].queue().node))
         queues_[i].last = false;
   queues_.push_back({runner.name()});
   runners_.push_back(std::move(runner));
@@ -230,35 +233,36 @@ void input_pipeline::add(queue_runner runner) {
 input_statistics input_pipeline::statistics(session& in, location where) {
   std::vector<edge> figures;
   for (size_t i = 0; i < queues_.size(); ++i) {
-    auto& one = queues_[i];
-    if (one.figures.empty()) {
-      auto of = queue_statistics(runners_[i].queue(), one.name + "/statistics", where);
-      one.figures = {of.seconds,         of.mean_size, of.enqueues,        of.enqueue_seconds,
-                     of.enqueue_waiting, of.dequeues,  of.dequeue_seconds, of.dequeue_waiting};
+    auto& queue = queues_[i];
+    if (queue.figures.empty()) {
+      auto counters = queue_statistics(runners_[i].queue(), queue.name + "/statistics", where);
+      queue.figures = {counters.seconds,         counters.mean_size,       counters.enqueues,
+                       counters.enqueue_seconds, counters.enqueue_waiting, counters.dequeues,
+                       counters.dequeue_seconds, counters.dequeue_waiting};
     }
-    figures.insert(figures.end(), one.figures.begin(), one.figures.end());
+    figures.insert(figures.end(), queue.figures.begin(), queue.figures.end());
   }
-  input_statistics found;
+  input_statistics report;
   if (figures.empty())
-    return found;
+    return report;
   auto values = in.run({}, figures, {}, {}, where);
-  auto real = [](const tensor& one) { return *one.data<double>(); };
-  auto count = [](const tensor& one) { return *one.data<int64_t>(); };
-  const auto* at = values.data();
-  for (const auto& one : queues_) {
-    found.queues.push_back({.queue = one.name,
-                            .last = one.last,
-                            .seconds = real(at[0]),
-                            .mean_size = real(at[1]),
-                            .enqueues = count(at[2]),
-                            .dequeues = count(at[5]),
-                            .enqueue_seconds = real(at[3]),
-                            .dequeue_seconds = real(at[6]),
-                            .enqueue_waiting = real(at[4]),
-                            .dequeue_waiting = real(at[7])});
-    at += one.figures.size();
+  auto real = [](const tensor& value) { return *value.data<double>(); };
+  auto count = [](const tensor& value) { return *value.data<int64_t>(); };
+  const auto* figure = values.data();
+  for (const auto& queue : queues_) {
+    report.queues.push_back({.queue = queue.name,
+                             .last = queue.last,
+                             .seconds = real(figure[0]),
+                             .mean_size = real(figure[1]),
+                             .enqueues = count(figure[2]),
+                             .dequeues = count(figure[5]),
+                             .enqueue_seconds = real(figure[3]),
+                             .dequeue_seconds = real(figure[6]),
+                             .enqueue_waiting = real(figure[4]),
+                             .dequeue_waiting = real(figure[7])});
+    figure += queue.figures.size();
   }
-  return found;
+  return report;
 }
 
 } // namespace troupe

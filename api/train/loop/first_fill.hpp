@@ -1,4 +1,4 @@
-// How a run gives variables their first values where another program may do so as well.
+// Initializes the variables of a run where another program may also initialize them.
 #pragma once
 #include "troupe/api/filled_elsewhere.hpp"
 #include "troupe/api/session.hpp"
@@ -7,36 +7,40 @@
 
 namespace troupe {
 
-/// Of a run that begins, and is tried again until that succeeds.
+/// The initialization at the start of a run, with retries.
 class first_fill {
 public:
   /// Calls `act` within session::fill.
   template <class Act>
   void run(session& in, const std::source_location& where, const Act& act) {
-    auto acted = false;
+    auto has_acted = false;
     auto fill = [&](session&) {
       act();
-      acted = true;
+      has_acted = true;
     };
     try {
       in.fill(fill, where);
-      follows_ = true; // others run steps from now on
+      may_be_initialized_ = true; // other programs may run steps from now on
     } catch (const filled_elsewhere&) {
-      follows_ = true;
+      may_be_initialized_ = true;
       throw;
     } catch (const error&) {
-      follows_ |= acted; // it may have been told, and others may have run steps since
+      may_be_initialized_ |=
+          has_acted; // the tasks may have been notified, and other programs may have run steps
       throw;
     }
   }
 
-  /// Whether all may have its first values already, from another program or from this one.
-  bool follows() const noexcept { return follows_; }
-  /// Within `act`, after it has used what is to be filled: but nobody has ended that.
-  bool is_unended(const session& in) const noexcept { return follows_ && in.is_filling(); }
+  /// Returns true if all tasks may be initialized already, by another program or by this one.
+  bool may_be_initialized() const noexcept { return may_be_initialized_; }
+  /// Within `act`, after it has used the state of the tasks: returns true if an earlier
+  /// initialization was not completed.
+  bool is_incomplete(const session& in) const noexcept {
+    return may_be_initialized_ && in.is_filling();
+  }
 
 private:
-  bool follows_ = false;
+  bool may_be_initialized_ = false;
 };
 
 } // namespace troupe

@@ -1,4 +1,5 @@
 #include "troupe/api/train/loop/living_tasks.hpp"
+// Finds the live tasks of a cluster by barriers among them.
 
 #include "troupe/api/generated/ops.hpp"
 #include "troupe/api/graph_builder.hpp"
@@ -17,28 +18,30 @@ namespace {
 using location = std::source_location;
 using tasks = std::vector<task_name>;
 
-constexpr size_t most_at_once = 16, most_with_all = 32, neighbours = 8;
-constexpr std::chrono::milliseconds look_interval{20};
+constexpr size_t max_concurrent_queries = 16; // of tasks
+// In larger sets each task hears only from its next neighbours.
+constexpr size_t max_fully_connected = 32, neighbours = 8;
+constexpr std::chrono::milliseconds poll_interval{20};
 
-// A step in which each task hears from all others, or from so many that all are connected.
+// A step in which each task hears from all others, or from enough of them to connect all.
 struct barrier_step {
   graph_builder g;
   edge epoch;
   std::vector<edge> heard;
 
-  explicit barrier_step(const tasks& all) : epoch(g.placeholder(dtype::i64, {}, "epoch")) {
-    std::vector<edge> says;
-    for (const auto& one : all) {
-      auto there = g.on(to_string(one) + "/cpu:0");
-      says.push_back(add(epoch, epoch));
+  explicit barrier_step(const tasks& members) : epoch(g.placeholder(dtype::i64, {}, "epoch")) {
+    std::vector<edge> signals;
+    for (const auto& member : members) {
+      auto scope = g.on(to_string(member) + "/cpu:0");
+      signals.push_back(add(epoch, epoch));
     }
-    auto count = all.size(), from = count > most_with_all ? neighbours : count - 1;
+    auto count = members.size(), sources = count > max_fully_connected ? neighbours : count - 1;
     for (size_t i = 0; i < count; ++i) {
-      auto there = g.on(to_string(all[i]) + "/cpu:0");
-      std::vector<edge> said{says[i]};
-      for (size_t k = 1; k <= from; ++k)
-        said.push_back(says[(i + k) % count]);
-      heard.push_back(add_n(said));
+      auto scope = g.on(to_string(members[i]) + "/cpu:0");
+      std::vector<edge> inputs{signals[i]};
+      for (size_t k = 1; k <= sources; ++k)
+        inputs.push_back(signals[(i + k) % count]);
+      heard.push_back(add_n(inputs));
     }
   }
 
@@ -46,130 +49,132 @@ struct barrier_step {
     try {
       in.run({{epoch, tensor::scalar(value)}}, heard, {}, {.timeout = patience}, where);
       return {};
-    } catch (const error& e) {
-      return status{e.kind(), e.what()};
+    } catch (const error& cause) {
+      return status{cause.kind(), cause.what()};
     }
   }
 };
 
-template <class... Why>
-[[noreturn]] void reject_living(location where, const Why&... why) {
-  throw error{invalid("living_tasks (", to_string(where), ") ", why...)};
+template <class... Parts>
+[[noreturn]] void reject_living(location where, const Parts&... parts) {
+  throw error{invalid("living_tasks (", to_string(where), ") ", parts...)};
 }
 
-bool is_about_life(const status& what) {
-  return what.kind() == error_kind::unavailable || what.kind() == error_kind::aborted ||
-         what.kind() == error_kind::deadline_exceeded || what.kind() == error_kind::not_found;
+bool is_liveness_error(const status& outcome) {
+  return outcome.kind() == error_kind::unavailable || outcome.kind() == error_kind::aborted ||
+         outcome.kind() == error_kind::deadline_exceeded || outcome.kind() == error_kind::not_found;
 }
 
 } // namespace
 
 struct living_tasks::state {
   std::vector<std::string> devices;
-  std::vector<task_name> of; // of each device
-  tasks all;
+  std::vector<task_name> device_tasks; // of each device
+  tasks all_tasks;
   living_tasks_options options;
-  std::map<task_name, std::unique_ptr<barrier_step>> alone;
-  tasks formed;
-  std::unique_ptr<barrier_step> together; // of those that are `formed`
+  std::map<task_name, std::unique_ptr<barrier_step>> single_barriers; // of one task each
+  tasks barrier_tasks;
+  std::unique_ptr<barrier_step> barrier; // of barrier_tasks
   int64_t epoch = 0;
-  std::map<task_name, uint64_t> before; // the set that was agreed on last, with incarnations
-  std::map<task_name, status> why;      // a task is not in it
+  std::map<task_name, uint64_t> previous; // the last set that was agreed on, with incarnations
+  std::map<task_name, status> failures;   // why a task is not in the set
 
-  status pass(session& in, const tasks& which, location where) {
-    if (which != formed || !together) {
-      formed = which;
-      together = std::make_unique<barrier_step>(which);
+  status pass(session& in, const tasks& members, location where) {
+    if (members != barrier_tasks || !barrier) {
+      barrier_tasks = members;
+      barrier = std::make_unique<barrier_step>(members);
     }
-    return together->pass(in, epoch, options.patience, where);
+    return barrier->pass(in, epoch, options.patience, where);
   }
 
-  // Those that the cluster has: nothing is to be heard of others. At first it may not be known yet.
-  tasks there(session& in, location where) {
+  // Returns the tasks that the cluster has. At first the session may not know the cluster yet, so
+  // this waits.
+  tasks known_tasks(session& in, location where) {
     auto until = std::chrono::steady_clock::now() + options.patience;
     for (;;) {
       auto known = in.tasks(where);
-      tasks found;
-      for (const auto& one : all)
-        if (std::ranges::find(known, to_string(one)) != known.end())
-          found.push_back(one);
-      if (found.size() >= std::max<size_t>(options.at_least, 1) ||
+      tasks present;
+      for (const auto& task : all_tasks)
+        if (std::ranges::find(known, to_string(task)) != known.end())
+          present.push_back(task);
+      if (present.size() >= std::max<size_t>(options.at_least, 1) ||
           std::chrono::steady_clock::now() >= until) {
-        for (const auto& one : all)
-          if (std::ranges::find(found, one) == found.end())
-            why[one] = failure(error_kind::not_found, "the cluster does not have it");
-        return found;
+        for (const auto& task : all_tasks)
+          if (std::ranges::find(present, task) == present.end())
+            failures[task] = failure(error_kind::not_found, "the cluster does not have it");
+        return present;
       }
-      std::this_thread::sleep_for(look_interval);
+      std::this_thread::sleep_for(poll_interval);
     }
   }
 
-  // Those that answer, all asked at once.
-  tasks answering(session& in, const tasks& which, location where) {
-    tasks found;
-    for (size_t begin = 0; begin < which.size(); begin += most_at_once) {
-      auto end = std::min(which.size(), begin + most_at_once);
-      std::vector<std::future<status>> asked;
+  // Queries tasks concurrently, and returns those that answer.
+  tasks answering(session& in, const tasks& candidates, location where) {
+    tasks live;
+    for (size_t begin = 0; begin < candidates.size(); begin += max_concurrent_queries) {
+      auto end = std::min(candidates.size(), begin + max_concurrent_queries);
+      std::vector<std::future<status>> outcomes;
       for (auto i = begin; i < end; ++i) {
-        auto& one = alone[which[i]];
-        if (!one)
-          one = std::make_unique<barrier_step>(tasks{which[i]});
-        asked.push_back(std::async(std::launch::async, [&in, &one = *one, this, where] {
-          auto outcome = one.pass(in, epoch, options.patience, where);
-          // The session notices that a task has been restarted, and says so once.
+        auto& single = single_barriers[candidates[i]];
+        if (!single)
+          single = std::make_unique<barrier_step>(tasks{candidates[i]});
+        outcomes.push_back(std::async(std::launch::async, [&in, &query = *single, this, where] {
+          auto outcome = query.pass(in, epoch, options.patience, where);
+          // The session reports a restarted task once, by an aborted step.
           return outcome.kind() == error_kind::aborted
-                     ? one.pass(in, epoch, options.patience, where)
+                     ? query.pass(in, epoch, options.patience, where)
                      : outcome;
         }));
       }
       for (auto i = begin; i < end; ++i) {
-        auto outcome = asked[i - begin].get();
+        auto outcome = outcomes[i - begin].get();
         if (outcome.ok())
-          found.push_back(which[i]);
-        else if (is_about_life(outcome))
-          why[which[i]] = std::move(outcome);
+          live.push_back(candidates[i]);
+        else if (is_liveness_error(outcome))
+          failures[candidates[i]] = std::move(outcome);
         else
           throw error{std::move(outcome)};
       }
     }
-    return found;
+    return live;
   }
 
-  // All of them live. One after the other joins those that reach each other already.
-  tasks reaching_each_other(session& in, const tasks& which, location where) {
-    tasks made;
-    for (const auto& one : which) {
-      made.push_back(one);
-      auto outcome = made.size() == 1 ? status{} : pass(in, made, where);
+  // Returns a set of live tasks that reach each other. Each task in turn joins the set if it
+  // reaches all of its members.
+  tasks connected_tasks(session& in, const tasks& candidates, location where) {
+    tasks members;
+    for (const auto& candidate : candidates) {
+      members.push_back(candidate);
+      auto outcome = members.size() == 1 ? status{} : pass(in, members, where);
       if (outcome.ok())
         continue;
-      if (!is_about_life(outcome))
+      if (!is_liveness_error(outcome))
         throw error{std::move(outcome)};
-      why[one] = std::move(outcome);
-      made.pop_back();
+      failures[candidate] = std::move(outcome);
+      members.pop_back();
     }
-    return made;
+    return members;
   }
 
   tasks agree(session& in, location where) {
-    why.clear();
-    auto living = answering(in, there(in, where), where);
+    failures.clear();
+    auto living = answering(in, known_tasks(in, where), where);
     while (living.size() > 1) {
       auto outcome = pass(in, living, where);
       if (outcome.ok())
         return living;
-      if (!is_about_life(outcome))
+      if (!is_liveness_error(outcome))
         throw error{std::move(outcome)};
-      auto still = answering(in, living, where);
-      if (still == living) {
-        living = reaching_each_other(in, living, where);
+      auto remaining = answering(in, living, where);
+      if (remaining == living) {
+        living = connected_tasks(in, living, where);
         if (living.size() < 2 || pass(in, living, where).ok())
           return living;
-        still = answering(in, living, where);
+        remaining = answering(in, living, where);
       }
-      if (still.size() == living.size())
-        still.pop_back(); // or it might never end
-      living = std::move(still);
+      if (remaining.size() == living.size())
+        remaining.pop_back(); // ensures that the loop ends
+      living = std::move(remaining);
     }
     return living;
   }
@@ -181,25 +186,25 @@ living_tasks::living_tasks(const std::vector<std::string>& devices, living_tasks
   if (devices.empty())
     reject_living(where, "needs at least one device");
   if (options.patience.count() <= 0)
-    reject_living(where, "needs some patience, got ", options.patience.count(), " ms");
+    reject_living(where, "needs a positive patience, got ", options.patience.count(), " ms");
   state_->options = options;
   also(devices, where);
 }
 
 void living_tasks::also(const std::vector<std::string>& devices, location where) {
   if (!state_)
-    reject_living(where, "it was moved away");
-  auto& mine = *state_;
-  for (const auto& one : devices) {
-    auto name = device_name::parse(one);
+    reject_living(where, "was moved from");
+  auto& group = *state_;
+  for (const auto& device : devices) {
+    auto name = device_name::parse(device);
     if (!name || name->job.empty() || name->task < 0)
       reject_living(where,
                     "needs devices with a job and a task, such as /job:worker/task:0/cpu:0, ",
-                    "got '", one, "'");
-    mine.devices.push_back(one);
-    mine.of.push_back(name->on_task());
-    if (std::ranges::find(mine.all, mine.of.back()) == mine.all.end())
-      mine.all.push_back(mine.of.back());
+                    "got '", device, "'");
+    group.devices.push_back(device);
+    group.device_tasks.push_back(name->on_task());
+    if (std::ranges::find(group.all_tasks, group.device_tasks.back()) == group.all_tasks.end())
+      group.all_tasks.push_back(group.device_tasks.back());
   }
 }
 
@@ -209,48 +214,50 @@ living_tasks::~living_tasks() = default;
 
 live_set living_tasks::agree(session& in, location where) {
   if (!state_)
-    reject_living(where, "it was moved away");
-  auto& mine = *state_;
+    reject_living(where, "was moved from");
+  auto& group = *state_;
   auto now = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  mine.epoch = std::max<int64_t>(mine.epoch + 1, now.count());
-  auto living = mine.agree(in, where);
-  if (living.size() < std::max<size_t>(mine.options.at_least, 1)) {
+  group.epoch = std::max<int64_t>(group.epoch + 1, now.count());
+  auto living = group.agree(in, where);
+  if (living.size() < std::max<size_t>(group.options.at_least, 1)) {
     std::string text;
-    for (const auto& [task, why] : mine.why)
-      text += concat("\n  ", task, ": ", why.message());
+    for (const auto& [task, outcome] : group.failures)
+      text += concat("\n  ", task, ": ", outcome.message());
     throw error{failure(error_kind::unavailable, "living_tasks (", to_string(where),
-                        "): ", living.size(), " of ", mine.all.size(), " tasks live, ",
-                        mine.options.at_least, " are needed", text)};
+                        "): ", living.size(), " of ", group.all_tasks.size(), " tasks live, ",
+                        group.options.at_least, " are needed", text)};
   }
-  std::map<task_name, uint64_t> found;
+  std::map<task_name, uint64_t> incarnations;
   std::vector<std::string> names;
-  for (const auto& one : living) {
-    found[one] = 0;
-    names.push_back(to_string(one));
+  for (const auto& task : living) {
+    incarnations[task] = 0;
+    names.push_back(to_string(task));
   }
-  for (const auto& one : in.positions(names, where)) // and of none that is silent
-    if (auto name = device_name::parse(one.task); name && found.contains(name->on_task()))
-      found[name->on_task()] = one.incarnation;
-  live_set made{.epoch = mine.epoch};
+  for (const auto& positions : in.positions(names, where)) // only these tasks: others may be silent
+    if (auto name = device_name::parse(positions.task);
+        name && incarnations.contains(name->on_task()))
+      incarnations[name->on_task()] = positions.incarnation;
+  live_set agreed{.epoch = group.epoch};
   auto is_kept = [&](const task_name& task) {
-    auto it = mine.before.find(task);
-    return it != mine.before.end() && it->second == found.at(task) && it->second != 0;
+    auto earlier = group.previous.find(task);
+    return earlier != group.previous.end() && earlier->second == incarnations.at(task) &&
+           earlier->second != 0;
   };
   for (auto kept : {true, false})
-    for (size_t i = 0; i < mine.devices.size(); ++i) {
-      if (!found.contains(mine.of[i])) {
+    for (size_t i = 0; i < group.devices.size(); ++i) {
+      if (!incarnations.contains(group.device_tasks[i])) {
         if (!kept)
-          made.missing.push_back(mine.devices[i]);
-      } else if (is_kept(mine.of[i]) == kept) {
-        made.devices.push_back(mine.devices[i]);
-        made.incarnations.push_back(found.at(mine.of[i]));
-        made.kept += kept;
+          agreed.missing.push_back(group.devices[i]);
+      } else if (is_kept(group.device_tasks[i]) == kept) {
+        agreed.devices.push_back(group.devices[i]);
+        agreed.incarnations.push_back(incarnations.at(group.device_tasks[i]));
+        agreed.kept += kept;
       }
     }
-  made.changed = found != mine.before;
-  mine.before = std::move(found);
-  return made;
+  agreed.changed = incarnations != group.previous;
+  group.previous = std::move(incarnations);
+  return agreed;
 }
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// Which tasks of a synchronous step live, as they agree among themselves.
+// Agreement among the tasks of a synchronous step on which of them are alive.
 #pragma once
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/export.hpp"
@@ -11,27 +11,27 @@
 
 namespace troupe {
 
-/// Devices on tasks that live, and have agreed on it at a barrier.
+/// Devices of live tasks, on which these tasks have agreed at a barrier.
 struct live_set {
-  /// Greater than that of each set before, also of another process whose clock is not behind.
+  /// Greater than that of each earlier set, also of another process, unless its clock is behind.
   int64_t epoch = 0;
-  /// First those of tasks that were in the set before and have not been restarted since, then the
-  /// others; else in the order in which they were named.
+  /// First the devices of tasks that were in the previous set and have not been restarted since,
+  /// then the others; each group in the order of their names in the constructor.
   std::vector<std::string> devices = {};
-  std::vector<uint64_t> incarnations = {}; ///< of their tasks, in the same order; 0: not known
-  size_t kept = 0;                         ///< how many of the first have kept their state
+  std::vector<uint64_t> incarnations = {}; ///< of their tasks, in the same order; 0: unknown
+  size_t kept = 0;                         ///< number of leading devices that have kept their state
   std::vector<std::string> missing = {};   ///< devices of tasks that are not in the set
-  bool changed = true; ///< another task, or another incarnation of one, than in the set before
+  bool changed = true; ///< a task or an incarnation differs from the previous set
 };
 
 struct living_tasks_options {
-  /// For how long a task is waited for, and all of them at the barrier. A peer that is frozen is
-  /// noticed by that, not by the session's peer timeout.
+  /// Timeout for each task, and for all of them at the barrier. It also detects frozen peers; the
+  /// session's peer timeout does not apply.
   std::chrono::milliseconds patience{2'000};
-  size_t at_least = 1; ///< tasks; fewer are an error
+  size_t at_least = 1; ///< minimum number of tasks; fewer are an error
 };
 
-/// Agrees with tasks on which of them live. Not for several threads at once.
+/// Agrees with tasks on which of them are alive. Not thread-safe.
 ///
 ///     living_tasks tasks{devices};
 ///     tasks.agree(s); // before the first step: which incarnations have the variables
@@ -52,22 +52,22 @@ class TROUPE_API living_tasks {
 public:
   using location = std::source_location;
 
-  /// Devices with a job and a task each. Throws troupe::error for others.
+  /// `devices` must have a job and a task each. Throws troupe::error otherwise.
   explicit living_tasks(const std::vector<std::string>& devices, living_tasks_options options = {},
                         location where = location::current());
   living_tasks(living_tasks&&) noexcept;
   living_tasks& operator=(living_tasks&&) noexcept;
   ~living_tasks();
 
-  /// These, too: of tasks that may come later.
+  /// Adds devices of tasks that may join later.
   void also(const std::vector<std::string>& devices, location where = location::current());
 
-  /// Asks each task whether it lives, then runs a step in which each hears from all others (of more
-  /// than 32, from the next 8): the barrier. Only a set that has passed it is returned. Of tasks
-  /// that live and do not reach each other, those that were named first stay together. Between two
-  /// steps of training, when none runs. Takes a moment where all live, else some times the
-  /// patience. Throws troupe::error, `unavailable`, where fewer than `at_least` are left, and says
-  /// why.
+  /// Queries each task, then runs the barrier: a step in which each task hears from all others (in
+  /// sets of more than 32, from the next 8). Returns only a set that has passed the barrier. If
+  /// some live tasks cannot reach each other, those that were named first stay together. Call it
+  /// between two training steps. It returns quickly if all tasks are alive, else after a few times
+  /// `patience`. Throws troupe::error, `unavailable`, with the reasons, if fewer than `at_least`
+  /// are left.
   live_set agree(session& in, location where = location::current());
 
 private:

@@ -10,50 +10,51 @@
 
 namespace troupe {
 
-/// The devices of a worker that have a replica each, in order; of the one task where there are no
-/// others (ps_tasks = 0).
-std::vector<std::string> copy_devices(const replicas_options& how, int worker);
+/// Returns the devices of a worker that have a replica each, in order; with ps_tasks = 0, those of
+/// the only task.
+std::vector<std::string> copy_devices(const replicas_options& options, int worker);
 
-/// One graph with the replicas of so many workers, of which some may not be there. Replica r is on
-/// device r % k of worker r / k, where each has k.
+/// One graph with the replicas of `workers` workers, some of which may not exist. With k devices
+/// for each worker, replica r is on device r % k of worker r / k.
 class replica_copies {
 public:
   using location = std::source_location;
 
-  /// Throws troupe::error where the model is not the same for each.
-  replica_copies(const replicas::builder& model, const replicas_options& how, int workers,
+  /// Throws troupe::error if the builder does not build the same model for each replica.
+  replica_copies(const replicas::builder& build_model, const replicas_options& options, int workers,
                  location where);
   replica_copies(const replica_copies&) = delete;
 
   graph_builder& graph() noexcept { return graph_; }
   int workers() const noexcept { return workers_; }
   const std::vector<std::string>& devices() const noexcept { return devices_; }
-  size_t on(const std::string& device) const; ///< which replica; throws where there is none
-  const replica_step& ends(size_t replica) const { return ends_[replica]; }
-  /// The counter of steps that a replica has. Each counts by itself.
+  size_t replica_on(const std::string& device) const; ///< its number; throws if there is none
+  const replica_step& model(size_t replica) const { return models_[replica]; }
+  /// The step counter of a replica. Each replica counts separately.
   edge counter(size_t replica) const { return (*counters_)[replica]; }
 
-  // These add nodes the first time: no step may be prepared meanwhile.
+  // The first calls of these functions add nodes: no step may be prepared meanwhile.
 
-  /// A step among the replicas on these devices; the first gives the others its variables.
+  /// Returns a step of the replicas on these devices. Its `synchronize` copies the variables of the
+  /// first one to the others.
   data_parallel_step among(const std::vector<std::string>& devices) const;
-  /// Gives one replica its initial values.
+  /// Returns the node that initializes one replica.
   node* initializer(size_t replica);
-  /// Saves and restores one replica. Checkpoints do not tell which it was.
+  /// Returns the saver of one replica. Checkpoints do not depend on the number of the replica.
   saver& saver_of(size_t replica, const saver_options& keep);
-  /// The savers tell nothing more, and no longer hold the folder. None may be writing.
-  void let_go_of_folder();
+  /// Removes the savers' callbacks and locks of the folder. No saver may be writing.
+  void release_folder();
 
 private:
   static std::string scope_of(size_t replica) { return concat("replica_", replica, '/'); }
-  std::map<std::string, std::string> names_there(size_t replica) const;
+  std::map<std::string, std::string> checkpoint_names(size_t replica) const;
 
-  const replicas_options& how_;
+  const replicas_options& options_;
   const int workers_;
   const location where_;
   graph_builder graph_;
   std::vector<std::string> devices_;
-  std::vector<replica_step> ends_;
+  std::vector<replica_step> models_;
   std::shared_ptr<std::vector<variable_handle>> counters_;
   data_parallel_training training_;
   std::map<size_t, node*> initializers_;

@@ -1,4 +1,4 @@
-// The chief: makes variables hold, takes the steps of sync, and writes checkpoints.
+// The chief: initializes variables, takes the steps of sync, and writes checkpoints.
 #include "troupe/api/internal/retries.hpp"
 #include "troupe/api/train/loop/replicas_loop.hpp"
 
@@ -7,31 +7,31 @@
 
 namespace troupe {
 
-void replicas::state::loop::lead() {
-  get_ready({});
-  while (going_on()) {
-    if (of_->is_sync())
+void replicas::state::loop::run_chief() {
+  prepare_to_run({});
+  while (should_continue()) {
+    if (state_->is_sync())
       take_step();
     else
-      watch();
+      watch_replicas();
     save();
   }
 }
 
-bool replicas::state::loop::going_on() {
-  lock_of_all lock{of_->mutex};
-  check_ends();
+bool replicas::state::loop::should_continue() {
+  run_lock lock{state_->mutex};
+  check_end_conditions();
   return !stopped_;
 }
 
 // -- ends -----------------------------------------------------------------------------------------
 
-// With the mutex: ends that come with time, or from outside.
-void replicas::state::loop::check_ends() {
+// Requires the mutex. Checks the conditions that depend on time or on other threads.
+void replicas::state::loop::check_end_conditions() {
   if (stopped_)
     return;
   auto now = clock::now();
-  if (of_->asked)
+  if (state_->stop_requested)
     stop(training_end::asked);
   else if (options_.last_step >= 0 && done_ >= options_.last_step)
     stop(training_end::last_step);
@@ -43,11 +43,11 @@ void replicas::state::loop::check_ends() {
 
 error replicas::state::loop::without_progress() const {
   std::string lost;
-  for (const auto& [number, one] : replicas_)
-    if (one.attempts > 0 && !one.ended)
+  for (const auto& [number, replica] : replicas_)
+    if (replica.attempts > 0 && !replica.ended)
       lost += concat(lost.empty() ? "" : ", ", number);
   auto text = concat("no step has ended well for ", options_.give_up_seconds, " s");
-  if (of_->is_sync())
+  if (state_->is_sync())
     text += concat(", where each takes the gradients of ", required(), " replicas");
   if (options_.elastic && in_step() == 0)
     text += concat("; no task of the job ", options_.worker_job, " takes part");
@@ -58,66 +58,70 @@ error replicas::state::loop::without_progress() const {
   return error{first_cause_ ? first_cause_->kind() : error_kind::deadline_exceeded, text};
 }
 
-// When something may be due that only time brings.
-std::chrono::steady_clock::time_point replicas::state::loop::next_look() const {
-  auto at = std::min(last_good_ + in_ticks(options_.give_up_seconds),
-                     std::max(looked_at_, last_good_) + quiet_now_);
+// Returns the next time at which a condition may change without an event.
+std::chrono::steady_clock::time_point replicas::state::loop::next_check() const {
+  auto next_time = std::min(last_good_ + in_ticks(options_.give_up_seconds),
+                            std::max(checked_at_, last_good_) + current_quiet_);
   if (options_.time_limit > 0)
-    at = std::min(at, begin_ + in_ticks(options_.time_limit));
-  if (!of_->is_sync() && saves() && options_.checkpoint_seconds > 0 && done_ > saved_step_)
-    at = std::min(at, std::max(saved_at_ + in_ticks(options_.checkpoint_seconds), save_again_at_));
-  return at;
+    next_time = std::min(next_time, begin_ + in_ticks(options_.time_limit));
+  if (!state_->is_sync() && writes_checkpoints() && options_.checkpoint_seconds > 0 &&
+      done_ > saved_step_)
+    next_time = std::min(
+        next_time, std::max(saved_at_ + in_ticks(options_.checkpoint_seconds), save_again_at_));
+  return next_time;
 }
 
-// Until it is done, the run is to end, or a checkpoint is due that may be read at any time.
+// Waits until `done`, the end of the run, or a due checkpoint that may be read at any time.
 template <class Done>
-void replicas::state::loop::wait_for(lock_of_all& lock, Done done) {
-  auto saves_now = [&] { return !of_->is_sync() && save_is_due(); };
-  while (!stopped_ && !done() && !saves_now()) {
-    of_->changed.wait_until(lock, next_look(),
-                            [&] { return stopped_ || of_->asked || done() || saves_now(); });
-    check_ends();
-    if (auto now = clock::now(); now >= std::max(looked_at_, last_good_) + quiet_now_) {
-      // Without news: are the ps tasks there?
-      suspect_ = true;
-      quiet_now_ = last_good_ > looked_at_ ? quiet : std::min(quiet_now_ * 2, longest_quiet);
-      looked_at_ = now;
+void replicas::state::loop::wait_for(run_lock& lock, Done done) {
+  auto can_save_now = [&] { return !state_->is_sync() && save_is_due(); };
+  while (!stopped_ && !done() && !can_save_now()) {
+    state_->changed.wait_until(lock, next_check(), [&] {
+      return stopped_ || state_->stop_requested || done() || can_save_now();
+    });
+    check_end_conditions();
+    if (auto now = clock::now(); now >= std::max(checked_at_, last_good_) + current_quiet_) {
+      // No progress: check whether the ps tasks are available.
+      must_check_ = true;
+      current_quiet_ =
+          last_good_ > checked_at_ ? quiet : std::min(current_quiet_ * 2, longest_quiet);
+      checked_at_ = now;
     }
   }
 }
 
 // -- steps ----------------------------------------------------------------------------------------
 
-// One step of all: takes the gradients that have come first, and moves the variables.
+// Takes one common step: takes the first gradients, and updates the variables.
 void replicas::state::loop::take_step() {
   if (!pending_) {
     std::vector<tensor> feeds{tensor::scalar(label_ + 1)};
     if (options_.elastic) {
-      lock_of_all lock{of_->mutex};
-      taken_ = required();
-      feeds.push_back(tensor::scalar(int32_t{taken_}));
+      run_lock lock{state_->mutex};
+      pending_gradients_ = required();
+      feeds.push_back(tensor::scalar(int32_t{pending_gradients_}));
     }
     pending_ = start(*apply_, std::move(feeds));
   }
-  lock_of_all lock{of_->mutex};
-  auto takes_too_many = [&] { return options_.elastic && required() < taken_; };
-  wait_for(lock, [&] { return pending_->has_value() || suspect_ || takes_too_many(); });
+  run_lock lock{state_->mutex};
+  auto takes_too_many = [&] { return options_.elastic && required() < pending_gradients_; };
+  wait_for(lock, [&] { return pending_->has_value() || must_check_ || takes_too_many(); });
   if (pending_->has_value())
-    return end_of_step(lock);
-  if (!stopped_ && takes_too_many()) { // those that are left begin the step anew
+    return finish_step(lock);
+  if (!stopped_ && takes_too_many()) { // the remaining replicas restart the step
     ready_ = false;
     lock.unlock();
-    get_ready({});
-  } else if (!stopped_ && std::exchange(suspect_, false)) {
+    prepare_to_run({});
+  } else if (!stopped_ && std::exchange(must_check_, false)) {
     lock.unlock();
     check_variables();
   }
 }
 
-void replicas::state::loop::end_of_step(lock_of_all& lock) {
-  auto got = std::move(**pending_);
+void replicas::state::loop::finish_step(run_lock& lock) {
+  auto answer = std::move(**pending_);
   pending_.reset();
-  if (got) {
+  if (answer) {
     ++label_;
     last_good_ = clock::now();
     first_cause_.reset();
@@ -125,240 +129,249 @@ void replicas::state::loop::end_of_step(lock_of_all& lock) {
       stop(training_end::last_step);
     return;
   }
-  doubtful_ = label_ + 1; // only the answer may be lost
+  unconfirmed_label_ = label_ + 1; // the step may have succeeded, with its answer lost
   if (stopped_)
     return;
   ready_ = false;
   lock.unlock();
-  get_ready(error{got.status()});
+  prepare_to_run(error{answer.status()});
 }
 
-void replicas::state::loop::watch() {
+void replicas::state::loop::watch_replicas() {
   {
-    lock_of_all lock{of_->mutex};
-    wait_for(lock, [&] { return suspect_; });
-    if (stopped_ || !std::exchange(suspect_, false))
+    run_lock lock{state_->mutex};
+    wait_for(lock, [&] { return must_check_; });
+    if (stopped_ || !std::exchange(must_check_, false))
       return;
   }
   check_variables();
 }
 
-// A replica has failed: is it for the variables?
+// Called after a failure of a replica: checks whether variables are lost.
 void replicas::state::loop::check_variables() {
-  std::optional<error> why;
+  std::optional<error> reason;
   try {
     if (!lost_state())
-      return form_anew();
-    why = error{error_kind::aborted, "variables have no values any more"};
+      return rebuild_clock();
+    reason = error{error_kind::aborted, "variables have lost their values"};
   } catch (const error& cause) {
-    why = cause;
+    reason = cause;
   }
   {
-    lock_of_all lock{of_->mutex};
+    run_lock lock{state_->mutex};
     ready_ = false;
   }
-  get_ready(why);
+  prepare_to_run(reason);
 }
 
-// -- beginning, and going on ----------------------------------------------------------------------
+// -- start and recovery ---------------------------------------------------------------------------
 
-// Until all variables have values and steps may begin, or the run is to end.
-void replicas::state::loop::get_ready(std::optional<error> cause) {
+// Returns when all variables have values and steps may begin, or when the run must end.
+void replicas::state::loop::prepare_to_run(std::optional<error> cause) {
   for (int attempts = 0;; ++attempts) {
     if (cause) {
-      lock_of_all lock{of_->mutex};
+      run_lock lock{state_->mutex};
       if (!may_pass_for_replicas(*cause))
         return give_up(std::make_exception_ptr(*cause));
       if (!first_cause_)
         first_cause_ = cause;
-      of_->tell({.what = replica_event::kind::retrying, .step = done_, .text = cause->what()});
+      state_->report_event(
+          {.what = replica_event::kind::retrying, .step = done_, .text = cause->what()});
       pause(lock, attempts);
-      check_ends();
+      check_end_conditions();
       if (stopped_)
         return;
     }
     try {
       drop_pending();
-      filled_.run(in_, where_, [&] {
-        if ((!began_ && !filled_.follows()) || lost_state() || filled_.is_unended(in_))
-          begin();
+      initialization_.run(session_, where_, [&] {
+        if ((!has_begun_ && !initialization_.may_be_initialized()) || lost_state() ||
+            initialization_.is_incomplete(session_))
+          initialize_variables();
       });
       open_step();
-      if (of_->is_sync() && !apply_)
-        apply_ = in_.prepare(options_.elastic ? std::vector{of_->chief.label, of_->chief.required}
-                                              : std::vector{of_->chief.label},
-                             {}, {of_->chief.apply}, where_);
-      lock_of_all lock{of_->mutex};
+      if (state_->is_sync() && !apply_)
+        apply_ = session_.prepare(options_.elastic
+                                      ? std::vector{state_->chief.label, state_->chief.required}
+                                      : std::vector{state_->chief.label},
+                                  {}, {state_->chief.apply}, where_);
+      run_lock lock{state_->mutex};
       ready_ = true;
-      suspect_ = false;
-      of_->changed.notify_all();
+      must_check_ = false;
+      state_->changed.notify_all();
       if (cause)
-        of_->tell({.what = replica_event::kind::recovered, .step = done_});
+        state_->report_event({.what = replica_event::kind::recovered, .step = done_});
       return;
-    } catch (const error& why) {
-      cause = why;
+    } catch (const error& failure_cause) {
+      cause = failure_cause;
     }
   }
 }
 
 bool replicas::state::loop::lost_state() {
-  auto flags = in_.run({}, of_->chief.initialized, {},
-                       {.timeout = in_milliseconds(5 * options_.lost_seconds)}, where_);
-  return std::ranges::any_of(flags, [](const tensor& one) { return !*one.data<bool>(); });
+  auto flags = session_.run({}, state_->chief.initialized, {},
+                            {.timeout = in_milliseconds(5 * options_.lost_seconds)}, where_);
+  return std::ranges::any_of(flags, [](const tensor& flag) { return !*flag.data<bool>(); });
 }
 
-// Gives all variables their values: those of a checkpoint, or those that they begin with. Steps of
-// replicas that are still under way are of the time before: with sync, their gradients are dropped;
-// else they are late, as others are.
-void replicas::state::loop::begin() {
-  std::optional<restore_report> found;
-  apply_.reset(); // it was prepared for what may have another place now
-  if (saves()) {
-    set_begins(true);
+// Gives all variables their values: from a checkpoint, or their initial values. Steps of replicas
+// that are still running belong to the time before. With sync, their gradients are dropped; in
+// other modes they count as late gradients.
+void replicas::state::loop::initialize_variables() {
+  std::optional<restore_report> restored;
+  apply_.reset(); // its nodes may be placed differently now
+  if (writes_checkpoints()) {
+    set_restoring(true);
     try {
       await_writer();
-    } catch (const error& why) { // as after a crash, an older one is there, or none
-      lock_of_all lock{of_->mutex};
-      warn(done_, why);
+    } catch (const error& cause) { // an older checkpoint or none is restored, as after a crash
+      run_lock lock{state_->mutex};
+      warn(done_, cause);
     }
-    set_begins(false);
-    if (options_.resume || saves_ours_) {
-      if (options_.partial) // what the checkpoint does not have
-        in_.run({}, {}, {of_->chief.initializer},
-                {.timeout = in_milliseconds(options_.step_seconds)}, where_);
-      found = saver_access::restore(*of_->saves, in_, options_.partial, "replicas_options::partial",
-                                    error_kind::invalid_argument, where_);
+    set_restoring(false);
+    if (options_.resume || wrote_checkpoint_) {
+      if (options_.partial) // for variables that the checkpoint does not have
+        session_.run({}, {}, {state_->chief.initializer},
+                     {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+      restored =
+          saver_access::restore(*state_->checkpoints, session_, options_.partial,
+                                "replicas_options::partial", error_kind::invalid_argument, where_);
     }
   }
-  if (found)
-    of_->tell_differences(*found);
-  if (!found)
-    in_.run({}, {}, {of_->chief.initializer}, {.timeout = in_milliseconds(options_.step_seconds)},
-            where_);
-  lock_of_all lock{of_->mutex};
-  if (!std::exchange(began_, true) && found)
-    restored_from_ = found->step;
-  done_ = saved_step_ = found ? found->step : 0;
-  // A step of sync has a batch of each replica: of so many at least.
-  next_ = of_->is_sync() ? std::max(next_, done_ * options_.workers) : done_;
-  given_back_.clear();
-  doubtful_ = -1; // its updates are gone
+  if (restored)
+    state_->report_differences(*restored);
+  if (!restored)
+    session_.run({}, {}, {state_->chief.initializer},
+                 {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+  run_lock lock{state_->mutex};
+  if (!std::exchange(has_begun_, true) && restored)
+    restored_from_ = restored->step;
+  done_ = saved_step_ = restored ? restored->step : 0;
+  // A step of sync has at least one batch for each replica.
+  next_ = state_->is_sync() ? std::max(next_, done_ * options_.workers) : done_;
+  returned_batches_.clear();
+  unconfirmed_label_ = -1; // the updates of that step are lost
   saved_at_ = clock::now();
   ++beginnings_;
-  of_->tell({.what = found ? replica_event::kind::restored : replica_event::kind::initialized,
-             .step = done_,
-             .text = found ? found->path : ""});
+  state_->report_event(
+      {.what = restored ? replica_event::kind::restored : replica_event::kind::initialized,
+       .step = done_,
+       .text = restored ? restored->path : ""});
 }
 
-// bounded: all of these side by side, and no others, whatever was before. `living` is asked with
-// the mutex.
-template <class Which>
-void replicas::state::loop::open_clock(Which living) {
-  const auto& chief = of_->chief;
-  const run_options soon{.timeout = control_timeout};
-  in_.run({{chief.replica, int64_t{-1}}}, {}, {chief.leave}, soon, where_);
-  std::vector<int> all;
+// bounded: the clock gets exactly the replicas for which `is_live` returns true. `is_live` is
+// called with the mutex.
+template <class Predicate>
+void replicas::state::loop::open_clock(Predicate is_live) {
+  const auto& chief = state_->chief;
+  const run_options step_options{.timeout = control_timeout};
+  session_.run({{chief.replica, int64_t{-1}}}, {}, {chief.leave}, step_options, where_);
+  std::vector<int> numbers;
   {
-    lock_of_all lock{of_->mutex};
-    for (auto& [number, one] : replicas_)
-      if (!one.ended && !one.leaves && living(one))
-        all.push_back(number);
+    run_lock lock{state_->mutex};
+    for (auto& [number, replica] : replicas_)
+      if (!replica.ended && !replica.must_leave && is_live(replica))
+        numbers.push_back(number);
   }
-  for (auto number : all) {
-    in_.run({{chief.replica, int64_t{number}}}, {}, {chief.join}, soon, where_);
-    lock_of_all lock{of_->mutex};
-    auto& one = replicas_.at(number);
-    if (one.ended || one.leaves) { // its thread may have left the clock before it joined
+  for (auto number : numbers) {
+    session_.run({{chief.replica, int64_t{number}}}, {}, {chief.join}, step_options, where_);
+    run_lock lock{state_->mutex};
+    auto& replica = replicas_.at(number);
+    if (replica.ended ||
+        replica.must_leave) { // its thread may have left the clock before it joined
       lock.unlock();
-      in_.run({{chief.replica, int64_t{number}}}, {}, {chief.leave}, soon, where_);
+      session_.run({{chief.replica, int64_t{number}}}, {}, {chief.leave}, step_options, where_);
       continue;
     }
-    one.is_awaited = true;
-    of_->changed.notify_all(); // it leaves again if it has nothing to do
+    replica.is_awaited = true;
+    state_->changed.notify_all(); // its thread leaves the clock again if it has nothing to do
   }
 }
 
-// A late step of a former run may have put a replica into the clock that this run does not have:
-// nobody drives it, and all wait for it until their steps fail.
-void replicas::state::loop::form_anew() {
+// A late step of an earlier run may have added a replica to the clock that this run does not have.
+// It never advances, so all others would wait for it until their steps fail.
+void replicas::state::loop::rebuild_clock() {
   {
-    lock_of_all lock{of_->mutex};
-    if (!std::exchange(stalled_, false))
+    run_lock lock{state_->mutex};
+    if (!std::exchange(may_stall_, false))
       return;
   }
-  open_clock([](const member& one) { return one.attempts == 0 && one.is_awaited; });
+  open_clock(
+      [](const replica_thread& replica) { return replica.attempts == 0 && replica.is_awaited; });
 }
 
-// Gradients from before count no more, whatever became of the chief's last step; then replicas may
+// Drops all earlier gradients, whatever the outcome of the chief's last step was. Then replicas may
 // begin.
 void replicas::state::loop::open_step() {
-  const auto& chief = of_->chief;
-  const run_options soon{.timeout = control_timeout};
-  if (of_->is_bounded())
-    open_clock([](const member&) { return true; });
-  if (!of_->is_sync())
+  const auto& chief = state_->chief;
+  const run_options step_options{.timeout = control_timeout};
+  if (state_->is_bounded())
+    open_clock([](const replica_thread&) { return true; });
+  if (!state_->is_sync())
     return;
   auto opened = to_scalar<int64_t>(
-      in_.run({}, {chief.opened}, std::vector<target>{}, soon, where_).front(), where_);
-  if (auto label = std::exchange(doubtful_, -1); label >= 0 && label == opened) {
-    lock_of_all lock{of_->mutex}; // it was done, and no batch of it is to be computed again
+      session_.run({}, {chief.opened}, std::vector<target>{}, step_options, where_).front(),
+      where_);
+  if (auto label = std::exchange(unconfirmed_label_, -1); label >= 0 && label == opened) {
+    run_lock lock{state_->mutex}; // it succeeded, and its batches must not be computed again
     label_ = label;
     last_good_ = clock::now();
     if (++done_ == options_.last_step)
       return stop(training_end::last_step);
   }
-  // A step that failed may have taken from some accumulators, which are one ahead then.
+  // A failed step may have taken from some of the accumulators, whose labels are then one ahead.
   auto label = std::max(label_, opened) + 2;
-  in_.run({{chief.label, label}}, {}, {chief.set_labels}, soon, where_);
-  in_.run({}, {}, {chief.clear}, soon, where_);
+  session_.run({{chief.label, label}}, {}, {chief.set_labels}, step_options, where_);
+  session_.run({}, {}, {chief.clear}, step_options, where_);
   {
-    lock_of_all lock{of_->mutex};
+    run_lock lock{state_->mutex};
     label_ = label_base_ = label;
     step_base_ = done_;
   }
-  in_.run({{chief.label, label}}, {}, {chief.open}, soon, where_);
+  session_.run({{chief.label, label}}, {}, {chief.open}, step_options, where_);
 }
 
-// The chief's step takes nothing any more.
+// Ends the chief's pending step.
 void replicas::state::loop::drop_pending() {
   if (!pending_)
     return;
-  auto ended = [&] {
-    lock_of_all lock{of_->mutex};
-    return of_->changed.wait_for(lock, end_interval, [&] { return pending_->has_value(); });
+  auto has_ended = [&] {
+    run_lock lock{state_->mutex};
+    return state_->changed.wait_for(lock, end_interval, [&] { return pending_->has_value(); });
   };
-  for (auto until = clock::now() + end_patience; !ended() && clock::now() < until;)
-    in_.run({}, {}, {of_->chief.clear}, {.timeout = release_timeout}, where_);
-  lock_of_all lock{of_->mutex};
+  for (auto deadline = clock::now() + end_patience; !has_ended() && clock::now() < deadline;)
+    session_.run({}, {}, {state_->chief.clear}, {.timeout = release_timeout}, where_);
+  run_lock lock{state_->mutex};
   if (pending_->has_value() && **pending_) {
     ++label_;
     ++done_;
   } else {
-    doubtful_ = label_ + 1;
+    unconfirmed_label_ = label_ + 1;
   }
   pending_.reset();
 }
 
 // -- checkpoints ----------------------------------------------------------------------------------
 
-// With the mutex.
+// Requires the mutex.
 bool replicas::state::loop::save_is_due() const {
   auto by_steps = options_.checkpoint_steps;
   auto by_time = options_.checkpoint_seconds;
-  return saves() && ready_ && !stopped_ && done_ > saved_step_ && clock::now() >= save_again_at_ &&
+  return writes_checkpoints() && ready_ && !stopped_ && done_ > saved_step_ &&
+         clock::now() >= save_again_at_ &&
          (is_checkpoint_due(saved_step_, done_, by_steps) ||
           (by_time > 0 && clock::now() >= saved_at_ + in_ticks(by_time)));
 }
 
 // With sync, values are read between two steps of the chief: a consistent cut. No step waits for
-// the checkpoint before, which takes as long as its disk and the tasks that are asked for it.
+// the previous checkpoint, whose duration depends on the disk and on other tasks.
 void replicas::state::loop::save() {
-  auto written = writing_ && !of_->saves->is_writing();
+  auto written = writing_ && !state_->checkpoints->is_writing();
   auto due = false;
-  int64_t at = 0;
+  int64_t step_number = 0;
   {
-    lock_of_all lock{of_->mutex};
-    at = done_;
+    run_lock lock{state_->mutex};
+    step_number = done_;
     due = save_is_due() && !pending_;
     if (due && writing_ && !written) {
       due = false;
@@ -373,92 +386,94 @@ void replicas::state::loop::save() {
     await_writer();
     if (!due)
       return;
-    of_->saves->save_async(in_, at, where_);
-    writing_ = at;
-    lock_of_all lock{of_->mutex};
-    saved_step_ = at;
-  } catch (const error& why) {
-    if (saver_access::is_refused(*of_->saves)) // another process has taken the folder over
+    state_->checkpoints->save_async(session_, step_number, where_);
+    writing_ = step_number;
+    run_lock lock{state_->mutex};
+    saved_step_ = step_number;
+  } catch (const error& cause) {
+    if (saver_access::is_refused(*state_->checkpoints)) // another process has taken the folder over
       throw;
-    warn(at, why);
-    lock_of_all lock{of_->mutex};
+    warn(step_number, cause);
+    run_lock lock{state_->mutex};
     save_again_at_ = clock::now() + failed_save_interval;
   }
 }
 
 void replicas::state::loop::watch_saver() {
-  saver_access::watch(*of_->saves,
+  saver_access::watch(*state_->checkpoints,
                       {.begun =
                            [this](int64_t) {
-                             lock_of_all lock{of_->mutex};
-                             read_until_ = turns_;
+                             run_lock lock{state_->mutex};
+                             read_until_id_ = last_step_id_;
                            },
                        .may_be_seen = [this] { return is_sound(); },
                        .saved =
                            [this](int64_t step, const std::string& path) {
-                             saves_ours_ = true;
-                             of_->tell(
+                             wrote_checkpoint_ = true;
+                             state_->report_event(
                                  {.what = replica_event::kind::saved, .step = step, .text = path});
                            }});
 }
 
-// On the thread that writes: whether the steps that a checkpoint may have something of have ended
-// without a loss that is NaN or infinite.
+// Called on the writing thread: waits for all steps that may have contributed to the checkpoint,
+// and returns true if none of them had a loss that is NaN or infinite.
 bool replicas::state::loop::is_sound() {
-  lock_of_all lock{of_->mutex};
-  const auto until = options_.keep.by_tasks ? turns_ : read_until_; // tasks read when they write
-  of_->changed.wait(lock, [&] {
-    return begins_ || std::ranges::none_of(replicas_, [&](const auto& entry) {
+  run_lock lock{state_->mutex};
+  const auto last_contributor =
+      options_.keep.by_tasks ? last_step_id_ : read_until_id_; // tasks read while they write
+  state_->changed.wait(lock, [&] {
+    return is_restoring_ || std::ranges::none_of(replicas_, [&](const auto& entry) {
              const auto& replica = entry.second;
-             return replica.turn > 0 && replica.turn <= until && replica.attempts == 0 &&
-                    !replica.leaves;
+             return replica.step_id > 0 && replica.step_id <= last_contributor &&
+                    replica.attempts == 0 && !replica.must_leave;
            });
   });
-  return first_bad_ > until;
+  return first_bad_id_ > last_contributor;
 }
 
-void replicas::state::loop::set_begins(bool begins) {
-  lock_of_all lock{of_->mutex};
-  begins_ = begins;
-  of_->changed.notify_all();
+void replicas::state::loop::set_restoring(bool restoring) {
+  run_lock lock{state_->mutex};
+  is_restoring_ = restoring;
+  state_->changed.notify_all();
 }
 
-void replicas::state::loop::warn(int64_t step, const error& why) {
-  of_->tell({.what = replica_event::kind::warning, .step = step, .text = why.what()});
+void replicas::state::loop::warn(int64_t step, const error& cause) {
+  state_->report_event({.what = replica_event::kind::warning, .step = step, .text = cause.what()});
 }
 
 void replicas::state::loop::await_writer() {
   if (!writing_)
     return;
   writing_.reset();
-  of_->saves->wait(where_);
+  state_->checkpoints->wait(where_);
 }
 
 replicas_report replicas::state::loop::finish() {
-  replicas_report made{.step = done_, .why = why_, .loss = loss_, .restored_from = restored_from_};
-  for (const auto& [number, one] : replicas_) {
-    made.replicas.resize(static_cast<size_t>(number) + 1);
-    made.replicas.back() = one.counts;
+  replicas_report report{
+      .step = done_, .why = end_reason_, .loss = loss_, .restored_from = restored_from_};
+  for (const auto& [number, replica] : replicas_) {
+    report.replicas.resize(static_cast<size_t>(number) + 1);
+    report.replicas.back() = replica.counts;
   }
-  if (!saves())
-    return made;
+  if (!writes_checkpoints())
+    return report;
   try {
     await_writer();
-  } catch (const error& why) { // which does not cost the last one
+  } catch (const error& cause) { // does not prevent the last save
     saved_step_ = -1;
-    warn(done_, why);
+    warn(done_, cause);
   }
-  if (why_ == training_end::not_a_number || !ready_ ||
-      (done_ == saved_step_ && (saves_ours_ || restored_from_ >= 0))) {
-    made.checkpoint = of_->newest();
-    return made;
+  if (end_reason_ == training_end::not_a_number || !ready_ ||
+      (done_ == saved_step_ && (wrote_checkpoint_ || restored_from_ >= 0))) {
+    report.checkpoint = state_->newest_checkpoint();
+    return report;
   }
   {
-    lock_of_all lock{of_->mutex};
-    read_until_ = turns_;
+    run_lock lock{state_->mutex};
+    read_until_id_ = last_step_id_;
   }
-  made.checkpoint = of_->saves->save(in_, done_, where_);
-  return made;
+  report.checkpoint = state_->checkpoints->save(session_, done_, where_);
+  return report;
 }
 
 } // namespace troupe

@@ -1,4 +1,5 @@
 #include "troupe/api/train/loop/replicas_copies_loop.hpp"
+// The loop of replicas with copies: steps, failures and checkpoints.
 
 #include "troupe/api/internal/retries.hpp"
 
@@ -7,23 +8,24 @@
 
 namespace troupe {
 
-replicas::state::copies_loop::copies_loop(std::shared_ptr<state> of, session& in, location where)
-    : of_(std::move(of)), options_(of_->options), in_(in), where_(where),
-      copies_(of_->copies.back()) {
+replicas::state::copies_loop::copies_loop(std::shared_ptr<state> shared, session& in,
+                                          location where)
+    : state_(std::move(shared)), options_(state_->options), session_(in), where_(where),
+      copies_(state_->copies.back()) {
   if (options_.batch)
-    batches_.emplace(options_.batch, std::min(copies_->devices().size(), most_batch_threads));
+    batches_.emplace(options_.batch, std::min(copies_->devices().size(), max_batch_threads));
 }
 
 replicas_report replicas::state::copies_loop::run() {
   {
-    std::jthread looks;
+    std::jthread watcher;
     if (options_.ps_tasks > 0)
-      looks = std::jthread{[this] { look(); }};
+      watcher = std::jthread{[this] { watch_workers(); }};
     std::exception_ptr problem;
     try {
-      while (going_on()) {
-        if (set_.empty())
-          form();
+      while (should_continue()) {
+        if (members_.empty())
+          form_set();
         else
           take_step();
         save();
@@ -32,16 +34,16 @@ replicas_report replicas::state::copies_loop::run() {
       problem = std::current_exception();
     }
     {
-      std::lock_guard guard{of_->mutex};
-      ends_ = true;
-      of_->changed.notify_all();
+      std::lock_guard guard{state_->mutex};
+      is_ending_ = true;
+      state_->changed.notify_all();
     }
-    if (looks.joinable())
-      looks.join();
+    if (watcher.joinable())
+      watcher.join();
     if (problem) {
       try {
         await_writer();
-      } catch (...) { // there is an earlier error to tell
+      } catch (...) { // the earlier error is thrown
       }
       std::rethrow_exception(problem);
     }
@@ -51,12 +53,12 @@ replicas_report replicas::state::copies_loop::run() {
 
 // -- steps ----------------------------------------------------------------------------------------
 
-bool replicas::state::copies_loop::going_on() {
+bool replicas::state::copies_loop::should_continue() {
   auto now = clock::now();
-  std::lock_guard guard{of_->mutex};
+  std::lock_guard guard{state_->mutex};
   if (stopped_)
     return false;
-  if (of_->asked)
+  if (state_->stop_requested)
     stop(training_end::asked);
   else if (options_.last_step >= 0 && done_ >= options_.last_step)
     stop(training_end::last_step);
@@ -64,16 +66,16 @@ bool replicas::state::copies_loop::going_on() {
     stop(training_end::time_over);
   else if (now >= last_good_ + in_ticks(options_.give_up_seconds))
     throw without_progress();
-  if (!stopped_ && std::exchange(news_, false)) { // between two steps
-    set_.clear();
-    forms_for_news_ = true;
+  if (!stopped_ && std::exchange(changes_found_, false)) { // between two steps
+    members_.clear();
+    forms_for_changes_ = true;
   }
   return !stopped_;
 }
 
-void replicas::state::copies_loop::stop(training_end why) {
+void replicas::state::copies_loop::stop(training_end reason) {
   if (!std::exchange(stopped_, true))
-    why_ = why;
+    end_reason_ = reason;
 }
 
 error replicas::state::copies_loop::without_progress() const {
@@ -87,31 +89,31 @@ void replicas::state::copies_loop::take_step() {
   auto feeds = next_feeds();
   if (!feeds)
     return stop(training_end::data_ended);
-  auto began = clock::now();
-  auto got = run_step(*std::move(feeds));
-  if (!got) { // the run is to end, and this takes too long
-    left_ = true;
+  auto start = clock::now();
+  auto answer = run_step(*std::move(feeds));
+  if (!answer) { // the run must end, and the step takes too long
+    abandoned_step_ = true;
     return stop(training_end::asked);
   }
-  if (*got) {
-    learn(is_first_step_ ? usual_.first_step : usual_.step, began);
+  if (*answer) {
+    update_usual(is_first_step_ ? usual_.first_step : usual_.step, start);
     is_first_step_ = false;
-    return note(number_in((*got)->front()));
+    return record_step(number_in((*answer)->front()));
   }
-  if (got->status().kind() == error_kind::out_of_range)
+  if (answer->status().kind() == error_kind::out_of_range)
     return stop(training_end::data_ended);
-  failed(error{got->status()});
+  handle_failure(error{answer->status()});
 }
 
-// Of a batch for each of the set; nothing at the end of the data.
+// Returns the feeds of one batch for each member of the set; nullopt at the end of the data.
 std::optional<std::vector<tensor>> replicas::state::copies_loop::next_feeds() {
   std::vector<tensor> feeds;
   if (!batches_)
     return feeds;
-  const auto count = std::ssize(set_);
-  batches_->ask(next_, count);
-  for (auto n = next_; n < next_ + count; ++n) {
-    const auto& batch = batches_->get(n);
+  const auto count = std::ssize(members_);
+  batches_->request(next_, count);
+  for (auto number = next_; number < next_ + count; ++number) {
+    const auto& batch = batches_->get(number);
     if (!batch)
       return std::nullopt;
     feeds.insert(feeds.end(), batch->begin(), batch->end());
@@ -120,89 +122,92 @@ std::optional<std::vector<tensor>> replicas::state::copies_loop::next_feeds() {
 }
 
 // A worker may be lost without a sign: it is frozen, or its process ended just before a step, which
-// then waits for it to be back. So what takes ten times as long as usual is over. Where that was
-// wrong, nothing is known of how long it takes any more.
-std::chrono::milliseconds replicas::state::copies_loop::patience(seconds usual) const {
+// then waits for the restarted worker. Therefore a step that takes ten times as long as usual times
+// out. If such a timeout was wrong, the usual duration is reset.
+std::chrono::milliseconds replicas::state::copies_loop::timeout_for(seconds usual) const {
   if (usual == seconds{})
     return in_milliseconds(options_.step_seconds);
   return in_milliseconds(
       std::min(options_.step_seconds, options_.lost_seconds + 10 * usual.count()));
 }
 
-void replicas::state::copies_loop::learn(seconds& usual, clock::time_point since) {
+void replicas::state::copies_loop::update_usual(seconds& usual, clock::time_point since) {
   constexpr double weight = 1.0 / 16;
-  seconds took = clock::now() - since;
-  usual = usual == seconds{} ? took : usual + weight * (took - usual);
+  seconds duration = clock::now() - since;
+  usual = usual == seconds{} ? duration : usual + weight * (duration - usual);
 }
 
-// Nothing where the run is to end, and the step does not.
+// Returns nullopt if the run must end and the step does not.
 replicas::state::copies_loop::outcome
 replicas::state::copies_loop::run_step(std::vector<tensor> feeds) {
-  auto into = std::make_shared<outcome>();
+  auto answer = std::make_shared<outcome>();
   prepared_->run_async(
       std::move(feeds),
-      [of = of_, into](result<std::vector<tensor>> got) {
-        std::lock_guard guard{of->mutex};
-        *into = std::move(got);
-        of->changed.notify_all();
+      [shared = state_, answer](result<std::vector<tensor>> fetched) {
+        std::lock_guard guard{shared->mutex};
+        *answer = std::move(fetched);
+        shared->changed.notify_all();
       },
-      {.timeout = patience(is_first_step_ ? usual_.first_step : usual_.step)}, where_);
+      {.timeout = timeout_for(is_first_step_ ? usual_.first_step : usual_.step)}, where_);
   if (batches_)
-    batches_->ask(next_ + std::ssize(set_), std::ssize(set_));
-  std::unique_lock lock{of_->mutex};
-  of_->changed.wait(lock, [&] { return into->has_value() || of_->asked; });
-  of_->changed.wait_for(lock, end_patience, [&] { return into->has_value(); });
-  return *into;
+    batches_->request(next_ + std::ssize(members_), std::ssize(members_));
+  std::unique_lock lock{state_->mutex};
+  state_->changed.wait(lock, [&] { return answer->has_value() || state_->stop_requested; });
+  state_->changed.wait_for(lock, end_patience, [&] { return answer->has_value(); });
+  return *answer;
 }
 
-// A step has ended well.
-void replicas::state::copies_loop::note(double loss) {
+// Records a successful step.
+void replicas::state::copies_loop::record_step(double loss) {
   ++done_;
   ++steps_;
-  next_ += static_cast<int64_t>(set_.size());
+  next_ += static_cast<int64_t>(members_.size());
   loss_ = loss;
-  for (auto one : set_)
-    ++counts_[one].steps;
+  for (auto member : members_)
+    ++counts_[member].steps;
   last_good_ = clock::now();
   if (std::exchange(attempts_, 0) > 0)
-    of_->tell({.what = replica_event::kind::recovered, .step = done_});
+    state_->report_event({.what = replica_event::kind::recovered, .step = done_});
   first_cause_.reset();
-  training_progress news{.step = done_,
-                         .loss = loss,
-                         .replica = source_,
-                         .steps_per_second = static_cast<double>(steps_) /
-                                             std::max(seconds{last_good_ - begin_}.count(), 1e-9)};
+  training_progress progress{.step = done_,
+                             .loss = loss,
+                             .replica = source_,
+                             .steps_per_second =
+                                 static_cast<double>(steps_) /
+                                 std::max(seconds{last_good_ - begin_}.count(), 1e-9)};
   if (options_.stop_at_nan && !std::isfinite(loss))
     stop(training_end::not_a_number);
-  else if (options_.when && options_.when(news))
+  else if (options_.when && options_.when(progress))
     stop(training_end::condition);
-  for (auto one : set_) {
-    news.replica = one;
+  for (auto member : members_) {
+    progress.replica = member;
     if (options_.on_step)
-      options_.on_step(news);
+      options_.on_step(progress);
   }
-  last_good_ = clock::now(); // that may take long
+  last_good_ = clock::now(); // the callbacks may take long
 }
 
-// The set is formed anew, at once the first time: finding out who lives takes its time, too.
-void replicas::state::copies_loop::failed(const error& why) {
-  // A task may have left, in a cluster whose tasks change: the others are a smaller set.
-  if (!may_pass_for_replicas(why, true))
-    throw why;
-  for (auto one : set_)
-    ++counts_[one].failures;
-  if (!set_.empty())
-    in_doubt_ = std::ssize(set_);
-  set_.clear();
-  was_late_ |= why.kind() == error_kind::deadline_exceeded;
+// The set is formed again. The first attempt is immediate, because agreeing on live tasks takes
+// time itself.
+void replicas::state::copies_loop::handle_failure(const error& cause) {
+  // In a cluster with changing members, a task may have left: the others are a smaller set.
+  if (!may_pass_for_replicas(cause, true))
+    throw cause;
+  for (auto member : members_)
+    ++counts_[member].failures;
+  if (!members_.empty())
+    unconfirmed_members_ = std::ssize(members_);
+  members_.clear();
+  was_late_ |= cause.kind() == error_kind::deadline_exceeded;
   if (!first_cause_)
-    first_cause_ = why;
-  of_->tell({.what = replica_event::kind::retrying, .step = done_, .text = why.what()});
+    first_cause_ = cause;
+  state_->report_event(
+      {.what = replica_event::kind::retrying, .step = done_, .text = cause.what()});
   if (attempts_++ == 0)
     return;
-  std::unique_lock lock{of_->mutex};
-  of_->changed.wait_for(lock, retry_pause(options_.retry_seconds, attempts_),
-                        [&] { return of_->asked || news_; });
+  std::unique_lock lock{state_->mutex};
+  state_->changed.wait_for(lock, retry_pause(options_.retry_seconds, attempts_),
+                           [&] { return state_->stop_requested || changes_found_; });
 }
 
 // -- checkpoints ----------------------------------------------------------------------------------
@@ -210,103 +215,108 @@ void replicas::state::copies_loop::failed(const error& why) {
 bool replicas::state::copies_loop::save_is_due() const {
   auto by_steps = options_.checkpoint_steps;
   auto by_time = options_.checkpoint_seconds;
-  // Not before the first step of a set: a save may wait for who has just fallen silent.
-  return saves() && !set_.empty() && !is_first_step_ && !stopped_ && done_ > saved_step_ &&
-         clock::now() >= save_again_at_ &&
+  // Not before the first step of a set, because a save might wait for a member that has just
+  // failed.
+  return writes_checkpoints() && !members_.empty() && !is_first_step_ && !stopped_ &&
+         done_ > saved_step_ && clock::now() >= save_again_at_ &&
          (is_checkpoint_due(saved_step_, done_, by_steps) ||
           (by_time > 0 && clock::now() >= saved_at_ + in_ticks(by_time)));
 }
 
-saver& replicas::state::copies_loop::saves_of(size_t replica) {
+saver& replicas::state::copies_loop::checkpoint_saver(size_t replica) {
   auto keep = options_.keep;
-  keep.on_warning = [of = of_.get()](const std::string& text) { of->warn_of_saving(text); };
-  auto& made = copies_->saver_of(replica, keep);
-  saver_access::use_lock(made, of_->lock);
-  saver_access::watch(made, {.saved = [this](int64_t step, const std::string& path) {
-                        saves_ours_ = true;
-                        of_->tell({.what = replica_event::kind::saved, .step = step, .text = path});
+  keep.on_warning = [shared = state_.get()](const std::string& text) {
+    shared->report_save_warning(text);
+  };
+  auto& checkpoints = copies_->saver_of(replica, keep);
+  saver_access::use_lock(checkpoints, state_->lock);
+  saver_access::watch(checkpoints, {.saved = [this](int64_t step, const std::string& path) {
+                        wrote_checkpoint_ = true;
+                        state_->report_event(
+                            {.what = replica_event::kind::saved, .step = step, .text = path});
                       }});
-  made.limit_steps(in_milliseconds(options_.step_seconds));
-  made.also_note([this] {
+  checkpoints.limit_steps(in_milliseconds(options_.step_seconds));
+  checkpoints.also_note([this] {
     return std::map<std::string, std::string>{{next_batch_key, concat(next_)}};
   });
-  return made;
+  return checkpoints;
 }
 
-// Values are read between two steps: a consistent cut. No step waits for the checkpoint before.
+// Values are read between two steps: a consistent cut. No step waits for the previous checkpoint.
 void replicas::state::copies_loop::save() {
-  if (writes_ && !writes_->is_writing())
-    settle_writer();
-  if (writes_ || !save_is_due())
+  if (active_saver_ && !active_saver_->is_writing())
+    finish_write();
+  if (active_saver_ || !save_is_due())
     return;
   try {
     saved_at_ = clock::now();
-    auto& by = saves_of(source_);
-    by.limit_steps(patience(usual_.reading));
-    by.save_async(in_, done_, where_);
-    learn(usual_.reading, saved_at_);
-    writes_ = &by;
+    auto& checkpoints = checkpoint_saver(source_);
+    checkpoints.limit_steps(timeout_for(usual_.read));
+    checkpoints.save_async(session_, done_, where_);
+    update_usual(usual_.read, saved_at_);
+    active_saver_ = &checkpoints;
     saved_step_ = done_;
-    if (options_.keep.by_tasks) // they read in a step of their own: the next may not begin before
-      settle_writer();
-  } catch (const error& why) {
-    if (saver_access::is_refused(saves_of(source_))) // another process has taken the folder over
+    if (options_.keep.by_tasks) // tasks read in a step of their own, which must end before the next
+      finish_write();
+  } catch (const error& cause) {
+    if (saver_access::is_refused(
+            checkpoint_saver(source_))) // another process has taken the folder over
       throw;
-    if (why.kind() == error_kind::deadline_exceeded)
-      usual_.reading = {}; // it may take longer than it did
-    warn(why);
+    if (cause.kind() == error_kind::deadline_exceeded)
+      usual_.read = {}; // its duration may have grown
+    warn(cause);
     save_again_at_ = clock::now() + failed_save_interval;
   }
 }
 
-// The same as await_writer(), where a checkpoint that was not written is to be tried again.
-void replicas::state::copies_loop::settle_writer() {
-  const auto* by = writes_;
+// Waits for the writer. A checkpoint that was not written is retried later.
+void replicas::state::copies_loop::finish_write() {
+  const auto* checkpoints = active_saver_;
   try {
     await_writer();
-  } catch (const error& why) {
-    if (by && saver_access::is_refused(*by))
+  } catch (const error& cause) {
+    if (checkpoints && saver_access::is_refused(*checkpoints))
       throw;
-    warn(why);
+    warn(cause);
     saved_step_ = -1;
     save_again_at_ = clock::now() + failed_save_interval;
   }
 }
 
 void replicas::state::copies_loop::await_writer() {
-  if (!writes_)
+  if (!active_saver_)
     return;
-  std::exchange(writes_, nullptr)->wait(where_);
+  std::exchange(active_saver_, nullptr)->wait(where_);
 }
 
-void replicas::state::copies_loop::warn(const error& why) {
-  of_->tell({.what = replica_event::kind::warning, .step = done_, .text = why.what()});
+void replicas::state::copies_loop::warn(const error& cause) {
+  state_->report_event({.what = replica_event::kind::warning, .step = done_, .text = cause.what()});
 }
 
 replicas_report replicas::state::copies_loop::finish() {
-  if (saves())
-    settle_writer(); // that it failed does not cost the last one
-  if (saves() && set_.empty() && !filled_.empty() && !left_ &&
-      why_ != training_end::not_a_number) // some have what is to be saved
+  if (writes_checkpoints())
+    finish_write(); // a failure does not prevent the last save
+  if (writes_checkpoints() && members_.empty() && !complete_.empty() && !abandoned_step_ &&
+      end_reason_ != training_end::not_a_number) // some replicas have the values to save
     try {
-      form();
-    } catch (const error& why) {
-      warn(why);
+      form_set();
+    } catch (const error& cause) {
+      warn(cause);
     }
-  replicas_report made{.step = done_,
-                       .why = why_,
-                       .loss = loss_,
-                       .restored_from = restored_from_,
-                       .replicas = counts_};
-  if (!saves())
-    return made;
-  if (why_ == training_end::not_a_number || set_.empty() || left_ ||
-      (done_ == saved_step_ && (saves_ours_ || restored_from_ >= 0))) {
-    made.checkpoint = of_->newest();
-    return made;
+  replicas_report report{.step = done_,
+                         .why = end_reason_,
+                         .loss = loss_,
+                         .restored_from = restored_from_,
+                         .replicas = counts_};
+  if (!writes_checkpoints())
+    return report;
+  if (end_reason_ == training_end::not_a_number || members_.empty() || abandoned_step_ ||
+      (done_ == saved_step_ && (wrote_checkpoint_ || restored_from_ >= 0))) {
+    report.checkpoint = state_->newest_checkpoint();
+    return report;
   }
-  made.checkpoint = saves_of(source_).save(in_, done_, where_);
-  return made;
+  report.checkpoint = checkpoint_saver(source_).save(session_, done_, where_);
+  return report;
 }
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// One run of replicas that keep copies of the variables: each step is one among all that are there.
-// A thread beside it looks who comes (back).
+// One run of replicas with copies of the variables: each step is one of all live replicas. A second
+// thread watches for workers that join or return.
 #pragma once
 #include "troupe/api/train/input/batches_ahead.hpp"
 #include "troupe/api/train/loop/living_tasks.hpp"
@@ -15,10 +15,10 @@
 
 namespace troupe {
 
-// All but what the thread beside it looks at belongs to the thread that runs.
+// Belongs to the thread that runs it, except for the members that the second thread uses.
 class replicas::state::copies_loop {
 public:
-  copies_loop(std::shared_ptr<state> of, session& in, location where);
+  copies_loop(std::shared_ptr<state> shared, session& in, location where);
   replicas_report run();
 
 private:
@@ -27,92 +27,94 @@ private:
   using milliseconds = std::chrono::milliseconds;
   using outcome = std::optional<result<std::vector<tensor>>>;
 
-  static constexpr std::chrono::seconds end_patience{5}; // of the step under way at the end
-  static constexpr size_t most_batch_threads = 64;
+  static constexpr std::chrono::seconds end_patience{5}; // for the running step at the end
+  static constexpr size_t max_batch_threads = 64;
   static constexpr const char* next_batch_key = "next_batch"; // of a checkpoint's notes
-  static constexpr milliseconds failed_save_interval{1000}, look_interval{250},
-      longest_look_interval{30'000}; // grows while who is there cannot be used
+  // The interval grows while workers that answer cannot be used.
+  static constexpr milliseconds failed_save_interval{1000}, poll_interval{250},
+      longest_poll_interval{30'000};
 
-  bool going_on();
+  bool should_continue();
   void take_step();
   std::optional<std::vector<tensor>> next_feeds();
   outcome run_step(std::vector<tensor> feeds);
-  milliseconds patience(seconds usual) const;
-  static void learn(seconds& usual, clock::time_point since);
-  void note(double loss);
-  void failed(const error& why);
-  void stop(training_end why);
+  milliseconds timeout_for(seconds usual) const;
+  static void update_usual(seconds& usual, clock::time_point since);
+  void record_step(double loss);
+  void handle_failure(const error& cause);
+  void stop(training_end reason);
   error without_progress() const;
 
-  // The set of those that take part
-  void form();
+  // The set of replicas that take part in steps (replicas_copies_set.cpp)
+  void form_set();
   live_set agree();
-  size_t whole_first(live_set& living) const;
-  void wait_for_whole(const live_set& living);
-  void note_set(const live_set& now);
-  void grow();
-  void begin(size_t source);
+  size_t order_complete_first(live_set& living) const;
+  void wait_for_complete(const live_set& living);
+  void record_set(const live_set& living);
+  void grow_graph();
+  void initialize_variables(size_t source);
   int worker_of(size_t replica) const;
   int copies_of_worker() const { return static_cast<int>(options_.worker_devices.size()); }
 
-  // Who comes, on a thread of its own
-  void look();
-  bool is_news();
+  // The second thread: watches for workers (replicas_copies_set.cpp)
+  void watch_workers();
+  bool has_changes();
 
-  // Checkpoints, of the first of the set
-  bool saves() const { return !options_.checkpoints.empty(); }
+  // Checkpoints, written by the first replica of the set
+  bool writes_checkpoints() const { return !options_.checkpoints.empty(); }
   bool save_is_due() const;
-  saver& saves_of(size_t replica);
+  saver& checkpoint_saver(size_t replica);
   void save();
   void await_writer();
-  void settle_writer();
-  void warn(const error& why);
+  void finish_write();
+  void warn(const error& cause);
   replicas_report finish();
 
-  const std::shared_ptr<state> of_;
+  const std::shared_ptr<state> state_;
   const replicas_options& options_;
-  session& in_;
+  session& session_;
   const location where_;
   const clock::time_point begin_ = clock::now();
-  std::shared_ptr<replica_copies> copies_; // of the graph that steps are of
-  std::optional<batches_ahead> batches_;   // none where nothing is fed
-  std::optional<living_tasks> tasks_;      // none where all is one task
-  std::set<std::string> asked_;            // devices that these know
+  std::shared_ptr<replica_copies> copies_; // with the graph of the steps
+  std::optional<batches_ahead> batches_;   // none if steps have no feeds
+  std::optional<living_tasks> tasks_;      // none if there is only one task
+  std::set<std::string> known_devices_;    // those of tasks_
 
-  std::vector<size_t> set_;    // who takes part, by number; empty: to be formed
-  std::vector<size_t> before_; // the last set that was agreed on
+  std::vector<size_t> members_;          // numbers of the replicas in the set; empty: to be formed
+  std::vector<size_t> previous_members_; // the last set that was agreed on
   // Devices whose copies had all variables when the last set was formed, with the incarnations of
   // their tasks.
-  std::map<std::string, uint64_t> filled_;
-  std::optional<clock::time_point> without_whole_since_;
-  std::map<size_t, replica_event::kind> came_; // to be told when they have their copies
-  std::set<size_t> gone_;                      // replicas that have taken part, and do not now
-  size_t source_ = 0;                          // one of the set
-  std::optional<step> prepared_;               // of the set
-  saver* writes_ = nullptr;                    // null where none writes
+  std::map<std::string, uint64_t> complete_;
+  std::optional<clock::time_point> incomplete_since_;
+  std::map<size_t, replica_event::kind> arrivals_; // reported when they have their copies
+  std::set<size_t> absent_;                        // replicas that have taken part earlier
+  size_t source_ = 0;                              // a member of the set
+  std::optional<step> prepared_;                   // of the set
+  saver* active_saver_ = nullptr;                  // null if none writes
   int64_t done_ = 0, next_ = 0, saved_step_ = 0, restored_from_ = -1;
   int64_t steps_ = 0; // of this run
-  bool began_ = false, left_ = false, stopped_ = false;
-  std::atomic<bool> saves_ours_ = false; // a checkpoint of this run is complete
+  bool has_begun_ = false, abandoned_step_ = false, stopped_ = false;
+  std::atomic<bool> wrote_checkpoint_ = false; // a checkpoint of this run is complete
   int attempts_ = 0;
-  int64_t in_doubt_ = 0; // how many took part in a step of which only the answer may be lost
+  // Size of the set of a failed step of which only the answer may be lost.
+  int64_t unconfirmed_members_ = 0;
   double loss_ = 0;
-  // What these take, of late more than before; 0: none has ended.
+  // Moving averages of durations; 0: none has ended.
   struct {
-    seconds step{}, first_step{}, giving{}, reading{};
+    seconds step{}, first_step{}, synchronize{}, read{};
   } usual_;
-  bool is_first_step_ = false, was_late_ = false, forms_for_news_ = false;
+  bool is_first_step_ = false, was_late_ = false, forms_for_changes_ = false;
   clock::time_point last_good_ = begin_, saved_at_ = begin_, save_again_at_ = begin_;
-  training_end why_ = training_end::asked;
-  std::optional<error> first_cause_; // of those since a step ended well
+  training_end end_reason_ = training_end::asked;
+  std::optional<error> first_cause_; // since the last successful step
   std::vector<replicas_report::counts> counts_;
 
   // Guarded by the mutex of the state.
-  std::set<int> looked_for_ = {}; // workers that do not take part
-  std::set<int> there_ = {};      // all that there were when the set was formed
-  uint64_t times_formed_ = 0;
-  bool news_ = false, ends_ = false;
-  milliseconds look_every_ = look_interval;
+  std::set<int> missing_workers_ = {}; // workers that do not take part
+  std::set<int> known_workers_ = {};   // all workers when the set was formed
+  uint64_t sets_formed_ = 0;
+  bool changes_found_ = false, is_ending_ = false;
+  milliseconds poll_every_ = poll_interval;
 };
 
 } // namespace troupe

@@ -1,5 +1,5 @@
-// The set of those that take part in the steps of replicas with copies: how it is formed, and who
-// is looked for that is not in it.
+// The set of replicas with copies that take part in steps: how it is formed, and how missing
+// workers are detected.
 #include "troupe/api/generated/ops.hpp"
 #include "troupe/api/internal/retries.hpp"
 #include "troupe/api/train/loop/replicas_copies_loop.hpp"
@@ -13,267 +13,278 @@ namespace troupe {
 
 // -- the set --------------------------------------------------------------------------------------
 
-// Those that live agree that they do, and get the variables of one that has kept them. Where none
-// has, one begins with those of a checkpoint, or anew.
-void replicas::state::copies_loop::form() {
-  settle_writer(); // the graph may grow, and where tasks write, that is a step of it
+// The live replicas agree on the set, and get the variables of one that has kept them. If none has,
+// one replica gets those of a checkpoint, or initial values.
+void replicas::state::copies_loop::form_set() {
+  finish_write(); // the graph may grow; and if tasks write, that is a step of the graph
   prepared_.reset();
-  auto gives = false;
+  auto synchronizes = false;
   try {
     if (options_.elastic)
-      grow();
+      grow_graph();
     auto living = agree();
-    auto whole = whole_first(living);
-    note_set(living);
-    if (whole == 0)
-      wait_for_whole(living);
-    const auto source = copies_->on(living.devices.front());
-    auto step = copies_->among(living.devices);
-    const run_options soon{.timeout = patience(usual_.giving)};
-    auto began = clock::now();
-    in_.fill(
+    auto complete_count = order_complete_first(living);
+    record_set(living);
+    if (complete_count == 0)
+      wait_for_complete(living);
+    const auto source = copies_->replica_on(living.devices.front());
+    auto group_step = copies_->among(living.devices);
+    const run_options step_options{.timeout = timeout_for(usual_.synchronize)};
+    auto start = clock::now();
+    session_.fill(
         [&](session&) {
-          if (whole == 0)
-            begin(source);
-          gives = true;
-          in_.run({}, {}, {step.synchronize}, soon, where_);
+          if (complete_count == 0)
+            initialize_variables(source);
+          synchronizes = true;
+          session_.run({}, {}, {group_step.synchronize}, step_options, where_);
         },
         where_);
-    filled_.clear();
+    complete_.clear();
     for (size_t i = 0; i < living.devices.size(); ++i)
-      filled_[living.devices[i]] = living.incarnations[i];
-    without_whole_since_.reset();
-    // Of a step that failed, only the answer may be lost.
+      complete_[living.devices[i]] = living.incarnations[i];
+    incomplete_since_.reset();
+    // A failed step may have succeeded, with only its answer lost.
     auto counted = to_scalar<int64_t>(
-        in_.run({}, {copies_->counter(source)}, std::vector<target>{}, soon, where_).front(),
+        session_.run({}, {copies_->counter(source)}, std::vector<target>{}, step_options, where_)
+            .front(),
         where_);
-    learn(usual_.giving, began);
-    auto in_doubt = std::exchange(in_doubt_, 0);
+    update_usual(usual_.synchronize, start);
+    auto unconfirmed = std::exchange(unconfirmed_members_, 0);
     if (counted == done_ + 1)
-      next_ += in_doubt;
+      next_ += unconfirmed;
     done_ = counted;
-    std::vector<size_t> set;
-    for (const auto& one : living.devices)
-      set.push_back(copies_->on(one));
-    std::ranges::sort(set);
+    std::vector<size_t> numbers;
+    for (const auto& device : living.devices)
+      numbers.push_back(copies_->replica_on(device));
+    std::ranges::sort(numbers);
     std::vector<edge> feeds;
-    for (auto one : set)
-      for (const auto& feed : copies_->ends(one).feeds)
+    for (auto number : numbers)
+      for (const auto& feed : copies_->model(number).feeds)
         feeds.push_back(feed);
-    prepared_ = in_.prepare(feeds, {step.loss}, {target{step.train}}, where_);
+    prepared_ = session_.prepare(feeds, {group_step.loss}, {target{group_step.train}}, where_);
     is_first_step_ = true;
     source_ = source;
-    set_ = std::move(set);
+    members_ = std::move(numbers);
     last_good_ = clock::now();
-    for (auto [replica, what] : std::exchange(came_, {}))
-      of_->tell({.what = what, .step = done_, .replica = static_cast<int>(replica)});
-  } catch (const error& why) {
-    if (gives && why.kind() == error_kind::failed_precondition)
-      filled_.clear(); // variables are gone, such as by session::reset
-    failed(why);
+    for (auto [replica, kind] : std::exchange(arrivals_, {}))
+      state_->report_event({.what = kind, .step = done_, .replica = static_cast<int>(replica)});
+  } catch (const error& cause) {
+    if (synchronizes && cause.kind() == error_kind::failed_precondition)
+      complete_.clear(); // the variables are lost, for instance by session::reset
+    handle_failure(cause);
   }
 }
 
-// Puts those that have all variables of this run first, and says how many they are. That a task is
-// the one that it was does not say it: a step that was to give it the variables may have failed.
-size_t replicas::state::copies_loop::whole_first(live_set& living) const {
-  std::vector<std::pair<std::string, uint64_t>> whole, others;
+// Orders devices with all variables of this run first, and returns their number. An unchanged
+// incarnation is not sufficient, because the step that copied the variables to the task may have
+// failed.
+size_t replicas::state::copies_loop::order_complete_first(live_set& living) const {
+  std::vector<std::pair<std::string, uint64_t>> complete, others;
   for (size_t i = 0; i < living.devices.size(); ++i) {
-    auto known = filled_.find(living.devices[i]);
-    auto is_whole =
-        known != filled_.end() && known->second != 0 && known->second == living.incarnations[i];
-    (is_whole ? whole : others).emplace_back(living.devices[i], living.incarnations[i]);
+    auto entry = complete_.find(living.devices[i]);
+    auto is_complete =
+        entry != complete_.end() && entry->second != 0 && entry->second == living.incarnations[i];
+    (is_complete ? complete : others).emplace_back(living.devices[i], living.incarnations[i]);
   }
-  auto count = whole.size();
-  whole.insert(whole.end(), others.begin(), others.end());
-  for (size_t i = 0; i < whole.size(); ++i)
-    std::tie(living.devices[i], living.incarnations[i]) = whole[i];
+  auto count = complete.size();
+  complete.insert(complete.end(), others.begin(), others.end());
+  for (size_t i = 0; i < complete.size(); ++i)
+    std::tie(living.devices[i], living.incarnations[i]) = complete[i];
   return count;
 }
 
-// Fails where those that have the variables are silent, and not yet for so long that they count as
-// gone: what they have is newer than a checkpoint.
-void replicas::state::copies_loop::wait_for_whole(const live_set& living) {
+// Throws if the replicas with the variables are silent, and have not been silent long enough to
+// count as gone: their variables are newer than those of a checkpoint.
+void replicas::state::copies_loop::wait_for_complete(const live_set& living) {
   std::string silent;
-  for (const auto& one : living.missing)
-    if (filled_.contains(one))
-      silent += concat(silent.empty() ? "" : ", ", one);
+  for (const auto& device : living.missing)
+    if (complete_.contains(device))
+      silent += concat(silent.empty() ? "" : ", ", device);
   if (silent.empty())
     return;
   auto now = clock::now();
-  if (!without_whole_since_)
-    without_whole_since_ = now;
-  if (now < *without_whole_since_ + in_ticks(5 * options_.lost_seconds))
+  if (!incomplete_since_)
+    incomplete_since_ = now;
+  if (now < *incomplete_since_ + in_ticks(5 * options_.lost_seconds))
     throw error{failure(error_kind::unavailable, "only ", silent,
                         " had all variables, and did not answer; waiting for them")};
 }
 
 live_set replicas::state::copies_loop::agree() {
   if (options_.ps_tasks == 0) {
-    live_set all{.devices = copies_->devices()};
-    all.incarnations.assign(all.devices.size(), 1);
-    return all;
+    live_set devices_of_task{.devices = copies_->devices()};
+    devices_of_task.incarnations.assign(devices_of_task.devices.size(), 1);
+    return devices_of_task;
   }
-  std::vector<std::string> fresh;
-  auto there = options_.elastic ? of_->workers_there(in_, where_) : std::set<int>{};
+  std::vector<std::string> new_devices;
+  auto workers = options_.elastic ? state_->known_workers(session_, where_) : std::set<int>{};
   for (size_t i = 0; i < copies_->devices().size(); ++i) {
-    const auto& one = copies_->devices()[i];
-    if ((!options_.elastic || there.contains(worker_of(i))) && asked_.insert(one).second)
-      fresh.push_back(one);
+    const auto& device = copies_->devices()[i];
+    if ((!options_.elastic || workers.contains(worker_of(i))) &&
+        known_devices_.insert(device).second)
+      new_devices.push_back(device);
   }
-  if (!tasks_ && fresh.empty())
-    throw error{
-        failure(error_kind::unavailable, "no task of the job ", options_.worker_job, " is there")};
+  if (!tasks_ && new_devices.empty())
+    throw error{failure(error_kind::unavailable, "no task of the job ", options_.worker_job,
+                        " is available")};
   if (!tasks_)
-    tasks_.emplace(fresh,
+    tasks_.emplace(new_devices,
                    living_tasks_options{.patience = in_milliseconds(options_.lost_seconds),
                                         .at_least = static_cast<size_t>(options_.least_workers)},
                    where_);
-  else if (!fresh.empty())
-    tasks_->also(fresh, where_);
-  return tasks_->agree(in_, where_);
+  else if (!new_devices.empty())
+    tasks_->also(new_devices, where_);
+  return tasks_->agree(session_, where_);
 }
 
-// elastic: a graph that has all workers that there are.
-void replicas::state::copies_loop::grow() {
-  auto there = of_->workers_there(in_, where_);
-  if (there.empty() || *there.rbegin() < copies_->workers())
+// elastic: switches to a larger graph if the present one lacks a worker.
+void replicas::state::copies_loop::grow_graph() {
+  auto workers = state_->known_workers(session_, where_);
+  if (workers.empty() || *workers.rbegin() < copies_->workers())
     return;
-  // With room for more: each graph has all replicas.
-  auto known = copies_->workers();
-  auto grown =
-      of_->build_copies(std::min(replicas_limit, std::max(*there.rbegin() + 1, known + known / 2)));
-  copies_ = grown;
-  std::lock_guard guard{of_->mutex};
-  of_->copies.push_back(std::move(grown));
+  // Adds spare replicas, because each graph has all of them.
+  auto current_count = copies_->workers();
+  auto larger = state_->build_copies(
+      std::min(replicas_limit, std::max(*workers.rbegin() + 1, current_count + current_count / 2)));
+  copies_ = larger;
+  std::lock_guard guard{state_->mutex};
+  state_->copies.push_back(std::move(larger));
 }
 
-// Tells who comes and goes, and has those looked for that are not there.
-void replicas::state::copies_loop::note_set(const live_set& now) {
-  std::set<size_t> here;
-  for (const auto& one : now.devices)
-    here.insert(copies_->on(one));
-  if (std::exchange(was_late_, false) && std::ranges::equal(here, before_))
-    usual_ = {}; // it was only slow
-  counts_.resize(std::max(counts_.size(), *here.rbegin() + 1));
-  auto there = options_.elastic ? of_->workers_there(in_, where_) : std::set<int>{};
+// Reports replicas that join or leave the set, and records the missing workers.
+void replicas::state::copies_loop::record_set(const live_set& living) {
+  std::set<size_t> present;
+  for (const auto& device : living.devices)
+    present.insert(copies_->replica_on(device));
+  if (std::exchange(was_late_, false) && std::ranges::equal(present, previous_members_))
+    usual_ = {}; // no replica was lost, so the step was only slow
+  counts_.resize(std::max(counts_.size(), *present.rbegin() + 1));
+  auto workers = options_.elastic ? state_->known_workers(session_, where_) : std::set<int>{};
   using kind = replica_event::kind;
-  auto tell = [&](kind what, size_t replica) {
-    of_->tell({.what = what,
-               .step = done_,
-               .replica = static_cast<int>(replica),
-               .text = what == kind::lost && first_cause_ ? first_cause_->what() : ""});
+  auto report_change = [&](kind change, size_t replica) {
+    state_->report_event(
+        {.what = change,
+         .step = done_,
+         .replica = static_cast<int>(replica),
+         .text = change == kind::lost && first_cause_ ? first_cause_->what() : ""});
   };
-  for (auto one : before_)
-    if (!here.contains(one) && gone_.insert(one).second)
-      tell(options_.elastic && !there.contains(worker_of(one)) ? kind::left : kind::lost, one);
+  for (auto replica : previous_members_)
+    if (!present.contains(replica) && absent_.insert(replica).second)
+      report_change(options_.elastic && !workers.contains(worker_of(replica)) ? kind::left
+                                                                              : kind::lost,
+                    replica);
   if (options_.elastic)
-    std::erase_if(gone_, [&](size_t one) {
-      auto left = !there.contains(worker_of(one));
-      if (left && std::ranges::find(before_, one) == before_.end())
-        tell(kind::left, one); // that it was lost has been told
-      return left;
+    std::erase_if(absent_, [&](size_t replica) {
+      auto has_left = !workers.contains(worker_of(replica));
+      if (has_left && std::ranges::find(previous_members_, replica) == previous_members_.end())
+        report_change(kind::left, replica); // its loss was reported before
+      return has_left;
     });
-  for (auto one : here)
-    if (gone_.erase(one) > 0)
-      came_[one] = kind::back; // told when it has its copy
-    else if (options_.elastic && std::ranges::find(before_, one) == before_.end())
-      came_[one] = kind::joined;
-  std::erase_if(came_, [&](const auto& one) { return !here.contains(one.first); });
-  std::lock_guard guard{of_->mutex};
-  auto grew = std::ranges::any_of(
-      here, [&](auto one) { return std::ranges::find(before_, one) == before_.end(); });
-  if (grew || looked_for_.empty())
-    look_every_ = look_interval;
-  else if (forms_for_news_) // who answers, and cannot be used
-    look_every_ = std::min(look_every_ * 2, longest_look_interval);
-  forms_for_news_ = false;
-  looked_for_.clear();
-  ++times_formed_;
+  for (auto replica : present)
+    if (absent_.erase(replica) > 0)
+      arrivals_[replica] = kind::back; // reported when it has its copy
+    else if (options_.elastic &&
+             std::ranges::find(previous_members_, replica) == previous_members_.end())
+      arrivals_[replica] = kind::joined;
+  std::erase_if(arrivals_, [&](const auto& entry) { return !present.contains(entry.first); });
+  std::lock_guard guard{state_->mutex};
+  auto has_grown = std::ranges::any_of(present, [&](auto replica) {
+    return std::ranges::find(previous_members_, replica) == previous_members_.end();
+  });
+  if (has_grown || missing_workers_.empty())
+    poll_every_ = poll_interval;
+  else if (forms_for_changes_) // a worker answers, and cannot be used
+    poll_every_ = std::min(poll_every_ * 2, longest_poll_interval);
+  forms_for_changes_ = false;
+  missing_workers_.clear();
+  ++sets_formed_;
   if (!options_.elastic)
     for (int i = 0; i < options_.workers; ++i)
-      there.insert(i);
-  there_ = there;
-  for (auto worker : there)
-    if (!here.contains(static_cast<size_t>(worker * copies_of_worker())))
-      looked_for_.insert(worker);
-  before_ = {here.begin(), here.end()};
-  of_->changed.notify_all();
+      workers.insert(i);
+  known_workers_ = workers;
+  for (auto worker : workers)
+    if (!present.contains(static_cast<size_t>(worker * copies_of_worker())))
+      missing_workers_.insert(worker);
+  previous_members_ = {present.begin(), present.end()};
+  state_->changed.notify_all();
 }
 
-// Gives one replica the values that a run begins with.
-void replicas::state::copies_loop::begin(size_t source) {
-  std::optional<restore_report> found;
+// Initializes or restores the variables of one replica.
+void replicas::state::copies_loop::initialize_variables(size_t source) {
+  std::optional<restore_report> restored;
   auto& initializer = *copies_->initializer(source);
-  in_.run({}, {}, {&initializer}, {.timeout = in_milliseconds(options_.step_seconds)}, where_);
-  if (saves() && (options_.resume || saves_ours_)) // but for local variables
-    found =
-        saver_access::restore(saves_of(source), in_, options_.partial, "replicas_options::partial",
-                              error_kind::invalid_argument, where_);
-  if (found)
-    of_->tell_differences(*found);
-  if (!std::exchange(began_, true) && found)
-    restored_from_ = found->step;
-  done_ = saved_step_ = found ? found->step : 0;
+  session_.run({}, {}, {&initializer}, {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+  if (writes_checkpoints() && (options_.resume || wrote_checkpoint_)) // except for local variables
+    restored =
+        saver_access::restore(checkpoint_saver(source), session_, options_.partial,
+                              "replicas_options::partial", error_kind::invalid_argument, where_);
+  if (restored)
+    state_->report_differences(*restored);
+  if (!std::exchange(has_begun_, true) && restored)
+    restored_from_ = restored->step;
+  done_ = saved_step_ = restored ? restored->step : 0;
   next_ = done_ * options_.workers * copies_of_worker();
-  if (found)
-    if (auto note = found->notes.find(next_batch_key); note != found->notes.end())
+  if (restored)
+    if (auto note = restored->notes.find(next_batch_key); note != restored->notes.end())
       std::from_chars(note->second.data(), note->second.data() + note->second.size(), next_);
-  in_doubt_ = 0; // what that step has changed is gone
+  unconfirmed_members_ = 0; // the changes of that step are lost
   saved_at_ = clock::now();
-  of_->tell({.what = found ? replica_event::kind::restored : replica_event::kind::initialized,
-             .step = done_,
-             .text = found ? found->path : ""});
+  state_->report_event(
+      {.what = restored ? replica_event::kind::restored : replica_event::kind::initialized,
+       .step = done_,
+       .text = restored ? restored->path : ""});
 }
 
 int replicas::state::copies_loop::worker_of(size_t replica) const {
   return static_cast<int>(replica) / copies_of_worker();
 }
 
-// -- who comes ------------------------------------------------------------------------------------
+// -- missing workers ------------------------------------------------------------------------------
 
-void replicas::state::copies_loop::look() {
-  std::unique_lock lock{of_->mutex};
-  while (!ends_) {
-    auto formed = times_formed_;
-    of_->changed.wait_for(lock, look_every_, [&] { return ends_ || times_formed_ != formed; });
-    if (ends_ || news_ || times_formed_ != formed)
+void replicas::state::copies_loop::watch_workers() {
+  std::unique_lock lock{state_->mutex};
+  while (!is_ending_) {
+    auto set_number = sets_formed_;
+    state_->changed.wait_for(lock, poll_every_,
+                             [&] { return is_ending_ || sets_formed_ != set_number; });
+    if (is_ending_ || changes_found_ || sets_formed_ != set_number)
       continue;
     lock.unlock();
-    auto found = is_news();
+    auto has_news = has_changes();
     lock.lock();
-    news_ |= found && formed == times_formed_; // or it may be known by now
+    changes_found_ |= has_news && set_number == sets_formed_; // else the new set may include them
   }
 }
 
-// Whether a worker that does not take part answers, or elastic: is new.
-bool replicas::state::copies_loop::is_news() {
-  std::set<int> wanted, known;
+// Returns true if a worker that does not take part answers; if elastic, also if workers have joined
+// or left.
+bool replicas::state::copies_loop::has_changes() {
+  std::set<int> missing, known;
   {
-    std::lock_guard guard{of_->mutex};
-    wanted = looked_for_;
-    known = there_;
+    std::lock_guard guard{state_->mutex};
+    missing = missing_workers_;
+    known = known_workers_;
   }
   try {
-    auto there = of_->workers_there(in_, where_);
-    if (options_.elastic && there != known)
-      return true; // others have come, or left
-    for (auto worker : wanted) {
-      if (!there.contains(worker))
+    auto workers = state_->known_workers(session_, where_);
+    if (options_.elastic && workers != known)
+      return true;
+    for (auto worker : missing) {
+      if (!workers.contains(worker))
         continue;
       graph_builder g;
       auto on = g.on(concat("/job:", options_.worker_job, "/task:", worker), where_);
       auto* probe = no_op(g, "probe", where_);
       try {
-        in_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_seconds)}, where_);
+        session_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_seconds)}, where_);
         return true;
       } catch (const error&) { // not yet
       }
-      std::lock_guard guard{of_->mutex};
-      if (ends_)
+      std::lock_guard guard{state_->mutex};
+      if (is_ending_)
         return false;
     }
-  } catch (...) { // the tasks are those that were there
+  } catch (...) { // the tasks are unknown, and count as unchanged
   }
   return false;
 }

@@ -1,4 +1,5 @@
 #include "troupe/api/train/loop/replicas_loop.hpp"
+// The threads of replicas: their steps, their failures, and the end of a run.
 
 #include "troupe/api/internal/retries.hpp"
 
@@ -8,34 +9,34 @@
 
 namespace troupe {
 
-replicas::state::loop::loop(std::shared_ptr<state> of, session& in, location where)
-    : of_(std::move(of)), options_(of_->options), in_(in), where_(where) {}
+replicas::state::loop::loop(std::shared_ptr<state> shared, session& in, location where)
+    : state_(std::move(shared)), options_(state_->options), session_(in), where_(where) {}
 
 replicas_report replicas::state::loop::run() {
-  if (saves())
+  if (writes_checkpoints())
     watch_saver();
   {
-    std::jthread follows;
+    std::jthread follower;
     try {
       if (options_.elastic)
-        follows = std::jthread{[this] { follow_tasks(); }};
+        follower = std::jthread{[this] { follow_tasks(); }};
       else
         for (int i = 0; i < options_.workers; ++i)
           add(i);
-      lead();
+      run_chief();
     } catch (...) {
-      lock_of_all lock{of_->mutex};
+      run_lock lock{state_->mutex};
       give_up(std::current_exception());
     }
-  } // no replica begins any more
+  } // no replica is started after this point
   end_steps();
-  for (auto& [number, one] : replicas_)
-    if (one.thread.joinable())
-      one.thread.join();
+  for (auto& [number, replica] : replicas_)
+    if (replica.thread.joinable())
+      replica.thread.join();
   if (problem_) {
     try {
       await_writer();
-    } catch (...) { // there is an earlier error to tell
+    } catch (...) { // the earlier error is thrown
     }
     std::rethrow_exception(problem_);
   }
@@ -44,365 +45,373 @@ replicas_report replicas::state::loop::run() {
 
 // -- replicas -------------------------------------------------------------------------------------
 
-void replicas::state::loop::work(member& mine) {
-  while (await_turn(mine)) {
+void replicas::state::loop::work(replica_thread& self) {
+  while (wait_until_ready(self)) {
     try {
-      run_step(mine);
-    } catch (const error& why) {
-      failed(mine, why);
+      run_step(self);
+    } catch (const error& cause) {
+      handle_failure(self, cause);
     } catch (...) {
-      lock_of_all lock{of_->mutex};
+      run_lock lock{state_->mutex};
       give_up(std::current_exception());
     }
-    end_turn(mine);
+    unregister_step(self);
   }
-  lock_of_all lock{of_->mutex};
-  if (mine.leaves) {
-    give_back(mine);
-    if (of_->is_bounded())
-      leave(lock, mine);
+  run_lock lock{state_->mutex};
+  if (self.must_leave) {
+    return_batch(self);
+    if (state_->is_bounded())
+      leave_clock(lock, self);
   }
-  mine.ended = true;
-  of_->changed.notify_all();
+  self.ended = true;
+  state_->changed.notify_all();
 }
 
-// Until there is something to do. False at the end.
-bool replicas::state::loop::await_turn(member& mine) {
-  lock_of_all lock{of_->mutex};
+// Waits until the replica can take a step. Returns false at the end.
+bool replicas::state::loop::wait_until_ready(replica_thread& self) {
+  run_lock lock{state_->mutex};
   for (;;) {
-    of_->changed.wait(lock, [&] {
-      return stopped_ || mine.leaves || may_begin() || (ready_ && mine.is_awaited);
+    state_->changed.wait(lock, [&] {
+      return stopped_ || self.must_leave || may_begin() || (ready_ && self.is_awaited);
     });
-    if (stopped_ || mine.leaves)
+    if (stopped_ || self.must_leave)
       return false;
     if (may_begin())
       return true;
-    leave(lock, mine); // others must not wait for it; the chief may put it into the clock again
+    leave_clock(lock, self); // others must not wait for it; the chief may add it to the clock again
   }
 }
 
-// With the mutex.
+// Requires the mutex.
 bool replicas::state::loop::may_begin() const {
-  return ready_ && (of_->is_sync() || options_.last_step < 0 || next_ < options_.last_step ||
-                    !given_back_.empty());
+  return ready_ && (state_->is_sync() || options_.last_step < 0 || next_ < options_.last_step ||
+                    !returned_batches_.empty());
 }
 
-// Its next batch. False where another replica was quicker, or the run is to end.
-bool replicas::state::loop::take(member& mine) {
-  lock_of_all lock{of_->mutex};
+// Takes the next batch. Returns false if another replica has taken it, or the run must end.
+bool replicas::state::loop::take_batch(replica_thread& self) {
+  run_lock lock{state_->mutex};
   if (stopped_ || !may_begin())
     return false;
-  mine.given_back = -1;
-  mine.beginning = beginnings_;
-  if (of_->is_sync() && mine.label < label_base_)
-    mine.label = label_;
-  if (!of_->hands_out()) {
-    mine.batch = step_of(mine.label) * options_.workers + mine.number;
-  } else if (!given_back_.empty()) {
-    mine.batch = given_back_.extract(given_back_.begin()).value();
+  self.returned_batch = -1;
+  self.beginning = beginnings_;
+  if (state_->is_sync() && self.label < label_base_)
+    self.label = label_;
+  if (!state_->assigns_batches()) {
+    self.batch = step_of(self.label) * options_.workers + self.number;
+  } else if (!returned_batches_.empty()) {
+    self.batch = returned_batches_.extract(returned_batches_.begin()).value();
   } else {
-    mine.batch = next_++;
+    self.batch = next_++;
   }
   return true;
 }
 
-// With the mutex. Whoever is ready computes it instead: this one may never be back.
-void replicas::state::loop::give_back(member& mine) {
-  auto batch = std::exchange(mine.batch, -1);
-  if (!of_->hands_out() || batch < 0 || mine.beginning != beginnings_)
+// Requires the mutex. Returns the batch, so that another replica can compute it.
+void replicas::state::loop::return_batch(replica_thread& self) {
+  auto batch = std::exchange(self.batch, -1);
+  if (!state_->assigns_batches() || batch < 0 || self.beginning != beginnings_)
     return;
-  given_back_.insert(batch);
-  mine.given_back = batch;
-  of_->changed.notify_all();
+  returned_batches_.insert(batch);
+  self.returned_batch = batch;
+  state_->changed.notify_all();
 }
 
-// With the mutex. Whether a step that ended well counts; one that was slow may end after another
-// replica has computed its batch, and moved the variables once more.
-bool replicas::state::loop::is_counted(member& mine) {
-  if (mine.beginning != beginnings_)
+// Requires the mutex. Returns true if a successful step counts. A slow step may end after another
+// replica has computed its batch, and has updated the variables once more.
+bool replicas::state::loop::is_counted(replica_thread& self) {
+  if (self.beginning != beginnings_)
     return false;
-  if (mine.given_back >= 0)
-    given_back_.erase(mine.given_back);
+  if (self.returned_batch >= 0)
+    returned_batches_.erase(self.returned_batch);
   return options_.last_step < 0 || done_ < options_.last_step;
 }
 
-void replicas::state::loop::run_step(member& mine) {
-  if (!mine.prepared || mine.attempts > 0) // else one would wait for a task that is not there
-    ask(mine);
-  if (!mine.prepared && !prepare(mine))
+void replicas::state::loop::run_step(replica_thread& self) {
+  if (!self.prepared || self.attempts > 0) // a step would wait for a lost task
+    probe_worker(self);
+  if (!self.prepared && !prepare(self))
     return;
-  if (!take(mine))
+  if (!take_batch(self))
     return;
   std::vector<tensor> feeds;
   if (options_.batch) {
-    auto batch = options_.batch(mine.batch);
+    auto batch = options_.batch(self.batch);
     if (!batch) {
-      lock_of_all lock{of_->mutex};
+      run_lock lock{state_->mutex};
       return stop(training_end::data_ended);
     }
     feeds = *std::move(batch);
   }
-  if (of_->is_sync())
-    feeds.push_back(tensor::scalar(mine.label));
-  begin_turn(mine);
-  if (auto fetched = await(mine, *start(*mine.prepared, std::move(feeds))))
-    note(mine, number_in(fetched->front()), *fetched);
+  if (state_->is_sync())
+    feeds.push_back(tensor::scalar(self.label));
+  register_step(self);
+  if (auto fetched = await(self, *start(*self.prepared, std::move(feeds))))
+    record_step(self, number_in(fetched->front()), *fetched);
 }
 
-bool replicas::state::loop::prepare(member& mine) {
-  const auto& of = *mine.of;
-  auto feeds = of.ends.feeds;
-  std::vector<edge> fetches{of.ends.loss};
-  if (of.label)
-    feeds.push_back(of.label);
-  if (of.next)
-    fetches.push_back(of.next);
+bool replicas::state::loop::prepare(replica_thread& self) {
+  const auto& worker_graph = *self.graph;
+  auto feeds = worker_graph.model.feeds;
+  std::vector<edge> fetches{worker_graph.model.loss};
+  if (worker_graph.label)
+    feeds.push_back(worker_graph.label);
+  if (worker_graph.next)
+    fetches.push_back(worker_graph.next);
   std::vector<target> targets;
-  if (of.train)
-    targets.emplace_back(of.train);
-  if (of.prepare) {
-    auto first = in_.prepare({}, {}, {of.prepare}, where_);
-    if (!await(mine, *start(first, {})))
+  if (worker_graph.train)
+    targets.emplace_back(worker_graph.train);
+  if (worker_graph.prepare) {
+    auto first = session_.prepare({}, {}, {worker_graph.prepare}, where_);
+    if (!await(self, *start(first, {})))
       return false;
   }
-  mine.prepared = in_.prepare(feeds, fetches, targets, where_);
+  self.prepared = session_.prepare(feeds, fetches, targets, where_);
   return true;
 }
 
-// A step of a replica has ended well.
-void replicas::state::loop::note(member& mine, double loss, const std::vector<tensor>& fetched) {
-  training_progress news{.loss = loss, .replica = static_cast<size_t>(mine.number)};
+// Records a successful step of a replica.
+void replicas::state::loop::record_step(replica_thread& self, double loss,
+                                        const std::vector<tensor>& fetched) {
+  training_progress progress{.loss = loss, .replica = static_cast<size_t>(self.number)};
   {
-    lock_of_all lock{of_->mutex};
-    auto next = of_->is_sync() ? to_scalar<int64_t>(fetched.back(), where_) : 0;
-    if (stopped_ && next > mine.label + 1 && of_->is_sync())
-      return; // let go at the end: no step of all has taken its gradients
+    run_lock lock{state_->mutex};
+    auto next = state_->is_sync() ? to_scalar<int64_t>(fetched.back(), where_) : 0;
+    if (stopped_ && next > self.label + 1 && state_->is_sync())
+      return; // released at the end of the run: no common step has taken its gradients
     auto now = clock::now();
     auto is_bad = options_.stop_at_nan && !std::isfinite(loss);
     if (is_bad)
-      first_bad_ = std::min(first_bad_, mine.turn);
-    mine.turn = 0;
-    of_->changed.notify_all(); // a checkpoint may wait for it
-    if (!is_bad && why_ != training_end::not_a_number)
+      first_bad_id_ = std::min(first_bad_id_, self.step_id);
+    self.step_id = 0;
+    state_->changed.notify_all(); // the writer of a checkpoint may wait for this step
+    if (!is_bad && end_reason_ != training_end::not_a_number)
       loss_ = loss;
     ++count_;
-    ++mine.counts.steps;
-    mine.batch = -1;
-    mine.is_in_step = !mine.leaves;
-    mine.is_awaited = of_->is_bounded(); // its tick has joined it
-    if (std::exchange(mine.attempts, 0) > 0)
-      of_->tell({.what = replica_event::kind::back, .step = done_, .replica = mine.number});
+    ++self.counts.steps;
+    self.batch = -1;
+    self.is_in_step = !self.must_leave;
+    self.is_awaited = state_->is_bounded(); // the step has added it to the clock
+    if (std::exchange(self.attempts, 0) > 0)
+      state_->report_event(
+          {.what = replica_event::kind::back, .step = done_, .replica = self.number});
     auto speed = static_cast<double>(count_) / std::max(seconds{now - begin_}.count(), 1e-9);
-    if (of_->is_sync()) {
-      if (mine.given_back >= 0)
-        given_back_.erase(mine.given_back);
-      news.step = std::max(step_of(mine.label) + 1, done_); // it may come late
-      news.steps_per_second = speed / std::max(in_step(), 1);
-      mine.label = next;
+    if (state_->is_sync()) {
+      if (self.returned_batch >= 0)
+        returned_batches_.erase(self.returned_batch);
+      progress.step = std::max(step_of(self.label) + 1, done_); // the step may be late
+      progress.steps_per_second = speed / std::max(in_step(), 1);
+      self.label = next;
     } else {
-      if (is_counted(mine) && ++done_ == options_.last_step)
+      if (is_counted(self) && ++done_ == options_.last_step)
         stop(training_end::last_step);
-      news.step = done_;
-      news.steps_per_second = speed;
+      progress.step = done_;
+      progress.steps_per_second = speed;
       last_good_ = now;
       first_cause_.reset();
     }
-    if (is_bad && std::exchange(why_, training_end::not_a_number) != training_end::not_a_number) {
-      loss_ = loss; // whatever else the run was about to end for: its values must not be saved
+    if (is_bad &&
+        std::exchange(end_reason_, training_end::not_a_number) != training_end::not_a_number) {
+      loss_ = loss; // overrides any other reason to end: the values must not be saved
       stop(training_end::not_a_number);
-    } else if (!stopped_ && options_.when && options_.when(news))
+    } else if (!stopped_ && options_.when && options_.when(progress))
       stop(training_end::condition);
-    if (!of_->is_sync() && save_is_due())
-      of_->changed.notify_all();
+    if (!state_->is_sync() && save_is_due())
+      state_->changed.notify_all();
   }
   if (!options_.on_step)
     return;
   try {
-    options_.on_step(news);
-  } catch (...) { // which is no failure of the replica
-    lock_of_all lock{of_->mutex};
+    options_.on_step(progress);
+  } catch (...) { // an error of the callback, not of the replica
+    run_lock lock{state_->mutex};
     give_up(std::current_exception());
   }
 }
 
-// From here on, a checkpoint may have something of the step.
-void replicas::state::loop::begin_turn(member& mine) {
-  lock_of_all lock{of_->mutex};
-  mine.turn = ++turns_;
+// After this call, a checkpoint may include effects of the step.
+void replicas::state::loop::register_step(replica_thread& self) {
+  run_lock lock{state_->mutex};
+  self.step_id = ++last_step_id_;
 }
 
-void replicas::state::loop::end_turn(member& mine) {
-  lock_of_all lock{of_->mutex};
-  if (std::exchange(mine.turn, 0) > 0)
-    of_->changed.notify_all();
+void replicas::state::loop::unregister_step(replica_thread& self) {
+  run_lock lock{state_->mutex};
+  if (std::exchange(self.step_id, 0) > 0)
+    state_->changed.notify_all();
 }
 
-// It tries again after a while, and the others go on.
-void replicas::state::loop::failed(member& mine, const error& why) {
-  lock_of_all lock{of_->mutex};
-  ++mine.counts.failures;
-  mine.label = -1;
+// The replica retries after a pause, and the others continue.
+void replicas::state::loop::handle_failure(replica_thread& self, const error& cause) {
+  run_lock lock{state_->mutex};
+  ++self.counts.failures;
+  self.label = -1;
   if (stopped_)
     return;
-  if (why.kind() == error_kind::out_of_range)
+  if (cause.kind() == error_kind::out_of_range)
     return stop(training_end::data_ended);
-  if (!may_pass_for_replicas(why, options_.elastic))
-    return give_up(std::make_exception_ptr(why));
-  // Else a step that is kept is registered again, without a thread that waits for its task.
-  if (why.kind() == error_kind::aborted || why.kind() == error_kind::failed_precondition)
-    mine.prepared.reset();
-  suspect_ = true;
-  stalled_ |= of_->is_bounded() && why.kind() == error_kind::deadline_exceeded;
-  of_->changed.notify_all();
-  auto attempts = mine.attempts;
-  lose(lock, mine, why);
-  pause(lock, attempts, &mine);
+  if (!may_pass_for_replicas(cause, options_.elastic))
+    return give_up(std::make_exception_ptr(cause));
+  // Other errors keep the prepared step, which is registered again without a waiting thread.
+  if (cause.kind() == error_kind::aborted || cause.kind() == error_kind::failed_precondition)
+    self.prepared.reset();
+  must_check_ = true;
+  may_stall_ |= state_->is_bounded() && cause.kind() == error_kind::deadline_exceeded;
+  state_->changed.notify_all();
+  auto attempts = self.attempts;
+  mark_lost(lock, self, cause);
+  pause(lock, attempts, &self);
 }
 
-// With bounded, the others no longer wait for it; with async, too, its batch is anybody's.
-void replicas::state::loop::lose(lock_of_all& lock, member& mine, const error& why) {
-  if (mine.attempts++ == 0)
-    of_->tell({.what = replica_event::kind::lost,
-               .step = done_,
-               .replica = mine.number,
-               .text = why.what()});
+// With bounded, the others no longer wait for the replica. With async and bounded, its batch is
+// returned.
+void replicas::state::loop::mark_lost(run_lock& lock, replica_thread& self, const error& cause) {
+  if (self.attempts++ == 0)
+    state_->report_event({.what = replica_event::kind::lost,
+                          .step = done_,
+                          .replica = self.number,
+                          .text = cause.what()});
   if (!first_cause_)
-    first_cause_ = why;
-  mine.is_in_step = false;
-  of_->changed.notify_all(); // a step of sync may wait for it
-  give_back(mine);
-  if (of_->is_bounded())
-    leave(lock, mine);
+    first_cause_ = cause;
+  self.is_in_step = false;
+  state_->changed.notify_all(); // the chief's step may wait for this replica
+  return_batch(self);
+  if (state_->is_bounded())
+    leave_clock(lock, self);
 }
 
-// With the mutex: how many replicas give gradients, as far as is known.
+// Requires the mutex. Returns the number of replicas that give gradients, as far as is known.
 int replicas::state::loop::in_step() const {
   return static_cast<int>(
       std::ranges::count_if(replicas_, [](const auto& entry) { return entry.second.is_in_step; }));
 }
 
-// With the mutex: how many gradients a step of sync takes.
+// Requires the mutex. Returns the number of gradients of a step of sync.
 int replicas::state::loop::required() const {
-  auto least = options_.workers - options_.backups;
-  return options_.elastic ? std::max(in_step() - options_.backups, least) : least;
+  auto minimum = options_.workers - options_.backups;
+  return options_.elastic ? std::max(in_step() - options_.backups, minimum) : minimum;
 }
 
-// Throws unless its task answers.
-void replicas::state::loop::ask(const member& mine) {
-  if (auto* probe = mine.of->probe)
-    in_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_seconds)}, where_);
+// Throws unless the replica's task answers.
+void replicas::state::loop::probe_worker(const replica_thread& self) {
+  if (auto* probe = self.graph->probe)
+    session_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_seconds)}, where_);
 }
 
-// The others no longer wait for it. If that cannot be said now, it is at the next failure.
-void replicas::state::loop::leave(lock_of_all& lock, member& mine) {
-  mine.is_awaited = false;
+// Removes the replica from the clock, so that the others do not wait for it. An error is ignored,
+// because the next failure tries again.
+void replicas::state::loop::leave_clock(run_lock& lock, replica_thread& self) {
+  self.is_awaited = false;
   lock.unlock();
   try {
-    in_.run({{of_->chief.replica, int64_t{mine.number}}}, {}, {of_->chief.leave},
-            {.timeout = control_timeout}, where_);
+    session_.run({{state_->chief.replica, int64_t{self.number}}}, {}, {state_->chief.leave},
+                 {.timeout = control_timeout}, where_);
   } catch (const error&) {
   }
   lock.lock();
 }
 
-// -- both -----------------------------------------------------------------------------------------
+// -- steps of replicas and of the chief -----------------------------------------------------------
 
-// Begins a step that the caller may stop to wait for.
+// Starts a step for which the caller may stop to wait.
 std::shared_ptr<replicas::state::loop::outcome>
-replicas::state::loop::start(step& what, std::vector<tensor> feeds) {
-  auto into = std::make_shared<outcome>();
-  what.run_async(
+replicas::state::loop::start(step& prepared, std::vector<tensor> feeds) {
+  auto answer = std::make_shared<outcome>();
+  prepared.run_async(
       std::move(feeds),
-      [of = of_, into](result<std::vector<tensor>> got) {
-        std::lock_guard guard{of->mutex};
-        *into = std::move(got);
-        of->changed.notify_all();
+      [shared = state_, answer](result<std::vector<tensor>> fetched) {
+        std::lock_guard guard{shared->mutex};
+        *answer = std::move(fetched);
+        shared->changed.notify_all();
       },
       {.timeout = in_milliseconds(options_.step_seconds)}, where_);
-  return into;
+  return answer;
 }
 
-// Nothing for a frozen task's step at the end of the run: it is left behind.
-std::optional<std::vector<tensor>> replicas::state::loop::await(member& mine, const outcome& what) {
-  lock_of_all lock{of_->mutex};
-  auto ended = [&] { return what.has_value() || left_ || mine.leaves; };
-  for (auto pause = quiet; !of_->changed.wait_for(lock, pause, ended);) {
+// Returns nullopt for a step of a frozen task at the end of the run, which is abandoned.
+std::optional<std::vector<tensor>> replicas::state::loop::await(replica_thread& self,
+                                                                const outcome& answer) {
+  run_lock lock{state_->mutex};
+  auto has_ended = [&] { return answer.has_value() || abandons_steps_ || self.must_leave; };
+  for (auto interval = quiet; !state_->changed.wait_for(lock, interval, has_ended);) {
     if (stopped_)
       continue;
-    // A step that is asked for when its task has just gone waits until the task is back.
-    std::optional<error> silent;
+    // A step that starts just after the loss of its task waits until the task is back.
+    std::optional<error> failure_cause;
     lock.unlock();
     try {
-      ask(mine);
-    } catch (const error& why) {
-      silent = why;
+      probe_worker(self);
+    } catch (const error& cause) {
+      failure_cause = cause;
     }
     lock.lock();
-    if (silent && !ended() && !stopped_)
-      lose(lock, mine, *silent);
-    pause = std::min(pause * 2, longest_quiet);
+    if (failure_cause && !has_ended() && !stopped_)
+      mark_lost(lock, self, *failure_cause);
+    interval = std::min(interval * 2, longest_quiet);
   }
-  if (!what.has_value())
+  if (!answer.has_value())
     return std::nullopt;
-  return value_or_throw(*what);
+  return value_or_throw(*answer);
 }
 
-void replicas::state::loop::pause(lock_of_all& lock, int attempts, const member* of) {
-  of_->changed.wait_for(lock, retry_pause(options_.retry_seconds, attempts),
-                        [&] { return stopped_ || of_->asked || (of && of->leaves); });
+void replicas::state::loop::pause(run_lock& lock, int attempts, const replica_thread* waiting) {
+  state_->changed.wait_for(lock, retry_pause(options_.retry_seconds, attempts), [&] {
+    return stopped_ || state_->stop_requested || (waiting && waiting->must_leave);
+  });
 }
 
-void replicas::state::loop::stop(training_end why) {
+void replicas::state::loop::stop(training_end reason) {
   if (!std::exchange(stopped_, true))
-    why_ = why;
-  of_->changed.notify_all();
+    end_reason_ = reason;
+  state_->changed.notify_all();
 }
 
-void replicas::state::loop::give_up(std::exception_ptr why) {
+void replicas::state::loop::give_up(std::exception_ptr cause) {
   if (!problem_)
-    problem_ = std::move(why);
+    problem_ = std::move(cause);
   stopped_ = true;
-  of_->changed.notify_all();
+  state_->changed.notify_all();
 }
 
-// Who has failed last waits for a task that may never come back: no need to wait with it.
+// Returns true if all replicas have ended, not counting those that failed last: they may wait for a
+// lost task.
 bool replicas::state::loop::all_ended() const {
   return std::ranges::all_of(
       replicas_, [](const auto& entry) { return entry.second.ended || entry.second.attempts > 0; });
 }
 
-// Lets the steps that are under way end: those of replicas, which may wait for each other or for
-// the chief, and then the chief's, which waits for them.
+// Ends the running steps: first those of replicas, which may wait for each other or for the chief,
+// then the chief's, which waits for them.
 void replicas::state::loop::end_steps() {
-  for (auto until = clock::now() + end_patience;;) {
+  for (auto deadline = clock::now() + end_patience;;) {
     {
-      lock_of_all lock{of_->mutex};
-      of_->changed.wait_for(lock, end_interval, [&] { return all_ended(); });
-      if (all_ended() || clock::now() >= until) {
-        left_ = true;
-        of_->changed.notify_all();
+      run_lock lock{state_->mutex};
+      state_->changed.wait_for(lock, end_interval, [&] { return all_ended(); });
+      if (all_ended() || clock::now() >= deadline) {
+        abandons_steps_ = true;
+        state_->changed.notify_all();
         break;
       }
     }
-    release();
+    release_replicas();
   }
   try {
     drop_pending();
-  } catch (const error&) { // it is over when its time is
+  } catch (const error&) { // the pending step ends at its timeout
   }
 }
 
-// Replicas go on to the ends of their steps.
-void replicas::state::loop::release() {
+// Releases waiting replicas, so that their steps end.
+void replicas::state::loop::release_replicas() {
   try {
-    if (of_->is_sync())
-      in_.run({{of_->chief.label, ++label_ + 1}}, {}, {of_->chief.open},
-              {.timeout = release_timeout}, where_);
-    else if (of_->is_bounded())
-      for (const auto& [number, one] : replicas_)
-        in_.run({{of_->chief.replica, int64_t{number}}}, {}, {of_->chief.leave},
-                {.timeout = release_timeout}, where_);
-  } catch (const error&) { // where ps tasks are gone, steps of replicas fail, too
+    if (state_->is_sync())
+      session_.run({{state_->chief.label, ++label_ + 1}}, {}, {state_->chief.open},
+                   {.timeout = release_timeout}, where_);
+    else if (state_->is_bounded())
+      for (const auto& [number, replica] : replicas_)
+        session_.run({{state_->chief.replica, int64_t{number}}}, {}, {state_->chief.leave},
+                     {.timeout = release_timeout}, where_);
+  } catch (const error&) { // if ps tasks are lost, steps of replicas fail as well
   }
 }
 

@@ -1,5 +1,5 @@
-// One run of replicas: a thread for each, which waits for its steps, and the caller's as the chief.
-// Where replicas follow the tasks of a job, one more looks which there are.
+// One run of replicas: a thread for each replica, which waits for its steps, and the caller's
+// thread as the chief. If elastic, one more thread follows the tasks of the job.
 #pragma once
 #include "troupe/api/train/loop/first_fill.hpp"
 #include "troupe/api/train/loop/replicas_state.hpp"
@@ -14,149 +14,150 @@
 
 namespace troupe {
 
-// What several threads touch is guarded by the mutex of the state.
+// State that several threads use is guarded by the mutex of the state.
 class replicas::state::loop {
 public:
-  loop(std::shared_ptr<state> of, session& in, location where);
+  loop(std::shared_ptr<state> shared, session& in, location where);
   replicas_report run();
 
 private:
   using clock = std::chrono::steady_clock;
   using seconds = std::chrono::duration<double>;
   using milliseconds = std::chrono::milliseconds;
-  using lock_of_all = std::unique_lock<std::mutex>;
+  using run_lock = std::unique_lock<std::mutex>;
   using outcome = std::optional<result<std::vector<tensor>>>;
 
-  // Of the steps under way when the run is to end; those of a frozen task are left behind then.
+  // Timeout for running steps at the end of the run. Steps of frozen tasks are abandoned then.
   static constexpr std::chrono::seconds end_patience{5};
   static constexpr milliseconds end_interval{50}, save_interval{20}, failed_save_interval{1000},
       control_timeout{10'000}, release_timeout{1000};
-  // Without news, until one asks whether a task is there; at first, and at most.
+  // Time without progress until a task is probed; the first interval, and the longest.
   static constexpr clock::duration quiet = std::chrono::seconds{1},
                                    longest_quiet = std::chrono::seconds{10};
-  // elastic: between two looks at the tasks of the cluster.
-  static constexpr milliseconds look_interval{250};
+  // elastic: interval between two queries of the cluster's tasks.
+  static constexpr milliseconds poll_interval{250};
 
-  struct member {
+  struct replica_thread {
     int number = 0;
-    const replica_graph* of = nullptr;
+    const replica_graph* graph = nullptr;
     std::jthread thread = {};
-    std::optional<step> prepared = {}; // its own thread's
-    int64_t label = -1;                // sync: of its next step; -1: the one of all
-    int64_t batch = -1;                // that it has begun, and neither ended nor given back
-    int64_t given_back = -1;           // by the step that it waits for
-    uint64_t beginning = 0;            // when it began that
-    uint64_t turn = 0;                 // of the step that has not ended; 0: none has begun
-    int attempts = 0;                  // in a row that failed
+    std::optional<step> prepared = {}; // used by its own thread only
+    int64_t label = -1;                // sync: of its next step; -1: the common one
+    int64_t batch = -1;                // taken, and neither completed nor returned
+    int64_t returned_batch = -1;       // of the step that it waits for
+    uint64_t beginning = 0;            // value of the counter when it took the batch
+    uint64_t step_id = 0;              // of the running step; 0: none
+    int attempts = 0;                  // consecutive failures
     replicas_report::counts counts = {};
-    bool leaves = false; // its task is not in the cluster any more
+    bool must_leave = false; // its task is not in the cluster any more
     bool ended = false;
-    bool is_in_step = false; // a step of it has ended well since it began, or was lost
+    bool is_in_step = false; // a step has succeeded since it began, or was lost
     bool is_awaited = false; // bounded: it is in the clock, as far as is known
   };
 
   // Replicas, each on a thread of its own (replicas_loop.cpp)
-  void work(member& mine);
-  bool await_turn(member& mine);
+  void work(replica_thread& self);
+  bool wait_until_ready(replica_thread& self);
   bool may_begin() const;
-  bool take(member& mine);
-  void give_back(member& mine);
-  bool is_counted(member& mine);
-  void run_step(member& mine);
-  bool prepare(member& mine);
-  void note(member& mine, double loss, const std::vector<tensor>& fetched);
-  void failed(member& mine, const error& why);
-  void lose(lock_of_all& lock, member& mine, const error& why);
-  void ask(const member& mine);
-  void leave(lock_of_all& lock, member& mine);
+  bool take_batch(replica_thread& self);
+  void return_batch(replica_thread& self);
+  bool is_counted(replica_thread& self);
+  void run_step(replica_thread& self);
+  bool prepare(replica_thread& self);
+  void record_step(replica_thread& self, double loss, const std::vector<tensor>& fetched);
+  void handle_failure(replica_thread& self, const error& cause);
+  void mark_lost(run_lock& lock, replica_thread& self, const error& cause);
+  void probe_worker(const replica_thread& self);
+  void leave_clock(run_lock& lock, replica_thread& self);
   int64_t step_of(int64_t label) const { return label - label_base_ + step_base_; }
   int in_step() const;
   int required() const;
 
-  // Who begins and ends them (replicas_elastic.cpp)
+  // Beginning and end of replicas (replicas_elastic.cpp)
   void add(int number);
-  void end(member& mine);
+  void end(replica_thread& self);
   void follow_tasks();
 
   // The chief (replicas_chief.cpp)
-  void lead();
-  bool going_on();
+  void run_chief();
+  bool should_continue();
   void take_step();
-  void end_of_step(lock_of_all& lock);
-  void watch();
+  void finish_step(run_lock& lock);
+  void watch_replicas();
   void check_variables();
-  void get_ready(std::optional<error> cause);
+  void prepare_to_run(std::optional<error> cause);
   bool lost_state();
-  void begin();
-  template <class Which>
-  void open_clock(Which living);
-  void form_anew();
+  void initialize_variables();
+  template <class Predicate>
+  void open_clock(Predicate is_live);
+  void rebuild_clock();
   void open_step();
   void drop_pending();
-  void check_ends();
+  void check_end_conditions();
   error without_progress() const;
-  clock::time_point next_look() const;
+  clock::time_point next_check() const;
   template <class Done>
-  void wait_for(lock_of_all& lock, Done done);
+  void wait_for(run_lock& lock, Done done);
 
   // Checkpoints (replicas_chief.cpp)
-  bool saves() const { return of_->saves.has_value(); }
+  bool writes_checkpoints() const { return state_->checkpoints.has_value(); }
   bool save_is_due() const;
   void save();
-  void warn(int64_t step, const error& why);
+  void warn(int64_t step, const error& cause);
   void await_writer();
   void watch_saver();
   bool is_sound();
-  void set_begins(bool begins);
-  void begin_turn(member& mine);
-  void end_turn(member& mine);
+  void set_restoring(bool restoring);
+  void register_step(replica_thread& self);
+  void unregister_step(replica_thread& self);
 
-  // Both
-  std::shared_ptr<outcome> start(step& what, std::vector<tensor> feeds);
-  std::optional<std::vector<tensor>> await(member& mine, const outcome& what);
-  void pause(lock_of_all& lock, int attempts, const member* of = nullptr);
-  void stop(training_end why);
-  void give_up(std::exception_ptr why);
+  // Used by replicas and by the chief (replicas_loop.cpp)
+  std::shared_ptr<outcome> start(step& prepared, std::vector<tensor> feeds);
+  std::optional<std::vector<tensor>> await(replica_thread& self, const outcome& answer);
+  void pause(run_lock& lock, int attempts, const replica_thread* waiting = nullptr);
+  void stop(training_end reason);
+  void give_up(std::exception_ptr cause);
   bool all_ended() const;
   void end_steps();
-  void release();
+  void release_replicas();
   replicas_report finish();
 
-  const std::shared_ptr<state> of_;
+  const std::shared_ptr<state> state_;
   const replicas_options& options_;
-  session& in_;
+  session& session_;
   const location where_;
   const clock::time_point begin_ = clock::now();
-  std::map<int, member> replicas_; // by number; none goes before the run ends
+  std::map<int, replica_thread> replicas_; // by number; entries stay until the run ends
 
-  // The chief's thread alone.
+  // Used by the chief's thread only.
   std::optional<step> apply_;
-  std::shared_ptr<outcome> pending_; // what it points to is guarded
-  int taken_ = 0;                    // how many gradients that step takes
-  bool began_ = false;
-  std::atomic<bool> saves_ours_ = false; // a checkpoint of this run is complete
-  first_fill filled_;
+  std::shared_ptr<outcome> pending_; // the outcome itself is guarded
+  int pending_gradients_ = 0;        // number of gradients that the pending step takes
+  bool has_begun_ = false;
+  std::atomic<bool> wrote_checkpoint_ = false; // a checkpoint of this run is complete
+  first_fill initialization_;
   std::optional<int64_t> writing_; // the step of the checkpoint
-  int64_t doubtful_ = -1; // sync: the label that a step was to set, of whose end nothing is known
+  int64_t unconfirmed_label_ = -1; // sync: label of a step whose outcome is unknown
 
-  // sync: labels grow with each step of all, and by more when something has failed.
+  // sync: labels grow by 1 with each common step, and by more after a failure.
   int64_t label_ = -1, label_base_ = 0, step_base_ = 0;
-  bool ready_ = false;           // steps may begin
-  bool suspect_ = false;         // a replica has failed since the chief looked
-  bool stalled_ = false;         // bounded: replicas may wait for one that nobody drives
-  std::set<int64_t> given_back_; // async and bounded: batches that a lost replica had begun
+  bool ready_ = false;                 // steps may begin
+  bool must_check_ = false;            // a replica has failed since the chief's last check
+  bool may_stall_ = false;             // bounded: replicas may wait for one without a thread
+  std::set<int64_t> returned_batches_; // async and bounded: batches that lost replicas had taken
   int64_t next_ = 0, done_ = 0, count_ = 0, saved_step_ = 0, restored_from_ = -1;
   uint64_t beginnings_ = 0;
-  clock::time_point last_good_ = begin_, saved_at_ = begin_, looked_at_ = begin_;
-  clock::time_point save_again_at_ = begin_; // not before: one is being written, or has failed
-  clock::duration quiet_now_ = quiet;
-  std::optional<error> first_cause_; // of those since a step ended well
+  clock::time_point last_good_ = begin_, saved_at_ = begin_, checked_at_ = begin_;
+  clock::time_point save_again_at_ = begin_; // no save before, after a failed or during a slow one
+  clock::duration current_quiet_ = quiet;
+  std::optional<error> first_cause_; // since the last successful step
   double loss_ = 0;
-  uint64_t turns_ = 0, first_bad_ = UINT64_MAX; // the first with a loss that is none
-  uint64_t read_until_ = 0;                     // what is being written has nothing of later turns
-  bool begins_ = false;                         // no step is waited for: the variables are gone
-  bool stopped_ = false, left_ = false;
-  training_end why_ = training_end::asked;
+  uint64_t last_step_id_ = 0;
+  uint64_t first_bad_id_ = UINT64_MAX; // the first step with a NaN or infinite loss
+  uint64_t read_until_id_ = 0; // later steps have not contributed to the checkpoint being written
+  bool is_restoring_ = false;  // no step is waited for, because the variables are lost
+  bool stopped_ = false, abandons_steps_ = false;
+  training_end end_reason_ = training_end::asked;
   std::exception_ptr problem_;
 };
 

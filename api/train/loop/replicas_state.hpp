@@ -1,4 +1,4 @@
-// What replicas keep: their graphs, and what one run of them shares with its threads.
+// The state of replicas: their graphs, and the part that the threads of a run share.
 #pragma once
 #include "troupe/api/train/checkpoint/saver_access.hpp"
 #include "troupe/api/train/loop/replica_copies.hpp"
@@ -13,34 +13,34 @@ namespace troupe {
 
 inline constexpr int replicas_limit = 1024;
 
-/// The graph of one replica, and the ends of it that are run.
+/// The graph of one replica, with the edges and nodes that run.
 struct replica_graph {
   std::unique_ptr<graph_builder> graph = {};
-  replica_step ends = {};
-  edge label = {};         ///< sync: to be fed with the step that the gradients are for
-  edge next = {};          ///< sync: the step of all after this one. bounded: the replica's steps
-  node* train = nullptr;   ///< async and bounded; sync: keeps what is not sent, if there is any
-  node* probe = nullptr;   ///< does nothing, on the worker
-  node* prepare = nullptr; ///< clears what the worker keeps of gradients, where it sends parts
+  replica_step model = {};
+  edge label = {};         ///< sync: placeholder for the step that the gradients belong to
+  edge next = {};          ///< sync: label of the next common step. bounded: steps of the replica
+  node* train = nullptr;   ///< async and bounded; sync: stores unsent remainders, if there are any
+  node* probe = nullptr;   ///< no-op on the worker
+  node* prepare = nullptr; ///< clears the remainders of gradients, if parts are sent
 };
 
-/// What only ps tasks run. Edges and nodes that a mode does not have are nothing.
+/// The graph that only ps tasks run. Edges and nodes that a mode does not have are empty.
 struct chief_graph {
   std::unique_ptr<graph_builder> graph = {};
-  replica_step ends = {};
+  replica_step model = {};
   edge global_step = {};
   node* initializer = nullptr;
-  std::vector<edge> initialized = {}; ///< for each variable, whether it has a value
+  std::vector<edge> initialized = {}; ///< for each variable: whether it has a value
   // sync
-  edge label = {};            ///< to be fed
-  edge required = {};         ///< elastic: the same, how many gradients a step takes
-  node* apply = nullptr;      ///< takes the gradients, moves the variables, and sets the next label
+  edge label = {};            ///< placeholder
+  edge required = {};         ///< elastic: placeholder for the number of gradients of a step
+  node* apply = nullptr;      ///< takes the gradients, updates variables, and sets the next label
   node* set_labels = nullptr; ///< of the accumulators
-  node* clear = nullptr;      ///< the accumulators: steps that wait to take fail
+  node* clear = nullptr;      ///< clears the accumulators; waiting steps fail
   node* open = nullptr;       ///< sets the label that replicas wait for
   edge opened = {};           ///< the label that was set last
   // bounded
-  edge replica = {}; ///< to be fed
+  edge replica = {}; ///< placeholder
   node* join = nullptr;
   node* leave = nullptr;
 };
@@ -49,40 +49,41 @@ struct replicas::state : std::enable_shared_from_this<replicas::state> {
   replicas_options options;
   chief_graph chief;
   std::map<int, replica_graph> workers = {};    // by number; guarded by the mutex
-  std::function<replica_graph(int)> build = {}; // throws where the model is not that of the chief
-  // all_reduce: graphs, of which only the last is run: where replicas join that it does not have,
-  // there is another; guarded by the mutex.
+  std::function<replica_graph(int)> build = {}; // throws if the model differs from the chief's
+  // all_reduce: graphs, of which only the last one runs. A new one is added if replicas join that
+  // the last one does not have. Guarded by the mutex.
   std::vector<std::shared_ptr<replica_copies>> copies = {};
   std::function<std::shared_ptr<replica_copies>(int workers)> build_copies = {};
-  std::optional<saver> saves = {};
+  std::optional<saver> checkpoints = {};
   std::shared_ptr<folder_lock> lock = {}; // of the checkpoints' folder, during a run
-  std::mutex mutex = {}, telling = {};
+  std::mutex mutex = {}, event_mutex = {};
   std::condition_variable changed = {};
-  bool asked = false;
+  bool stop_requested = false;
 
   bool is_sync() const { return options.mode == replica_mode::sync; }
   bool is_bounded() const { return options.mode == replica_mode::bounded; }
-  // Whether batches go to whoever is ready; else each step of each replica has its own.
-  bool hands_out() const { return !is_sync() || options.elastic; }
+  // True: batches are assigned to replicas when they are ready. False: each step of each replica
+  // has a fixed batch.
+  bool assigns_batches() const { return !is_sync() || options.elastic; }
 
-  // Any thread, also with the mutex.
-  void tell(const replica_event& what) {
+  // Any thread may call it, also with the mutex.
+  void report_event(const replica_event& event) {
     if (!options.on_event)
       return;
-    std::lock_guard guard{telling};
-    options.on_event(what);
+    std::lock_guard guard{event_mutex};
+    options.on_event(event);
   }
 
-  void warn_of_saving(const std::string& text) {
+  void report_save_warning(const std::string& text) {
     if (const auto& warn = options.keep.on_warning)
       warn(text);
-    tell({.what = replica_event::kind::warning, .text = text});
+    report_event({.what = replica_event::kind::warning, .text = text});
   }
-  void tell_differences(const restore_report& report);
+  void report_differences(const restore_report& report);
   void lock_folder(location where);
-  /// The numbers of the tasks of the worker job that the session knows.
-  std::set<int> workers_there(session& in, location where) const;
-  std::string newest() const; // the path of the newest checkpoint; empty where there is none
+  /// Returns the numbers of the tasks of the worker job that the session knows.
+  std::set<int> known_workers(session& in, location where) const;
+  std::string newest_checkpoint() const; // its path; empty if there is none
 
   class loop;
   class copies_loop;

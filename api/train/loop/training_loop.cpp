@@ -1,4 +1,5 @@
 #include "troupe/api/train/loop/training_loop.hpp"
+// The loop of a training run: threads that run steps, checkpoints, and recovery from errors.
 
 #include "troupe/api/internal/retries.hpp"
 #include "troupe/api/train/checkpoint/saver_access.hpp"
@@ -18,63 +19,65 @@ using clock = std::chrono::steady_clock;
 using seconds = std::chrono::duration<double>;
 
 constexpr seconds longest_pause{5};
-// Until the runs of runners that are under way have ended.
+// Timeout for the running steps of runners to end.
 constexpr std::chrono::minutes longest_suspension{1};
 
-// What has failed in a row: steps, or something beside them that may fail while they end well.
-struct trouble {
-  int attempts = 0; // to go on
+// Consecutive failures of steps, or of an action after a step, which may fail while steps succeed.
+struct failure_streak {
+  int attempts = 0; // to recover
   std::optional<error> first;
 };
 
-// A step that a thread has taken on.
+// A step that a thread has taken.
 struct ticket {
   int64_t number = -1;
-  uint64_t turn = 0; // how many were taken before, and this
+  uint64_t step_id = 0; // counts attempts of steps
   bool under_way = false;
-  bool again = false; // it failed, and is to run with the same number
+  bool must_repeat = false; // it failed, and runs again with the same number
   bool summarizes = false;
-  uint64_t recoveries = 0; // when it was taken
+  uint64_t recoveries = 0; // value of the counter when the step was taken
   uint64_t beginning = 0;
-  trouble* beside = nullptr; // what is being done after it, which may fail by itself
+  failure_streak* action_failures = nullptr; // of the action after the step that runs now
 };
 
 } // namespace
 
-// One run. What threads share is guarded by the run's mutex.
+// One run. State shared by threads is guarded by the run's mutex.
 class training_run::state::loop {
 public:
-  loop(state& of, session& in, location where)
-      : of_(of), options_(of.options), in_(in), where_(where) {
-    for (const auto& one : of.steps)
-      threads_ += static_cast<size_t>(one.at_once);
+  loop(state& run_state, session& in, location where)
+      : state_(run_state), options_(run_state.options), session_(in), where_(where) {
+    for (const auto& kind : run_state.steps)
+      threads_ += static_cast<size_t>(kind.at_once);
   }
 
   training_report run() {
-    if (of_.saves)
-      saver_access::watch(
-          *of_.saves,
-          {.begun = [this](int64_t at) { note_read(at); },
-           .may_be_seen = [this] { return is_sound(); },
-           .saved =
-               [this](int64_t at, const std::string& path) {
-                 saves_ours_ = true;
-                 of_.tell({.what = training_event::kind::saved, .step = at, .text = path});
-               }});
+    if (state_.checkpoints)
+      saver_access::watch(*state_.checkpoints,
+                          {.begun = [this](int64_t step_number) { note_read(step_number); },
+                           .may_be_seen = [this] { return is_sound(); },
+                           .saved =
+                               [this](int64_t step_number, const std::string& path) {
+                                 wrote_checkpoint_ = true;
+                                 state_.report_event({.what = training_event::kind::saved,
+                                                      .step = step_number,
+                                                      .text = path});
+                               }});
     {
-      std::unique_lock lock{of_.mutex};
+      std::unique_lock lock{state_.mutex};
       paused_ = true;
-      go_on(lock, {}, steps_);
+      recover(lock, {}, step_failures_);
       paused_ = false;
     }
     {
       std::vector<std::jthread> threads;
       try {
-        for (size_t replica = of_.steps.size(); replica-- > 0;)
-          for (int i = replica == 0 ? 1 : 0; i < of_.steps[replica].at_once; ++i)
+        for (size_t replica = state_.steps.size(); replica-- > 0;)
+          for (int i = replica == 0 ? 1 : 0; i < state_.steps[replica].at_once; ++i)
             threads.emplace_back([this, replica] { work(replica); });
-      } catch (...) { // there are no more threads: those that run must not train to the end
-        std::lock_guard guard{of_.mutex};
+      } catch (
+          ...) { // no more threads could be started: the existing ones must not train to the end
+        std::lock_guard guard{state_.mutex};
         give_up(std::current_exception());
       }
       work(0);
@@ -83,8 +86,8 @@ public:
       input_.reset();
     if (problem_) {
       try {
-        await_writer(); // which may need the session
-      } catch (...) {   // there is an earlier error to tell
+        await_writer(); // the pending write may need the session
+      } catch (...) {   // the earlier error is thrown
       }
       std::rethrow_exception(problem_);
     }
@@ -92,156 +95,159 @@ public:
   }
 
 private:
-  using lock_of_all = std::unique_lock<std::mutex>;
+  using run_lock = std::unique_lock<std::mutex>;
 
   // -- steps
 
   void work(size_t replica) {
-    ticket mine;
-    while (take(mine, replica))
+    ticket current;
+    while (take_step(current, replica))
       try {
-        run_step(mine, replica);
-      } catch (const error& why) {
-        failed(mine, why);
+        run_step(current, replica);
+      } catch (const error& cause) {
+        handle_failure(current, cause);
       } catch (...) {
-        lock_of_all lock{of_.mutex};
-        leave(mine);
+        run_lock lock{state_.mutex};
+        end_step(current);
         give_up(std::current_exception());
       }
   }
 
-  bool take(ticket& mine, size_t replica) {
-    lock_of_all lock{of_.mutex};
+  bool take_step(ticket& current, size_t replica) {
+    run_lock lock{state_.mutex};
     auto last = options_.last_step;
-    // Who finds no step left waits: others may fail, and all go on from a checkpoint.
-    of_.changed.wait(lock, [&] {
-      if (of_.asked)
+    // A thread without a step waits: other steps may fail, and all restart from a checkpoint.
+    state_.changed.wait(lock, [&] {
+      if (state_.stop_requested)
         stop(training_end::asked);
       else if (last >= 0 && done_ >= last && !paused_)
         stop(training_end::last_step);
-      return stopped_ || (!paused_ && (last < 0 || next_ < last || repeats(mine)));
+      return stopped_ || (!paused_ && (last < 0 || next_ < last || repeats(current)));
     });
     if (stopped_)
       return false;
-    if (!repeats(mine)) {
-      mine = {.number = next_++, .beginning = beginnings_};
-      mine.summarizes = of_.shown && mine.number >= next_summary_ &&
-                        (!options_.summary || prepared_[replica].summarizing);
-      if (mine.summarizes)
-        next_summary_ = mine.number + options_.summary_steps;
+    if (!repeats(current)) {
+      current = {.number = next_++, .beginning = beginnings_};
+      current.summarizes = state_.summary_file && current.number >= next_summary_ &&
+                           (!options_.summary || prepared_[replica].summarizing);
+      if (current.summarizes)
+        next_summary_ = current.number + options_.summary_steps;
     }
-    mine.again = false;
-    mine.under_way = true;
-    mine.recoveries = recoveries_;
+    current.must_repeat = false;
+    current.under_way = true;
+    current.recoveries = recoveries_;
     ++running_;
     return true;
   }
-  bool repeats(const ticket& one) const { return one.again && one.beginning == beginnings_; }
+  bool repeats(const ticket& taken) const {
+    return taken.must_repeat && taken.beginning == beginnings_;
+  }
 
-  void leave(ticket& mine) {
-    if (std::exchange(mine.under_way, false)) {
+  void end_step(ticket& current) {
+    if (std::exchange(current.under_way, false)) {
       --running_;
-      under_way_.erase(mine.turn);
+      under_way_.erase(current.step_id);
     }
-    of_.changed.notify_all();
+    state_.changed.notify_all();
   }
 
-  // From here on, a checkpoint may have something of the step.
-  void begin_turn(ticket& mine) {
-    lock_of_all lock{of_.mutex};
-    under_way_.insert(mine.turn = ++turns_);
+  // After this call, a checkpoint may include effects of the step.
+  void register_step(ticket& current) {
+    run_lock lock{state_.mutex};
+    under_way_.insert(current.step_id = ++last_step_id_);
   }
 
-  void run_step(ticket& mine, size_t replica) {
+  void run_step(ticket& current, size_t replica) {
     std::vector<tensor> feeds;
     if (options_.batch) {
-      auto batch = options_.batch(mine.number);
+      auto batch = options_.batch(current.number);
       if (!batch)
         throw error{failure(error_kind::out_of_range, "the data has ended")};
       feeds = *std::move(batch);
     }
-    begin_turn(mine);
+    register_step(current);
     auto& [plain, summarizing] = prepared_[replica];
     step_statistics statistics;
     auto traced = traced_.fetch_add(1) < options_.trace_steps;
-    auto fetched = (mine.summarizes && summarizing ? *summarizing : plain)
+    auto fetched = (current.summarizes && summarizing ? *summarizing : plain)
                        .run(feeds, {.statistics = traced ? &statistics : nullptr}, where_);
-    training_progress news{.replica = replica};
-    if (of_.steps[replica].loss)
-      news.loss = number_in(fetched.front());
-    auto saves = note(mine, news, traced ? &statistics : nullptr);
-    auto asks_after = saves && options_.metric;
+    training_progress progress{.replica = replica};
+    if (state_.steps[replica].loss)
+      progress.loss = number_in(fetched.front());
+    auto saves = record_step(current, progress, traced ? &statistics : nullptr);
+    auto checks_condition_last = saves && options_.metric;
     try {
       if (options_.on_step)
-        beside(mine, told_, [&] {
-          options_.on_step(news);
+        run_action(current, callback_failures_, [&] {
+          options_.on_step(progress);
           return true;
         });
-      if (mine.summarizes)
-        beside(mine, shown_, [&] {
-          show(fetched, news, summarizing.has_value());
+      if (current.summarizes)
+        run_action(current, summary_failures_, [&] {
+          show(fetched, progress, summarizing.has_value());
           return true;
         });
       if (saves)
-        beside(mine, written_, [&] { return save(mine); });
+        run_action(current, save_failures_, [&] { return save(current); });
     } catch (...) {
       if (saves)
-        others_may_save();
-      if (asks_after)
-        ask_whether_to_end(news);
+        release_save();
+      if (checks_condition_last)
+        check_condition(progress);
       throw;
     }
     if (saves)
-      others_may_save();
-    if (asks_after)
-      ask_whether_to_end(news);
+      release_save();
+    if (checks_condition_last)
+      check_condition(progress);
   }
 
-  // After a metric, which may be what the condition goes by.
-  void ask_whether_to_end(const training_progress& news) {
-    lock_of_all lock{of_.mutex};
-    if (!stopped_ && options_.when && options_.when(news))
+  // Called after the metric of a checkpoint, which the condition may depend on.
+  void check_condition(const training_progress& progress) {
+    run_lock lock{state_.mutex};
+    if (!stopped_ && options_.when && options_.when(progress))
       stop(training_end::condition);
   }
 
-  // `act` returns whether there is no trouble with that any more.
+  // Runs an action after a step. `act` returns true if an earlier failure of the action is
+  // resolved.
   template <class Act>
-  void beside(ticket& mine, trouble& with, Act act) {
-    mine.beside = &with;
+  void run_action(ticket& current, failure_streak& failures, Act act) {
+    current.action_failures = &failures;
     if (act()) {
-      lock_of_all lock{of_.mutex};
-      with = {};
+      run_lock lock{state_.mutex};
+      failures = {};
     }
-    mine.beside = nullptr;
+    current.action_failures = nullptr;
   }
 
-  // A step has ended well. Returns whether a checkpoint is due, which is the caller's to write.
-  bool note(ticket& mine, training_progress& news, step_statistics* statistics) {
+  // Records a successful step. Returns true if a checkpoint is due, which the caller must write.
+  bool record_step(ticket& current, training_progress& progress, step_statistics* statistics) {
     auto now = clock::now();
     auto elapsed = seconds{now - begin_}.count();
-    lock_of_all lock{of_.mutex};
-    auto is_bad = options_.stop_at_nan && !std::isfinite(news.loss);
+    run_lock lock{state_.mutex};
+    auto is_bad = options_.stop_at_nan && !std::isfinite(progress.loss);
     if (is_bad)
-      first_bad_ = std::min(first_bad_, mine.turn);
-    leave(mine);
-    steps_ = {};
-    news.step = ++done_;
-    news.steps_per_second = static_cast<double>(++count_) / std::max(elapsed, 1e-9);
+      first_bad_id_ = std::min(first_bad_id_, current.step_id);
+    end_step(current);
+    step_failures_ = {};
+    progress.step = ++done_;
+    progress.steps_per_second = static_cast<double>(++count_) / std::max(elapsed, 1e-9);
     if (statistics)
       trace_.push_back(std::move(*statistics));
-    if (why_ == training_end::not_a_number) // the loss that ended the run stays
+    if (end_reason_ == training_end::not_a_number) // keep the loss that ended the run
       return false;
-    loss_ = news.loss;
-    if (is_bad) { // whatever else the run was about to end for: its values must not be saved
+    loss_ = progress.loss;
+    if (is_bad) { // overrides any other reason to end: the values must not be saved
       stop(training_end::not_a_number);
-      why_ = training_end::not_a_number;
+      end_reason_ = training_end::not_a_number;
       return false;
     }
     if (stopped_)
       return false;
     auto is_over = options_.time_limit > 0 && elapsed >= options_.time_limit;
     auto saves = !is_over && is_save_due(now);
-    if (!(saves && options_.metric) && options_.when && options_.when(news))
+    if (!(saves && options_.metric) && options_.when && options_.when(progress))
       stop(training_end::condition);
     else if (is_over)
       stop(training_end::time_over);
@@ -250,219 +256,228 @@ private:
     return saves;
   }
 
-  // With the mutex.
+  // Requires the mutex.
   bool is_save_due(clock::time_point now) const {
-    if (!of_.saves || saving_ || of_.asked || done_ == options_.last_step)
+    if (!state_.checkpoints || saving_ || state_.stop_requested || done_ == options_.last_step)
       return false;
     auto by_time = options_.checkpoint_seconds;
     return is_checkpoint_due(saved_step_, done_, options_.checkpoint_steps) ||
            (by_time > 0 && seconds{now - saved_at_}.count() >= by_time);
   }
 
-  void show(const std::vector<tensor>& fetched, const training_progress& news, bool has_summary) {
-    auto& to = *of_.shown;
-    auto has_loss = static_cast<bool>(of_.steps[news.replica].loss);
+  void show(const std::vector<tensor>& fetched, const training_progress& progress,
+            bool has_summary) {
+    auto& writer = *state_.summary_file;
+    auto has_loss = static_cast<bool>(state_.steps[progress.replica].loss);
     if (has_summary) {
-      to.add(fetched.back(), news.step, where_);
-      if (says_loss_ == 0)
-        says_loss_ = has_tag(fetched.back(), "loss") ? 1 : -1;
-      has_loss = has_loss && says_loss_ < 0;
+      writer.add(fetched.back(), progress.step, where_);
+      if (summary_has_loss_ == 0)
+        summary_has_loss_ = has_tag(fetched.back(), "loss") ? 1 : -1;
+      has_loss = has_loss && summary_has_loss_ < 0;
     }
     if (has_loss)
-      to.add("loss", static_cast<float>(news.loss), news.step, where_);
-    to.add("steps_per_second", static_cast<float>(news.steps_per_second), news.step, where_);
+      writer.add("loss", static_cast<float>(progress.loss), progress.step, where_);
+    writer.add("steps_per_second", static_cast<float>(progress.steps_per_second), progress.step,
+               where_);
   }
 
   // -- checkpoints
 
-  // Returns whether an earlier one, or this, was written, and not only begun.
-  bool save(const ticket& mine) {
+  // Returns true if an earlier checkpoint or this one was completed, not only started.
+  bool save(const ticket& current) {
     bool written = false;
     try {
       std::lock_guard guard{saver_mutex_};
       written = await_writer();
-    } catch (const error& why) {
-      if (may_pass(why))
+    } catch (const error& cause) {
+      if (may_pass(cause))
         throw;
-      lock_of_all lock{of_.mutex};
+      run_lock lock{state_.mutex};
       give_up(std::current_exception());
       return false;
     }
-    lock_of_all lock{of_.mutex};
+    run_lock lock{state_.mutex};
     auto pauses = options_.pause_to_checkpoint || options_.keep_input || threads_ == 1;
     if (pauses)
       pause(lock);
     else
-      of_.changed.wait(lock, [&] { return stopped_ || !paused_; });
-    // Meanwhile the run may have ended, without a number perhaps, or have begun again.
-    auto due = !stopped_ && mine.beginning == beginnings_;
+      state_.changed.wait(lock, [&] { return stopped_ || !paused_; });
+    // Meanwhile the run may have ended, or have been restarted.
+    auto due = !stopped_ && current.beginning == beginnings_;
     if (due && !pauses)
-      ++running_; // nobody restores what is being read
-    auto at = done_;
+      ++running_; // blocks a restore while values are read
+    auto step_number = done_;
     lock.unlock();
-    std::exception_ptr unread;
+    std::exception_ptr read_failure;
     try {
       if (due)
-        written |= read_to_save(at, pauses);
+        written |= read_to_save(step_number, pauses);
     } catch (...) {
-      unread = std::current_exception();
+      read_failure = std::current_exception();
     }
     lock.lock();
     if (pauses)
       paused_ = false;
     else if (due)
       --running_;
-    of_.changed.notify_all();
-    if (unread)
-      std::rethrow_exception(unread);
+    state_.changed.notify_all();
+    if (read_failure)
+      std::rethrow_exception(read_failure);
     if (due) {
-      saved_step_ = at;
+      saved_step_ = step_number;
       saved_at_ = clock::now();
     }
     return written;
   }
 
-  void others_may_save() {
-    lock_of_all lock{of_.mutex};
+  void release_save() {
+    run_lock lock{state_.mutex};
     saving_ = false;
   }
 
-  // All values of a checkpoint have been read.
-  void note_read(int64_t at) {
+  // Called when all values of a checkpoint have been read.
+  void note_read(int64_t step_number) {
     {
-      lock_of_all lock{of_.mutex};
-      read_until_ = turns_;
+      run_lock lock{state_.mutex};
+      read_until_id_ = last_step_id_;
     }
-    of_.tell({.what = training_event::kind::saving, .step = at});
+    state_.report_event({.what = training_event::kind::saving, .step = step_number});
   }
 
-  // On the thread that writes: whether each step that a checkpoint may have something of has ended
-  // without a loss that is NaN or infinite.
+  // Called on the writing thread: waits for all steps that may have contributed to the checkpoint,
+  // and returns true if none of them had a loss that is NaN or infinite.
   bool is_sound() {
-    lock_of_all lock{of_.mutex};
-    const auto until = options_.keep.by_tasks ? turns_ : read_until_; // tasks read when they write
-    of_.changed.wait(lock, [&] { return under_way_.empty() || *under_way_.begin() > until; });
-    return first_bad_ > until;
+    run_lock lock{state_.mutex};
+    const auto last_contributor =
+        options_.keep.by_tasks ? last_step_id_ : read_until_id_; // tasks read while they write
+    state_.changed.wait(
+        lock, [&] { return under_way_.empty() || *under_way_.begin() > last_contributor; });
+    return first_bad_id_ > last_contributor;
   }
 
-  // They are written beside the steps, but in a pause by tasks, which read when they write.
-  bool read_to_save(int64_t at, bool pauses) {
+  // Writes run in the background. If tasks write during a pause, the pause includes the write,
+  // because they read while they write.
+  bool read_to_save(int64_t step_number, bool pauses) {
     std::lock_guard guard{saver_mutex_};
-    auto metric = options_.metric ? std::optional{options_.metric(at)} : std::nullopt;
+    auto metric = options_.metric ? std::optional{options_.metric(step_number)} : std::nullopt;
     bool written = false;
-    while_input_stands([&] {
-      metric ? of_.saves->save_async(in_, at, *metric, where_)
-             : of_.saves->save_async(in_, at, where_);
-      begun_ = true;
+    while_input_is_suspended([&] {
+      metric ? state_.checkpoints->save_async(session_, step_number, *metric, where_)
+             : state_.checkpoints->save_async(session_, step_number, where_);
+      write_pending_ = true;
       written = pauses && options_.keep.by_tasks && await_writer();
     });
     return written;
   }
 
-  // No step of the training runs, and, while what the queues hold is read, none of a runner.
+  // Runs `act` while no step of the training runs. If queues are saved, no step of a runner runs
+  // either.
   template <class Act>
-  void while_input_stands(Act act) {
+  void while_input_is_suspended(Act act) {
     if (!options_.keep_input || !input_)
       return act();
     input_->while_suspended(
         [&] {
-          of_.runs_left = input_->runs_left();
+          state_.runs_left = input_->runs_left();
           act();
         },
         longest_suspension, where_);
   }
 
-  // With the saver's mutex, or where no other thread is left. Returns whether there was something
-  // to write; throws what that failed with.
+  // Requires the saver's mutex, or that no other thread is left. Returns true if a write was
+  // pending, and throws its error.
   bool await_writer() {
-    if (!of_.saves)
+    if (!state_.checkpoints)
       return false;
-    auto begun = std::exchange(begun_, false);
-    of_.saves->wait(where_);
-    return begun;
+    auto was_pending = std::exchange(write_pending_, false);
+    state_.checkpoints->wait(where_);
+    return was_pending;
   }
 
   training_report finish() {
-    training_report made{.step = done_,
-                         .why = why_,
-                         .loss = loss_,
-                         .restored_from = restored_from_,
-                         .retries = retries_,
-                         .trace = std::move(trace_)};
-    if (of_.saves)
-      made.checkpoint = save_last();
-    if (of_.shown)
-      of_.shown->flush(where_);
-    return made;
+    training_report report{.step = done_,
+                           .why = end_reason_,
+                           .loss = loss_,
+                           .restored_from = restored_from_,
+                           .retries = retries_,
+                           .trace = std::move(trace_)};
+    if (state_.checkpoints)
+      report.checkpoint = save_last();
+    if (state_.summary_file)
+      state_.summary_file->flush(where_);
+    return report;
   }
 
-  // Returns the path of the newest. One that could not be written does not cost this one.
+  // Returns the path of the newest checkpoint. A failure of an earlier write does not prevent this
+  // one.
   std::string save_last() {
-    std::optional<error> unwritten;
+    std::optional<error> write_failure;
     try {
       await_writer();
-    } catch (const error& why) {
-      unwritten = why;
+    } catch (const error& cause) {
+      write_failure = cause;
       saved_step_ = -1;
     }
-    if (why_ != training_end::not_a_number && !unsound_ &&
-        (done_ != saved_step_ || (!saves_ours_ && restored_from_ < 0))) {
-      if (unwritten)
-        of_.tell({.what = training_event::kind::warning, .step = done_, .text = unwritten->what()});
+    if (end_reason_ != training_end::not_a_number && !values_unknown_ &&
+        (done_ != saved_step_ || (!wrote_checkpoint_ && restored_from_ < 0))) {
+      if (write_failure)
+        state_.report_event(
+            {.what = training_event::kind::warning, .step = done_, .text = write_failure->what()});
       auto metric = options_.metric ? std::optional{options_.metric(done_)} : std::nullopt;
       {
-        lock_of_all lock{of_.mutex};
-        read_until_ = turns_;
+        run_lock lock{state_.mutex};
+        read_until_id_ = last_step_id_;
       }
       std::string path;
-      while_input_stands([&] {
-        path = metric ? of_.saves->save(in_, done_, *metric, where_)
-                      : of_.saves->save(in_, done_, where_);
+      while_input_is_suspended([&] {
+        path = metric ? state_.checkpoints->save(session_, done_, *metric, where_)
+                      : state_.checkpoints->save(session_, done_, where_);
       });
       return path;
     }
-    if (unwritten)
-      throw *unwritten;
-    checkpoint_folder of{real_files(), options_.checkpoints};
-    auto latest = of.latest();
-    return latest ? of.path_of(*latest) : "";
+    if (write_failure)
+      throw *write_failure;
+    checkpoint_folder folder{real_files(), options_.checkpoints};
+    auto latest = folder.latest();
+    return latest ? folder.path_of(*latest) : "";
   }
 
   // -- errors
 
-  // The end of the data, something that may pass, or the end of the run.
-  void failed(ticket& mine, const error& why) {
-    lock_of_all lock{of_.mutex};
-    auto* beside = std::exchange(mine.beside, nullptr);
-    mine.again = mine.under_way;
-    leave(mine);
+  // Handles the end of the data, a temporary error, or an error that ends the run.
+  void handle_failure(ticket& current, const error& cause) {
+    run_lock lock{state_.mutex};
+    auto* failures = std::exchange(current.action_failures, nullptr);
+    current.must_repeat = current.under_way;
+    end_step(current);
     if (stopped_)
       return;
-    auto ends = why.kind() == error_kind::out_of_range && !beside;
-    if (!ends && !may_pass(why) && why.kind() != error_kind::failed_precondition)
-      return give_up(std::make_exception_ptr(why));
-    of_.changed.wait(lock, [&] { return stopped_ || !paused_; });
-    if (stopped_ || recoveries_ != mine.recoveries) // somebody has seen to it meanwhile
+    auto ends = cause.kind() == error_kind::out_of_range && !failures;
+    if (!ends && !may_pass(cause) && cause.kind() != error_kind::failed_precondition)
+      return give_up(std::make_exception_ptr(cause));
+    state_.changed.wait(lock, [&] { return stopped_ || !paused_; });
+    if (stopped_ || recoveries_ != current.recoveries) // another thread has recovered meanwhile
       return;
     pause(lock);
-    std::optional<error> cause = why;
+    std::optional<error> pending_cause = cause;
     if (ends && !stopped_) {
       lock.unlock();
-      cause = end_of_data();
+      pending_cause = end_of_data();
       lock.lock();
     }
-    if (!cause)
+    if (!pending_cause)
       stop(training_end::data_ended);
-    else if (!stopped_ && !may_pass(*cause) && cause->kind() != error_kind::failed_precondition)
-      give_up(std::make_exception_ptr(*cause));
+    else if (!stopped_ && !may_pass(*pending_cause) &&
+             pending_cause->kind() != error_kind::failed_precondition)
+      give_up(std::make_exception_ptr(*pending_cause));
     else if (!stopped_)
-      go_on(lock, cause, beside ? *beside : steps_);
+      recover(lock, pending_cause, failures ? *failures : step_failures_);
     paused_ = false;
-    of_.changed.notify_all();
+    state_.changed.notify_all();
   }
 
-  // Why there is no more data, where it was an error: of a runner, or the queues went with their
-  // task.
+  // Returns nullopt at a regular end of the data; else the error that ended it: that of a runner,
+  // or a lost task of the queues.
   std::optional<error> end_of_data() {
     try {
       if (input_) {
@@ -472,245 +487,252 @@ private:
       if (lost_state())
         return error{error_kind::aborted, "the variables are gone"};
       return {};
-    } catch (const error& why) {
-      return why;
+    } catch (const error& cause) {
+      return cause;
     }
   }
 
-  // Waits until no step runs, and keeps others from beginning.
-  void pause(lock_of_all& lock) {
-    of_.changed.wait(lock, [&] { return !paused_; });
+  // Waits until no step runs, and blocks new steps.
+  void pause(run_lock& lock) {
+    state_.changed.wait(lock, [&] { return !paused_; });
     paused_ = true;
-    of_.changed.wait(lock, [&] { return running_ == 0; });
+    state_.changed.wait(lock, [&] { return running_ == 0; });
   }
 
-  // Makes steps run, at first and again after an error. No step runs meanwhile.
-  void go_on(lock_of_all& lock, std::optional<error> cause, trouble& with) {
+  // Makes steps run, at the start and after an error. Requires that no step runs.
+  void recover(run_lock& lock, std::optional<error> cause, failure_streak& failures) {
     for (;;) {
-      if (cause && with.attempts == 0)
-        with.first = cause;
-      if (cause && !wait_to_retry(lock, *cause, with))
+      if (cause && failures.attempts == 0)
+        failures.first = cause;
+      if (cause && !wait_to_retry(lock, *cause, failures))
         return;
       lock.unlock();
-      auto next = try_again(cause);
+      auto next_cause = prepare_to_run(cause);
       lock.lock();
       if (problem_)
         return;
-      if (!next) {
+      if (!next_cause) {
         ++recoveries_;
         if (cause)
-          of_.tell({.what = training_event::kind::recovered, .step = done_});
+          state_.report_event({.what = training_event::kind::recovered, .step = done_});
         return;
       }
-      if (!may_pass(*next))
-        return give_up(std::make_exception_ptr(*next));
-      cause = next;
+      if (!may_pass(*next_cause))
+        return give_up(std::make_exception_ptr(*next_cause));
+      cause = next_cause;
     }
   }
 
-  bool wait_to_retry(lock_of_all& lock, const error& cause, trouble& with) {
-    if (with.attempts >= options_.retries) {
-      const auto& first = *with.first;
-      give_up(std::make_exception_ptr(
-          error{first.kind(),
-                concat(first.what(), "; gave up after ", with.attempts, " attempts to go on")}));
+  bool wait_to_retry(run_lock& lock, const error& cause, failure_streak& failures) {
+    if (failures.attempts >= options_.retries) {
+      const auto& first = *failures.first;
+      give_up(std::make_exception_ptr(error{
+          first.kind(), concat(first.what(), "; gave up after ", failures.attempts, " retries")}));
       return false;
     }
-    auto pause = seconds{options_.retry_seconds} * std::pow(2.0, with.attempts);
-    ++with.attempts;
+    auto delay = seconds{options_.retry_seconds} * std::pow(2.0, failures.attempts);
+    ++failures.attempts;
     ++retries_;
-    of_.tell({.what = training_event::kind::retrying,
-              .step = done_,
-              .text = cause.what(),
-              .cause = with.first,
-              .retry = with.attempts});
-    of_.changed.wait_for(lock, std::min<seconds>(pause, longest_pause),
-                         [&] { return of_.asked || stopped_; });
-    if (!of_.asked && !stopped_)
+    state_.report_event({.what = training_event::kind::retrying,
+                         .step = done_,
+                         .text = cause.what(),
+                         .cause = failures.first,
+                         .retry = failures.attempts});
+    state_.changed.wait_for(lock, std::min<seconds>(delay, longest_pause),
+                            [&] { return state_.stop_requested || stopped_; });
+    if (!state_.stop_requested && !stopped_)
       return true;
-    unsound_ = true; // nobody knows what the variables are now
+    values_unknown_ = true; // the failed step may have changed some of the variables
     stop(training_end::asked);
     return false;
   }
 
-  // Without the lock. Returns why steps cannot run.
-  std::optional<error> try_again(const std::optional<error>& cause) {
+  // Called without the lock. Returns the reason if steps cannot run.
+  std::optional<error> prepare_to_run(const std::optional<error>& cause) {
     try {
-      auto refilled = false;
-      auto anew = (!began_ && !filled_.follows()) || (input_ && input_->should_stop());
-      filled_.run(in_, where_, [&] {
-        if (!of_.sizes.empty()) // of the input's queues, which are filled beside the steps
-          in_.run({}, of_.sizes, {}, {}, where_);
-        if (anew = anew || lost_state() || filled_.is_unended(in_); anew)
+      auto initialized_local_only = false;
+      auto must_begin = (!has_begun_ && !initialization_.may_be_initialized()) ||
+                        (input_ && input_->should_stop());
+      initialization_.run(session_, where_, [&] {
+        if (!state_.queue_sizes.empty()) // uses the queues, which are filled outside of this call
+          session_.run({}, state_.queue_sizes, {}, {}, where_);
+        if (must_begin = must_begin || lost_state() || initialization_.is_incomplete(session_);
+            must_begin)
           begin();
-        else if (refilled = !began_ || lost(of_.local_initialized); refilled)
-          initialize_local(!began_);
+        else if (initialized_local_only = !has_begun_ || lost(state_.local_initialized);
+                 initialized_local_only)
+          initialize_local(!has_begun_);
       });
-      if (!anew && !refilled && cause && cause->kind() == error_kind::failed_precondition)
+      if (!must_begin && !initialized_local_only && cause &&
+          cause->kind() == error_kind::failed_precondition)
         return cause;
       prepare();
-      if (options_.input && (anew || !input_)) {
+      if (options_.input && (must_begin || !input_)) {
         input_.emplace();
         input_->go_on_from(runs_left_);
-        options_.input->start(in_, *input_, where_);
+        options_.input->start(session_, *input_, where_);
       }
-      began_ = true;
+      has_begun_ = true;
       return {};
-    } catch (const error& why) {
-      return why;
+    } catch (const error& failure_cause) {
+      return failure_cause;
     } catch (...) {
-      std::lock_guard guard{of_.mutex};
+      std::lock_guard guard{state_.mutex};
       give_up(std::current_exception());
       return {};
     }
   }
 
-  // At a beginning, with the caller's part of it.
+  // Initializes local variables. At a start, also runs the caller's local initializer.
   void initialize_local(bool begins = true) {
-    if (of_.initialize_local)
-      in_.run(of_.initialize_local, {}, {}, where_);
+    if (state_.initialize_local)
+      session_.run(state_.initialize_local, {}, {}, where_);
     if (begins && options_.local_initializer)
-      in_.run(options_.local_initializer, {}, {}, where_);
+      session_.run(options_.local_initializer, {}, {}, where_);
   }
 
-  bool lost_state() { return lost(of_.initialized); }
+  bool lost_state() { return lost(state_.initialized); }
 
-  bool lost(const std::vector<edge>& initialized) {
-    if (initialized.empty())
+  bool lost(const std::vector<edge>& value_checks) {
+    if (value_checks.empty())
       return false;
-    auto flags = in_.run({}, initialized, {}, {}, where_);
-    return std::ranges::any_of(flags, [](const tensor& one) { return !*one.data<bool>(); });
+    auto flags = session_.run({}, value_checks, {}, {}, where_);
+    return std::ranges::any_of(flags, [](const tensor& flag) { return !*flag.data<bool>(); });
   }
 
-  // Gives all variables their values: those of a checkpoint, or those that they begin with.
+  // Gives all variables their values: from a checkpoint, or their initial values.
   void begin() {
     std::unique_lock guard{saver_mutex_};
-    await_writer(); // whether what is being written is ours to go on with shows when it is written
-    if (options_.input && began_) {
+    await_writer(); // only a completed write decides whether its checkpoint can be restored
+    if (options_.input && has_begun_) {
       input_.reset();
-      in_.reset(where_);
+      session_.reset(where_);
     }
-    std::optional<restore_report> found;
-    if (of_.saves && (options_.resume || saves_ours_)) {
-      if (options_.partial) // what the checkpoint does not have
-        in_.run(options_.initializer, {}, {}, where_);
-      found = saver_access::restore(*of_.saves, in_, options_.partial, "training_options::partial",
-                                    error_kind::failed_precondition, where_);
+    std::optional<restore_report> restored;
+    if (state_.checkpoints && (options_.resume || wrote_checkpoint_)) {
+      if (options_.partial) // for variables that the checkpoint does not have
+        session_.run(options_.initializer, {}, {}, where_);
+      restored = saver_access::restore(*state_.checkpoints, session_, options_.partial,
+                                       "training_options::partial", error_kind::failed_precondition,
+                                       where_);
     }
     guard.unlock();
-    runs_left_ = found ? runs_left_in(found->notes) : std::map<std::string, int64_t>{};
-    if (found)
-      of_.tell_differences(*found);
-    if (!found && options_.keep_input) // queues of a run before, which may be suspended
-      in_.reset(where_);
-    if (!found)
-      in_.run(options_.initializer, {}, {}, where_);
+    runs_left_ = restored ? runs_left_in(restored->notes) : std::map<std::string, int64_t>{};
+    if (restored)
+      state_.report_differences(*restored);
+    if (!restored && options_.keep_input) // queues of an earlier run may be suspended
+      session_.reset(where_);
+    if (!restored)
+      session_.run(options_.initializer, {}, {}, where_);
     initialize_local();
-    if (!began_ && found)
-      restored_from_ = found->step;
-    of_.tell({.what = found ? training_event::kind::restored : training_event::kind::initialized,
-              .step = found ? found->step : 0,
-              .text = found ? found->path : ""});
-    lock_of_all lock{of_.mutex};
-    done_ = next_ = saved_step_ = next_summary_ = found ? found->step : 0;
+    if (!has_begun_ && restored)
+      restored_from_ = restored->step;
+    state_.report_event(
+        {.what = restored ? training_event::kind::restored : training_event::kind::initialized,
+         .step = restored ? restored->step : 0,
+         .text = restored ? restored->path : ""});
+    run_lock lock{state_.mutex};
+    done_ = next_ = saved_step_ = next_summary_ = restored ? restored->step : 0;
     saved_at_ = clock::now();
     ++beginnings_;
   }
 
   void prepare() {
     prepared_.clear();
-    for (const auto& one : of_.steps) {
-      auto fetches = one.loss ? std::vector{one.loss} : std::vector<edge>{};
-      prepared made{in_.prepare(one.feeds, fetches, one.train, where_), {}};
+    for (const auto& kind : state_.steps) {
+      auto fetches = kind.loss ? std::vector{kind.loss} : std::vector<edge>{};
+      prepared step_variants{session_.prepare(kind.feeds, fetches, kind.train, where_), {}};
       const auto& summary = options_.summary;
-      if (of_.shown && summary && &summary.node->graph() == &one.train.front().run->graph()) {
+      if (state_.summary_file && summary &&
+          &summary.node->graph() == &kind.train.front().run->graph()) {
         fetches.push_back(summary);
-        made.summarizing = in_.prepare(one.feeds, fetches, one.train, where_);
+        step_variants.summarizing = session_.prepare(kind.feeds, fetches, kind.train, where_);
       }
-      prepared_.push_back(std::move(made));
+      prepared_.push_back(std::move(step_variants));
     }
   }
 
-  void stop(training_end why) {
+  void stop(training_end reason) {
     if (!std::exchange(stopped_, true))
-      why_ = why;
-    of_.changed.notify_all();
+      end_reason_ = reason;
+    state_.changed.notify_all();
   }
 
-  void give_up(std::exception_ptr why) {
+  void give_up(std::exception_ptr cause) {
     if (!problem_)
-      problem_ = std::move(why);
+      problem_ = std::move(cause);
     stopped_ = true;
-    of_.changed.notify_all();
+    state_.changed.notify_all();
   }
 
-  struct prepared {
+  struct prepared { // variants of one kind of step
     step plain;
     std::optional<step> summarizing;
   };
 
-  state& of_;
+  state& state_;
   const training_options& options_;
-  session& in_;
+  session& session_;
   const location where_;
   const clock::time_point begin_ = clock::now();
   size_t threads_ = 0, running_ = 0;
   std::mutex saver_mutex_;
   std::optional<coordinator> input_;
-  std::map<std::string, int64_t> runs_left_; // of its runners, in the checkpoint that was restored
-  std::vector<prepared> prepared_;           // changes while no step runs
-  bool began_ = false;                       // while no step runs
-  first_fill filled_;
+  std::map<std::string, int64_t> runs_left_; // of runners, from the restored checkpoint
+  std::vector<prepared> prepared_;           // changes only while no step runs
+  bool has_begun_ = false;                   // changes only while no step runs
+  first_fill initialization_;
   std::atomic<int64_t> traced_{0};
 
-  int64_t next_ = 0, done_ = 0, count_ = 0; // steps: the next, and done in all and by this run
-  bool paused_ = false, saving_ = false;    // one thread has it to itself; sees to a checkpoint
+  int64_t next_ = 0, done_ = 0, count_ = 0; // steps: the next one; completed in total; in this run
+  bool paused_ = false, saving_ = false;    // a thread holds the pause; a thread saves
   uint64_t recoveries_ = 0, beginnings_ = 0;
-  trouble steps_, told_, shown_, written_;
-  int retries_ = 0;                      // all together
-  bool begun_ = false;                   // with the saver's mutex: being written
-  std::atomic<bool> saves_ours_ = false; // a checkpoint of this run is complete
-  uint64_t turns_ = 0;                   // steps that have begun, those that run again included
-  std::set<uint64_t> under_way_;         // turns of steps that have not ended
-  uint64_t first_bad_ = UINT64_MAX;      // the first turn with a loss that is none
-  uint64_t read_until_ = 0;              // what is being written has nothing of later turns
-  std::atomic<int> says_loss_{0};        // whether the summary does; 0 before there was one
+  failure_streak step_failures_, callback_failures_, summary_failures_, save_failures_;
+  int retries_ = 0;                            // total
+  bool write_pending_ = false;                 // guarded by saver_mutex_
+  std::atomic<bool> wrote_checkpoint_ = false; // a checkpoint of this run is complete
+  uint64_t last_step_id_ = 0;                  // counts attempts of steps that have begun
+  std::set<uint64_t> under_way_;               // ids of steps that have not ended
+  uint64_t first_bad_id_ = UINT64_MAX;         // the first step with a NaN or infinite loss
+  uint64_t read_until_id_ = 0; // later steps have not contributed to the checkpoint being written
+  std::atomic<int> summary_has_loss_{0}; // 1: yes, -1: no, 0: unknown
   int64_t saved_step_ = 0, restored_from_ = -1, next_summary_ = 0;
   clock::time_point saved_at_ = begin_;
   double loss_ = 0;
-  bool stopped_ = false, unsound_ = false;
-  training_end why_ = training_end::asked;
+  bool stopped_ = false, values_unknown_ = false;
+  training_end end_reason_ = training_end::asked;
   std::exception_ptr problem_;
   std::vector<step_statistics> trace_;
 };
 
 void training_run::state::open_summaries(location where) {
-  if (options.summaries.empty() || shown)
+  if (options.summaries.empty() || summary_file)
     return;
-  shown.emplace(options.summaries, summary_options{.take_over = options.keep.take_over}, where);
-  shown->add_graph(graph, where);
+  summary_file.emplace(options.summaries, summary_options{.take_over = options.keep.take_over},
+                       where);
+  summary_file->add_graph(graph, where);
 }
 
 training_report training_run::state::run(session& in, location where) {
-  struct lock_of_run { // of a saver that writes no more when the run has ended
-    saver* by;
-    ~lock_of_run() {
-      if (!by)
+  struct lock_guard_of_folder { // releases the folder at the end of the run
+    saver* checkpoints;
+    ~lock_guard_of_folder() {
+      if (!checkpoints)
         return;
-      saver_access::watch(*by, {});
-      saver_access::use_lock(*by, nullptr);
+      saver_access::watch(*checkpoints, {});
+      saver_access::use_lock(*checkpoints, nullptr);
     }
-  } held{saves ? &*saves : nullptr};
-  if (saves) {
-    auto within = concat("training_run (", to_string(where), ')');
+  } held{checkpoints ? &*checkpoints : nullptr};
+  if (checkpoints) {
+    auto context = concat("training_run (", to_string(where), ')');
     if (auto folder = make_folder_durably(real_files(), options.checkpoints); !folder)
-      throw error{std::move(folder).within(within)};
+      throw error{std::move(folder).within(context)};
     auto lock =
         saver_access::lock_folder(options.checkpoints, options.keep, "training_run",
                                   "saver_options::take_over (troupe train --take-over)", where);
     if (!lock)
-      throw error{status{lock.status()}.within(within)};
-    saver_access::use_lock(*saves, *std::move(lock));
+      throw error{status{lock.status()}.within(context)};
+    saver_access::use_lock(*checkpoints, *std::move(lock));
   }
   open_summaries(where);
   return loop{*this, in, where}.run();

@@ -1,4 +1,4 @@
-// What a training run keeps, and the loop of one run() of it.
+// The state of a training run, and the loop of one run() of it.
 #pragma once
 #include "troupe/api/train/loop/training_run.hpp"
 #include "troupe/api/train/loop/training_values.hpp"
@@ -12,29 +12,30 @@ struct training_run::state {
   graph_builder& graph;
   std::vector<training_step> steps;
   training_options options;
-  std::vector<edge> initialized = {}; // for each variable of the model, whether it has a value
-  std::vector<edge> local_initialized = {}; // likewise of the local ones
-  node* initialize_local = nullptr;         // null where there are no local variables
-  std::vector<edge> sizes = {};             // of the queues of the input
-  std::optional<summary_writer> shown = {};
-  std::mutex mutex = {}, telling = {};
+  std::vector<edge> initialized = {}; // for each variable of the model: whether it has a value
+  std::vector<edge> local_initialized = {}; // the same for local variables
+  node* initialize_local = nullptr;         // null if there are no local variables
+  std::vector<edge> queue_sizes = {};       // of the input
+  std::optional<summary_writer> summary_file = {};
+  std::mutex mutex = {}, event_mutex = {};
   std::condition_variable changed = {};
-  bool asked = false;
-  std::map<std::string, int64_t> runs_left = {}; // of the input's runners, while it is saved
-  std::optional<saver> saves = {}; // the last: what it still writes may tell something
+  bool stop_requested = false;
+  std::map<std::string, int64_t> runs_left = {}; // of the input's runners, at the last save
+  std::optional<saver> checkpoints = {};         // last member: its pending writes report events
 
-  // Any thread, also with the mutex.
-  void tell(const training_event& what) {
+  // Any thread may call it, also with the mutex.
+  void report_event(const training_event& event) {
     if (!options.on_event)
       return;
-    std::lock_guard guard{telling};
-    options.on_event(what);
+    std::lock_guard guard{event_mutex};
+    options.on_event(event);
   }
 
-  // Each difference between a checkpoint and the graph.
-  void tell_differences(const restore_report& report) {
+  // Reports each difference between a checkpoint and the graph.
+  void report_differences(const restore_report& report) {
     for (auto& text : differences_in(report))
-      tell({.what = training_event::kind::warning, .step = report.step, .text = std::move(text)});
+      report_event(
+          {.what = training_event::kind::warning, .step = report.step, .text = std::move(text)});
   }
 
   class loop;

@@ -1,4 +1,5 @@
 #include "troupe/api/train/loop/training_values.hpp"
+// Reads losses, summaries, and the notes and differences of checkpoints.
 
 #include "troupe/serialization/events/event_file.hpp"
 
@@ -18,8 +19,8 @@ double number_in(const tensor& value) {
   }
 }
 
-bool is_checkpoint_due(int64_t saved_step, int64_t done, int64_t by) {
-  return by > 0 && done / by > saved_step / by;
+bool is_checkpoint_due(int64_t saved_step, int64_t done, int64_t interval) {
+  return interval > 0 && done / interval > saved_step / interval;
 }
 
 std::vector<std::string> differences_in(const restore_report& report) {
@@ -36,7 +37,6 @@ std::vector<std::string> differences_in(const restore_report& report) {
   return texts;
 }
 
-// Whether a Summary has a value of that tag.
 bool has_tag(const tensor& summary, std::string_view tag) {
   auto record = write_summary_event(0, 0, *summary.data<std::string>());
   if (!record)
@@ -46,21 +46,21 @@ bool has_tag(const tensor& summary, std::string_view tag) {
 }
 
 std::map<std::string, std::string> as_notes(const std::map<std::string, int64_t>& runs_left) {
-  std::map<std::string, std::string> made;
+  std::map<std::string, std::string> notes;
   for (const auto& [name, runs] : runs_left)
-    made[concat(runs_left_key, name)] = concat(runs);
-  return made;
+    notes[concat(runs_left_key, name)] = concat(runs);
+  return notes;
 }
 
 std::map<std::string, int64_t> runs_left_in(const std::map<std::string, std::string>& notes) {
-  std::map<std::string, int64_t> found;
+  std::map<std::string, int64_t> runs_left;
   for (const auto& [key, text] : notes) {
     int64_t runs = 0;
     auto end = text.data() + text.size();
     if (key.starts_with(runs_left_key) && std::from_chars(text.data(), end, runs).ptr == end)
-      found[key.substr(runs_left_key.size())] = runs;
+      runs_left[key.substr(runs_left_key.size())] = runs;
   }
-  return found;
+  return runs_left;
 }
 
 } // namespace troupe

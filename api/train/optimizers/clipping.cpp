@@ -1,4 +1,5 @@
 #include "troupe/api/train/optimizers/clipping.hpp"
+// Adds the nodes that clip gradients.
 
 #include "troupe/api/operators.hpp"
 
@@ -9,30 +10,29 @@ namespace {
 
 using location = std::source_location;
 
-template <class Change>
-gradient_list changed(const gradient_list& gradients, Change change) {
-  auto made = gradients;
-  for (auto& one : made)
-    one.gradient = change(one.gradient);
-  return made;
+template <class Transform>
+gradient_list transformed(const gradient_list& gradients, Transform transform) {
+  auto results = gradients;
+  for (auto& entry : results)
+    entry.gradient = transform(entry.gradient);
+  return results;
 }
 
-// What to multiply by, for a norm n: 1 where it is small enough. Both quotients are tried, so that
-// neither a norm of 0 nor an infinite one gives a factor that looks harmless.
+// Returns the factor for a norm: 1 if it is at most the limit. A norm that is not finite gives NaN.
 edge factor(edge norm, const operand& limit, location where) {
-  auto most = mul(limit, reciprocal(norm, {}, where), {}, where);
-  auto small = minimum(most, 1.0, {}, where);
-  return add(small, sub(norm, norm, {}, where), {}, where); // NaN where the norm is not finite
+  auto quotient = mul(limit, reciprocal(norm, {}, where), {}, where);
+  auto bounded = minimum(quotient, 1.0, {}, where);
+  return add(bounded, sub(norm, norm, {}, where), {}, where); // norm - norm is 0 or NaN
 }
 
 } // namespace
 
 edge global_norm(const std::vector<edge>& values, location where) {
   std::vector<edge> halves;
-  for (const auto& one : values)
-    halves.push_back(l2_loss(one, {}, where));
-  auto all = halves.size() == 1 ? halves.front() : add_n(halves, {}, where);
-  return sqrt(mul(all, 2.0, {}, where), {}, where);
+  for (const auto& value : values)
+    halves.push_back(l2_loss(value, {}, where));
+  auto half_squares = halves.size() == 1 ? halves.front() : add_n(halves, {}, where);
+  return sqrt(mul(half_squares, 2.0, {}, where), {}, where);
 }
 
 edge clip_by_norm(operand x, operand limit, location where) {
@@ -42,32 +42,34 @@ edge clip_by_norm(operand x, operand limit, location where) {
 
 std::vector<edge> clip_by_global_norm(const std::vector<edge>& values, operand limit,
                                       location where) {
-  auto by = factor(global_norm(values, where), limit, where);
+  auto scale = factor(global_norm(values, where), limit, where);
   std::vector<edge> clipped;
-  for (const auto& one : values)
-    clipped.push_back(mul(one, by, {}, where));
+  for (const auto& value : values)
+    clipped.push_back(mul(value, scale, {}, where));
   return clipped;
 }
 
 gradient_list clip_by_value(const gradient_list& gradients, operand low, operand high,
                             location where) {
-  return changed(gradients,
-                 [&](edge one) { return minimum(maximum(one, low, {}, where), high, {}, where); });
+  return transformed(gradients, [&](edge gradient) {
+    return minimum(maximum(gradient, low, {}, where), high, {}, where);
+  });
 }
 
 gradient_list clip_by_norm(const gradient_list& gradients, operand limit, location where) {
-  return changed(gradients, [&](edge one) { return clip_by_norm(operand{one}, limit, where); });
+  return transformed(gradients,
+                     [&](edge gradient) { return clip_by_norm(operand{gradient}, limit, where); });
 }
 
 gradient_list clip_by_global_norm(const gradient_list& gradients, operand limit, location where) {
   std::vector<edge> values;
-  for (const auto& one : gradients)
-    values.push_back(one.gradient);
+  for (const auto& entry : gradients)
+    values.push_back(entry.gradient);
   values = clip_by_global_norm(values, limit, where);
-  auto made = gradients;
-  for (size_t i = 0; i < made.size(); ++i)
-    made[i].gradient = values[i];
-  return made;
+  auto clipped = gradients;
+  for (size_t i = 0; i < clipped.size(); ++i)
+    clipped[i].gradient = values[i];
+  return clipped;
 }
 
 } // namespace troupe

@@ -1,11 +1,11 @@
-// Keeping gradients small. The norm is Euclidean.
+// Gradient clipping. The norm is Euclidean.
 #pragma once
 #include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
-/// The norm of all elements of all tensors together; a scalar.
+/// Returns the norm of all elements of all tensors together; a scalar.
 TROUPE_API edge global_norm(const std::vector<edge>& values,
                             std::source_location where = std::source_location::current());
 
@@ -13,13 +13,13 @@ TROUPE_API edge global_norm(const std::vector<edge>& values,
 TROUPE_API edge clip_by_norm(operand x, operand limit,
                              std::source_location where = std::source_location::current());
 
-/// Scales all by one factor so that their global norm is at most `limit` (Pascanu et al. 2012). A
-/// norm that is not finite makes all of them NaN: it is not hidden.
+/// Scales all tensors by one factor so that their global norm is at most `limit` (Pascanu et al.
+/// 2012). If the norm is not finite, all results are NaN, so that the error stays visible.
 TROUPE_API std::vector<edge>
 clip_by_global_norm(const std::vector<edge>& values, operand limit,
                     std::source_location where = std::source_location::current());
 
-// The same for gradients, between optimizer::compute_gradients() and apply_gradients().
+// Clipping of gradients, between optimizer::compute_gradients() and apply_gradients().
 using gradient_list = std::vector<variable_gradient>;
 TROUPE_API gradient_list
 clip_by_value(const gradient_list& gradients, operand low, operand high,

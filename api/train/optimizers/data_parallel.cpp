@@ -1,4 +1,5 @@
 #include "troupe/api/train/optimizers/data_parallel.hpp"
+// Builds data-parallel training steps from collective operations.
 
 #include "troupe/api/collectives.hpp"
 #include "troupe/api/error.hpp"
@@ -19,11 +20,11 @@ namespace {
 
 using location = std::source_location;
 
-using members = std::vector<size_t>; // replicas
+using members = std::vector<size_t>; // indices of replicas
 
 } // namespace
 
-// Knows the replicas and their gradients, from which it makes steps among all or some of them.
+// Holds the replicas and their gradients, and builds steps of all or some of them.
 class detail::data_parallel_builder {
 public:
   data_parallel_builder(graph_builder& in, const std::vector<std::string>& devices,
@@ -34,7 +35,7 @@ public:
     for (size_t i = 0; i < devices_.size(); ++i)
       build(i, model);
     check_alike();
-    parcels_ = parcels();
+    buckets_ = make_buckets();
     packed_.resize(devices_.size());
   }
 
@@ -42,60 +43,60 @@ public:
     for (size_t i = 0; i < devices_.size(); ++i) {
       optimizers_.push_back(make_optimizer());
       if (!optimizers_.back())
-        reject("train_data_parallel", where_, "no optimizer was made");
+        reject("train_data_parallel", where_, "make_optimizer returned no optimizer");
     }
-    members all(devices_.size());
-    std::iota(all.begin(), all.end(), size_t{0});
-    auto made = form(all);
+    members everyone(devices_.size());
+    std::iota(everyone.begin(), everyone.end(), size_t{0});
+    auto trained = form(everyone);
     check_alike();
-    return made;
+    return trained;
   }
 
-  // The first of them gives the others its variables.
-  data_parallel_step form(const members& which) {
-    auto sorted = which;
+  // The first member copies its variables to the others.
+  data_parallel_step form(const members& group_members) {
+    auto sorted = group_members;
     std::ranges::sort(sorted);
-    auto& made = trained_[sorted];
-    if (!made.train) {
-      auto means = add_up(sorted);
+    auto& step_nodes = trained_[sorted];
+    if (!step_nodes.train) {
+      auto means = mean_gradients(sorted);
       std::vector<node*> applied;
       for (size_t i = 0; i < sorted.size(); ++i)
         applied.push_back(apply(sorted[i], means[i]));
-      made.train = group(sorted.front(), applied, "train");
+      step_nodes.train = group(sorted.front(), applied, "train");
       std::vector<edge> losses;
       for (auto i : sorted)
         losses.push_back(losses_[i]);
-      made.loss = all_reduce(losses, devices_of(sorted), reduce_by::mean, where_).front();
+      step_nodes.loss = all_reduce(losses, devices_of(sorted), reduce_by::mean, where_).front();
     }
-    auto& given = given_[{which.front(), sorted}];
-    if (!given)
-      given = synchronize(which);
-    return {made.train, given, made.loss};
+    auto& synchronizing = synchronized_[{group_members.front(), sorted}];
+    if (!synchronizing)
+      synchronizing = synchronize(group_members);
+    return {step_nodes.train, synchronizing, step_nodes.loss};
   }
 
   data_parallel_step form(const std::vector<std::string>& devices, location where) {
     where_ = where;
     if (devices.empty())
       reject("among", where, "needs at least one device");
-    members which;
-    for (const auto& one : devices) {
-      auto found = std::ranges::find(devices_, one);
-      if (found == devices_.end())
-        reject("among", where, "no replica is on '", one, "': there is ", join(devices_));
-      which.push_back(static_cast<size_t>(found - devices_.begin()));
-      if (std::ranges::count(devices, one) > 1)
-        reject("among", where, "names ", one, " twice");
+    members group_members;
+    for (const auto& device : devices) {
+      auto position = std::ranges::find(devices_, device);
+      if (position == devices_.end())
+        reject("among", where, "no replica is on '", device, "': there is ", join(devices_));
+      group_members.push_back(static_cast<size_t>(position - devices_.begin()));
+      if (std::ranges::count(devices, device) > 1)
+        reject("among", where, "names ", device, " twice");
     }
-    if (which.size() < devices_.size())
-      check_apart(which);
+    if (group_members.size() < devices_.size())
+      check_independent(group_members);
     const auto variables = in_.variables().size();
-    auto named = in_.scope("among", where);
-    auto made = form(which);
+    auto name_scope = in_.scope("among", where);
+    auto step_nodes = form(group_members);
     if (in_.variables().size() != variables)
       reject("among", where,
-             "data_parallel_options::change makes variables, which cannot be "
+             "data_parallel_options::change adds variables, which cannot be "
              "divided among fewer replicas");
-    return made;
+    return step_nodes;
   }
 
   std::vector<std::vector<variable_handle>> variables() const { return variables_; }
@@ -104,86 +105,87 @@ public:
 private:
   static std::set<task_name> tasks_of(const std::vector<std::string>& devices) {
     std::set<task_name> tasks;
-    for (const auto& one : devices)
-      tasks.insert(value_or_throw(device_name::parse(one)).on_task());
+    for (const auto& device : devices)
+      tasks.insert(value_or_throw(device_name::parse(device)).on_task());
     return tasks;
   }
 
   static std::string join(const std::vector<std::string>& names) {
     std::string text;
-    for (const auto& one : names)
-      text += concat(text.empty() ? "" : ", ", one);
+    for (const auto& name : names)
+      text += concat(text.empty() ? "" : ", ", name);
     return text;
   }
 
-  std::vector<std::string> devices_of(const members& which) const {
+  std::vector<std::string> devices_of(const members& group_members) const {
     std::vector<std::string> names;
-    for (auto i : which)
+    for (auto i : group_members)
       names.push_back(devices_[i]);
     return names;
   }
 
-  replica replica_at(size_t which) const {
-    return {devices_[which], static_cast<int>(which), static_cast<int>(devices_.size())};
+  replica replica_at(size_t index) const {
+    return {devices_[index], static_cast<int>(index), static_cast<int>(devices_.size())};
   }
 
-  // Replicas that exchange something themselves need each other.
-  void check_apart(const members& which) const {
-    std::vector<bool> seen(in_.nodes().size(), false);
-    std::vector<const node*> open;
-    auto visit = [&](const node* one) {
-      if (!seen[one->index()])
-        open.push_back(one);
-      seen[one->index()] = true;
+  // Rejects models that exchange tensors between replicas themselves, which need all replicas.
+  void check_independent(const members& group_members) const {
+    std::vector<bool> visited(in_.nodes().size(), false);
+    std::vector<const node*> pending;
+    auto visit = [&](const node* current) {
+      if (!visited[current->index()])
+        pending.push_back(current);
+      visited[current->index()] = true;
     };
-    for (auto i : which) {
+    for (auto i : group_members) {
       visit(losses_[i].node);
-      for (const auto& one : gradients_[i])
-        visit(one.gradient.node);
+      for (const auto& entry : gradients_[i])
+        visit(entry.gradient.node);
     }
-    while (!open.empty()) {
-      const auto* at = open.back();
-      open.pop_back();
-      if (is_collective(at->op()))
-        reject("among", where_, at->description(),
+    while (!pending.empty()) {
+      const auto* current = pending.back();
+      pending.pop_back();
+      if (is_collective(current->op()))
+        reject("among", where_, current->description(),
                " exchanges tensors between replicas, which the model does: all of them are needed");
-      for (const auto& input : at->inputs())
+      for (const auto& input : current->inputs())
         visit(input.node);
-      for (const auto* before : at->controls())
-        visit(before);
+      for (const auto* predecessor : current->controls())
+        visit(predecessor);
     }
   }
 
-  // Calls it with new nodes on the device, and notes which variables it makes.
-  template <class Make>
-  void on_replica(size_t which, Make make) {
+  // Calls `add_nodes` with new nodes on the replica's device, and records the variables that it
+  // adds.
+  template <class AddNodes>
+  void on_replica(size_t index, AddNodes add_nodes) {
     auto begin = in_.variables().size();
     {
-      auto on = in_.on(devices_[which], where_);
-      make();
+      auto on = in_.on(devices_[index], where_);
+      add_nodes();
     }
-    auto all = in_.variables().subspan(begin);
+    auto added = in_.variables().subspan(begin);
     variables_.resize(devices_.size());
-    variables_[which].insert(variables_[which].end(), all.begin(), all.end());
+    variables_[index].insert(variables_[index].end(), added.begin(), added.end());
   }
 
-  void build(size_t which, const replica_model& model) {
-    on_replica(which, [&] {
-      auto named = in_.scope(concat("replica_", which), where_);
-      auto loss = model(replica_at(which));
+  void build(size_t index, const replica_model& model) {
+    on_replica(index, [&] {
+      auto name_scope = in_.scope(concat("replica_", index), where_);
+      auto loss = model(replica_at(index));
       if (!loss.exists() || !floating.contains(loss.type()) ||
           !loss.dims().compatible(partial_shape{}))
         reject("train_data_parallel", where_, "the model must return its loss, a floating scalar");
       losses_.push_back(loss);
       gradients_.push_back(optimizer::compute_gradients(loss, {}, where_));
     });
-    for (const auto& one : gradients_.back())
-      if (std::ranges::find(variables_[which], one.variable.node, [](const auto& known) {
-            return known.ref.node;
-          }) == variables_[which].end())
-        reject("train_data_parallel", where_, one.variable.node->description(),
-               " is no variable of replica ", which,
-               ": the model must make its variables each time that it is called");
+    for (const auto& entry : gradients_.back())
+      if (std::ranges::find(variables_[index], entry.variable.node, [](const auto& candidate) {
+            return candidate.ref.node;
+          }) == variables_[index].end())
+        reject("train_data_parallel", where_, entry.variable.node->description(),
+               " is no variable of replica ", index,
+               ": the model must add its own variables in each call");
   }
 
   void check_alike() const {
@@ -208,7 +210,7 @@ private:
     return int64_t{kib} << 10;
   }
 
-  // What the gradient takes, where all replicas know it by now.
+  // The size of a gradient, if its shape is known for all replicas.
   std::optional<int64_t> bytes_of(size_t gradient) const {
     const auto& dims = gradients_.front()[gradient].variable.dims();
     for (const auto& of_replica : gradients_)
@@ -218,148 +220,151 @@ private:
            static_cast<int64_t>(size_of(gradients_.front()[gradient].gradient.type()));
   }
 
-  // By the order in which the first replica has made its variables: gradients of the last layers
-  // are known first.
+  // Gradients in the reverse order of the variables, because those of the last layers are computed
+  // first.
   std::vector<size_t> last_first() const {
-    const auto& all = gradients_.front();
-    std::vector<size_t> order(all.size());
+    const auto& entries = gradients_.front();
+    std::vector<size_t> order(entries.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::sort(order, std::greater{}, [&](size_t v) { return all[v].variable.node->id(); });
+    std::ranges::sort(order, std::greater{},
+                      [&](size_t v) { return entries[v].variable.node->id(); });
     return order;
   }
 
-  // Which gradients travel together.
-  using parcel = std::vector<size_t>;
-  std::vector<parcel> parcels() const {
-    struct open {
-      size_t which;
+  // Gradients that are exchanged together.
+  using bucket = std::vector<size_t>;
+  std::vector<bucket> make_buckets() const {
+    struct open_bucket {
+      size_t index;
       int64_t bytes;
     };
-    const auto most = bucket_bytes();
-    std::map<dtype, open> filling;
-    std::vector<parcel> made;
+    const auto capacity = bucket_bytes();
+    std::map<dtype, open_bucket> filling;
+    std::vector<bucket> buckets;
     for (auto v : last_first()) {
       auto bytes = bytes_of(v).value_or(INT64_MAX);
-      if (bytes > most) {
-        made.push_back({v});
+      if (bytes > capacity) {
+        buckets.push_back({v});
         continue;
       }
       auto type = gradients_.front()[v].gradient.type();
-      auto found = filling.find(type);
-      if (found == filling.end() || found->second.bytes > most - bytes) {
-        found = filling.insert_or_assign(type, open{made.size(), 0}).first;
-        made.emplace_back();
+      auto current = filling.find(type);
+      if (current == filling.end() || current->second.bytes > capacity - bytes) {
+        current = filling.insert_or_assign(type, open_bucket{buckets.size(), 0}).first;
+        buckets.emplace_back();
       }
-      found->second.bytes += bytes;
-      made[found->second.which].push_back(v);
+      current->second.bytes += bytes;
+      buckets[current->second.index].push_back(v);
     }
-    return made;
+    return buckets;
   }
 
-  edge pack(size_t replica, const parcel& which) {
-    const auto& all = gradients_[replica];
-    if (which.size() == 1)
-      return all[which.front()].gradient;
+  edge pack(size_t replica, const bucket& indices) {
+    const auto& entries = gradients_[replica];
+    if (indices.size() == 1)
+      return entries[indices.front()].gradient;
     auto on = in_.on(devices_[replica], where_);
     std::vector<edge> flat;
-    for (auto v : which)
-      flat.push_back(reshape(all[v].gradient, {-1}, {}, where_));
+    for (auto v : indices)
+      flat.push_back(reshape(entries[v].gradient, {-1}, {}, where_));
     return concatenate(flat, 0, {}, where_);
   }
 
   const std::vector<edge>& packed(size_t replica) {
-    auto& all = packed_[replica];
-    for (size_t k = all.size(); k < parcels_.size(); ++k)
-      all.push_back(pack(replica, parcels_[k]));
-    return all;
+    auto& tensors = packed_[replica];
+    for (size_t k = tensors.size(); k < buckets_.size(); ++k)
+      tensors.push_back(pack(replica, buckets_[k]));
+    return tensors;
   }
 
-  void unpack(std::vector<variable_gradient>& all, const parcel& which, edge mean) {
-    if (which.size() == 1) {
-      all[which.front()].gradient = identity(mean, {}, where_);
+  void unpack(std::vector<variable_gradient>& entries, const bucket& indices, edge mean) {
+    if (indices.size() == 1) {
+      entries[indices.front()].gradient = identity(mean, {}, where_);
       return;
     }
     std::vector<int64_t> sizes;
-    for (auto v : which)
-      sizes.push_back(all[v].variable.dims().elements());
+    for (auto v : indices)
+      sizes.push_back(entries[v].variable.dims().elements());
     auto parts =
-        split_v(mean, tensor::vector(sizes), 0, static_cast<int64_t>(which.size()), {}, where_);
-    for (size_t i = 0; i < which.size(); ++i) {
-      auto& one = all[which[i]];
-      auto dims = one.variable.dims().known();
-      one.gradient =
+        split_v(mean, tensor::vector(sizes), 0, static_cast<int64_t>(indices.size()), {}, where_);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      auto& entry = entries[indices[i]];
+      auto dims = entry.variable.dims().known();
+      entry.gradient =
           reshape(parts[i], tensor::vector<int64_t>({dims.begin(), dims.end()}), {}, where_);
     }
   }
 
-  // Where a replica is: what names no device may be placed on a task that is gone.
+  // On the device of a replica, because a node without a device may be placed on a lost task.
   node* group(size_t replica, const std::vector<node*>& nodes, std::string_view name) {
     auto on = in_.on(devices_[replica], where_);
     return in_.group(nodes, name, where_);
   }
 
-  // The mean gradients, for each of these. Nothing is applied before all is there: a step that
-  // fails while it computes leaves all as they were, and what is applied is one stretch of code.
-  std::vector<std::vector<variable_gradient>> add_up(const members& which) {
-    std::vector<std::vector<edge>> means; // of each parcel, on each device
-    for (size_t k = 0; k < parcels_.size(); ++k) {
+  // Returns the mean gradients for each member. No update runs before all means are computed: a
+  // step that fails earlier changes no variable.
+  std::vector<std::vector<variable_gradient>> mean_gradients(const members& group_members) {
+    std::vector<std::vector<edge>> means; // of each bucket, on each device
+    for (size_t k = 0; k < buckets_.size(); ++k) {
       std::vector<edge> parts;
-      for (auto i : which)
+      for (auto i : group_members)
         parts.push_back(packed(i)[k]);
-      means.push_back(all_reduce(parts, devices_of(which), reduce_by::mean, where_));
+      means.push_back(all_reduce(parts, devices_of(group_members), reduce_by::mean, where_));
     }
-    std::vector<std::vector<variable_gradient>> found;
-    for (size_t i = 0; i < which.size(); ++i) {
+    std::vector<std::vector<variable_gradient>> results;
+    for (size_t i = 0; i < group_members.size(); ++i) {
       std::vector<node*> sums;
-      for (const auto& one : means)
-        sums.push_back(one[i].node);
-      auto on = in_.on(devices_[which[i]], where_);
+      for (const auto& mean : means)
+        sums.push_back(mean[i].node);
+      auto on = in_.on(devices_[group_members[i]], where_);
       auto later = in_.after(sums);
-      auto& mine = found.emplace_back(gradients_[which[i]]);
-      for (size_t k = 0; k < parcels_.size(); ++k)
-        unpack(mine, parcels_[k], means[k][i]);
+      auto& entries = results.emplace_back(gradients_[group_members[i]]);
+      for (size_t k = 0; k < buckets_.size(); ++k)
+        unpack(entries, buckets_[k], means[k][i]);
     }
-    return found;
+    return results;
   }
 
-  node* apply(size_t which, const std::vector<variable_gradient>& means) {
+  node* apply(size_t index, const std::vector<variable_gradient>& means) {
     node* applied = nullptr;
-    // What an optimizer remembers of a variable has its name.
-    on_replica(which, [&] {
-      applied = optimizers_[which]->apply_gradients(
+    // Slots of optimizers are named after their variable, so no name scope is needed.
+    on_replica(index, [&] {
+      applied = optimizers_[index]->apply_gradients(
           options_.change ? options_.change(means) : means, where_);
       if (options_.behind)
-        applied = options_.behind(replica_at(which), applied);
+        applied = options_.behind(replica_at(index), applied);
     });
     return applied;
   }
 
-  // Where floats travel between tasks with fewer bits, the first gets those that it has sent.
-  node* synchronize(const members& which) {
+  // With a lossy transfer encoding between tasks, the first member also gets the values that it has
+  // sent.
+  node* synchronize(const members& group_members) {
     std::vector<node*> assigned;
-    const auto devices = devices_of(which);
+    const auto devices = devices_of(group_members);
     const auto tasks = tasks_of(devices);
-    const auto& first = variables_[which.front()];
-    for (size_t v = 0; v < first.size() && which.size() > 1; ++v) {
+    const auto& first = variables_[group_members.front()];
+    for (size_t v = 0; v < first.size() && group_members.size() > 1; ++v) {
       auto copies = broadcast(first[v], devices, where_);
-      for (size_t i = tasks.size() > 1 ? 0 : 1; i < which.size(); ++i)
-        assigned.push_back(assign(variables_[which[i]][v], copies[i], {}, where_).node);
+      for (size_t i = tasks.size() > 1 ? 0 : 1; i < group_members.size(); ++i)
+        assigned.push_back(assign(variables_[group_members[i]][v], copies[i], {}, where_).node);
     }
-    return group(which.front(), assigned, "synchronize");
+    return group(group_members.front(), assigned, "synchronize");
   }
 
   graph_builder& in_;
   const std::vector<std::string> devices_;
   const data_parallel_options options_;
   location where_;
-  std::vector<std::vector<variable_handle>> variables_;   // of each replica
-  std::vector<std::shared_ptr<optimizer>> optimizers_;    // likewise
-  std::vector<edge> losses_;                              // likewise
-  std::vector<std::vector<variable_gradient>> gradients_; // likewise: its own
-  std::vector<parcel> parcels_;
-  std::vector<std::vector<edge>> packed_; // of each replica, its parcels
+  // Indexed by replica.
+  std::vector<std::vector<variable_handle>> variables_;
+  std::vector<std::shared_ptr<optimizer>> optimizers_;
+  std::vector<edge> losses_;
+  std::vector<std::vector<variable_gradient>> gradients_; // of its own loss
+  std::vector<std::vector<edge>> packed_;                 // one tensor for each bucket
+  std::vector<bucket> buckets_;
   std::map<members, data_parallel_step> trained_;
-  std::map<std::pair<size_t, members>, node*> given_; // by who gives its variables
+  std::map<std::pair<size_t, members>, node*> synchronized_; // by the source replica and the set
 };
 
 edge replica::part_of(edge batch, location where) const {
@@ -388,24 +393,24 @@ data_parallel_training train_data_parallel(graph_builder& in,
     reject("train_data_parallel", where, "bucket_bytes must not be negative, got ",
            *options.bucket_bytes);
   need_function("train_data_parallel", where, model, "the model");
-  need_function("train_data_parallel", where, make_optimizer, "what makes the optimizer");
-  auto by = std::make_shared<detail::data_parallel_builder>(in, devices, options, where);
-  by->build(model);
-  auto all = by->form_all(make_optimizer);
-  data_parallel_training made;
-  made.train = all.train;
-  made.synchronize = all.synchronize;
-  made.loss = all.loss;
-  made.variables = by->variables();
-  made.optimizers = by->optimizers();
-  made.builder_ = std::move(by);
-  return made;
+  need_function("train_data_parallel", where, make_optimizer, "make_optimizer");
+  auto builder = std::make_shared<detail::data_parallel_builder>(in, devices, options, where);
+  builder->build(model);
+  auto step_of_all = builder->form_all(make_optimizer);
+  data_parallel_training training;
+  training.train = step_of_all.train;
+  training.synchronize = step_of_all.synchronize;
+  training.loss = step_of_all.loss;
+  training.variables = builder->variables();
+  training.optimizers = builder->optimizers();
+  training.builder_ = std::move(builder);
+  return training;
 }
 
 data_parallel_step data_parallel_training::among(const std::vector<std::string>& devices,
                                                  location where) const {
   if (!builder_)
-    reject("among", where, "nothing was built");
+    reject("among", where, "it was not made by train_data_parallel()");
   return builder_->form(devices, where);
 }
 

@@ -1,5 +1,6 @@
-// Synchronous data-parallel training: each device has a copy of the model and learns from its part
-// of the batch; the mean of all gradients moves all copies alike (OSDI paper 4.4).
+// Synchronous data-parallel training: each device has a copy of the model and computes the
+// gradients of its part of the batch. The mean of all gradients updates all copies alike (OSDI
+// paper 4.4).
 #pragma once
 #include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
@@ -22,8 +23,8 @@ public:
   int index() const noexcept { return index_; }
   int count() const noexcept { return count_; }
 
-  /// Its part of the batch: the first axis is cut into as many equal parts as there are replicas,
-  /// by the processor of the task. A step fails where that cannot be.
+  /// Returns the replica's part of the batch. The processor of the task cuts the first axis into as
+  /// many equal parts as there are replicas. A step fails if the axis cannot be cut equally.
   edge part_of(edge batch, std::source_location where = std::source_location::current()) const;
 
 private:
@@ -31,26 +32,27 @@ private:
   int index_, count_;
 };
 
-/// Builds the model for one replica and returns its loss, the mean over its part of the batch.
-/// Nodes and variables that it makes are the replica's own; it must make the same each time.
+/// Builds the model for one replica and returns its loss, the mean over its part of the batch. The
+/// nodes and variables that it adds belong to the replica. It must build the same model in each
+/// call.
 using replica_model = std::function<edge(const replica&)>;
 
-/// Makes an optimizer, such as `[] { return std::make_unique<adam>(0.01); }`: once for each
-/// replica, in their order.
+/// Creates an optimizer, such as `[] { return std::make_unique<adam>(0.01); }`. Called once for
+/// each replica, in their order.
 using optimizer_maker = std::function<std::unique_ptr<optimizer>()>;
 
 struct data_parallel_options {
-  /// Changes the mean gradients of a replica before they are applied, such as by clipping. Must do
-  /// the same for each.
+  /// Transforms the mean gradients of a replica before they are applied, for instance by clipping.
+  /// Must do the same for each replica.
   std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
-  /// Adds what a replica does behind its updates in each step, such as counting, and returns the
-  /// last node of that. Must do the same for each.
+  /// Adds nodes that a replica runs after its updates in each step, such as counting, and returns
+  /// the last of them. Must do the same for each replica.
   std::function<node*(const replica&, node* updated)> behind = {};
-  /// Gradients of one type and of known shapes are exchanged together, up to so many bytes at once,
-  /// those of the last variables first, which are known first; larger ones on their own. 0: each on
-  /// its own. Must not be negative. Unless it is said: 4 MiB on GPUs, 1 MiB on processors of
-  /// several tasks, and 64 KiB on those of one, where the copies that it takes soon cost more than
-  /// they save.
+  /// Gradients of one type and of known shapes are exchanged in buckets of up to this many bytes,
+  /// beginning with those of the last variables, which are computed first. Larger gradients are
+  /// exchanged separately. 0: no buckets. Must not be negative. Default: 4 MiB on GPUs, 1 MiB on
+  /// processors of several tasks, and 64 KiB on those of one task, where larger buckets cost more
+  /// for copying than they save.
   std::optional<int64_t> bucket_bytes = {};
 };
 
@@ -58,36 +60,40 @@ namespace detail {
 class data_parallel_builder;
 }
 
-/// A step among replicas.
+/// A training step of some of the replicas.
 struct data_parallel_step {
-  /// Takes one step on all of them. A step that fails before all gradients have been added up
+  /// Takes one step on these replicas. A step that fails before all gradients have been summed
   /// changes no replica.
   node* train = nullptr;
-  /// Gives all of them the variables of the first, slots of optimizers included.
+  /// Copies the variables of the first replica to the others, including slots of optimizers.
   node* synchronize = nullptr;
-  edge loss; ///< the mean of theirs
+  edge loss; ///< the mean of the losses of these replicas
 };
 
-/// What was built.
+/// The result of train_data_parallel().
 struct TROUPE_API data_parallel_training {
-  /// Takes one step on all devices. A step that fails before all gradients have been added up
-  /// changes no replica.
+  /// Takes one step on all devices. A step that fails before all gradients have been summed changes
+  /// no replica.
   node* train = nullptr;
-  /// Gives all replicas the variables of the first, slots of optimizers included: to be run when
-  /// these were initialized or restored, before the first step.
+  /// Copies the variables of the first replica to the others, including slots of optimizers. Run it
+  /// after these were initialized or restored, before the first step.
   node* synchronize = nullptr;
-  edge loss; ///< of the whole batch: the mean of those of the replicas
-  /// Of each replica, in the same order; those of optimizers come last.
+  edge loss; ///< of the whole batch: the mean of the replicas' losses
+  /// Of each replica, in the same order; variables of optimizers come last.
   std::vector<std::vector<variable_handle>> variables;
   std::vector<std::shared_ptr<optimizer>> optimizers; ///< of each replica
 
-  /// The same among the replicas on these devices, named as when they were built: those whose tasks
-  /// are there. Gradients and the loss are the means of theirs, and the parts of the batch that
-  /// others would have learned from are left out. `synchronize` takes the variables of the first
-  /// device that is named here. To be run before the first such step: of a step that failed, some
-  /// may have applied the gradients and some not; a task that was started anew has no variables.
-  /// Adds nodes the first time that it is asked for these: no step may be prepared meanwhile.
-  /// Throws troupe::error where there is no such replica, and where models exchange tensors
+  /// Returns a step of the replicas on these devices only: those whose tasks are available. Devices
+  /// are named as when the replicas were built.
+  ///
+  /// - Gradients and the loss are the means over these replicas. The parts of the batch of the
+  /// other replicas are left out.
+  /// - `synchronize` copies the variables of the first device that is named here. Run it before the
+  /// first such step: after a failed step, some replicas may have applied the gradients and others
+  /// not, and a restarted task has no variables.
+  /// - The first call for a set of devices adds nodes: no step may be prepared meanwhile.
+  ///
+  /// Throws troupe::error if there is no such replica, and if the models exchange tensors
   /// themselves.
   ///
   ///     auto rest = training.among({"/job:worker/task:0/cpu:0", "/job:worker/task:2/cpu:0"});
@@ -104,10 +110,11 @@ private:
   std::shared_ptr<detail::data_parallel_builder> builder_ = {};
 };
 
-/// Builds one replica on each device, in a scope "replica_<n>", and what keeps them alike. The
-/// devices are all GPUs or all processors, of one task or several. For equal parts, steps are those
-/// of one device with the whole batch, up to the rounding of sums. Throws troupe::error: where the
-/// model makes different variables for two devices, or uses those of another.
+/// Builds one replica on each device, in a scope "replica_<n>", and the nodes that keep the
+/// replicas equal. The devices are all GPUs or all processors, of one task or several. For equal
+/// parts, steps equal those of one device with the whole batch, up to the rounding of sums. Throws
+/// troupe::error if the model creates different variables for two devices, or uses those of another
+/// device.
 ///
 ///     auto training = train_data_parallel(
 ///         g, {"/gpu:0", "/gpu:1"},

@@ -1,4 +1,5 @@
 #include "troupe/api/train/optimizers/indexed_slices.hpp"
+// Finds the rows of sparse gradients.
 
 #include "troupe/api/generated/ops.hpp"
 
@@ -7,29 +8,30 @@
 namespace troupe {
 namespace {
 
-// An UnsortedSegmentSum passes over negative numbers, which no row has: these have been looked up,
-// or an accumulator has looked at them.
-bool looked_up(edge indices) {
-  auto from = indices;
-  while (from.node->op().name == "Identity")
-    from = from.node->inputs()[0];
-  if (from.node->op().name == "SparseAccumulatorTakeGradient")
+// Returns true if the indices are known to be rows: a gather or an accumulator has checked them.
+// Otherwise they may be negative, which an UnsortedSegmentSum ignores.
+bool are_checked(edge indices) {
+  auto source = indices;
+  while (source.node->op().name == "Identity")
+    source = source.node->inputs()[0];
+  if (source.node->op().name == "SparseAccumulatorTakeGradient")
     return true;
-  return std::ranges::any_of(indices.node->graph().nodes(), [&](const auto& at) {
-    return (at->op().name.starts_with("Gather") || at->op().name == "ResourceGather") &&
-           at->inputs().size() > 1 && is_same_edge(at->inputs()[1], indices);
+  return std::ranges::any_of(indices.node->graph().nodes(), [&](const auto& candidate) {
+    return (candidate->op().name.starts_with("Gather") ||
+            candidate->op().name == "ResourceGather") &&
+           candidate->inputs().size() > 1 && is_same_edge(candidate->inputs()[1], indices);
   });
 }
 
-// All the slices behind one another, with indices that are a vector.
+// Concatenates slices, with indices as a vector.
 std::optional<indexed_slices> joined(const std::vector<indexed_slices>& parts,
-                                     const partial_shape& of) {
-  if (!of.has_rank())
+                                     const partial_shape& dims) {
+  if (!dims.has_rank())
     return std::nullopt;
-  std::vector<int64_t> row{of.extents().begin(), of.extents().end()};
+  std::vector<int64_t> row{dims.extents().begin(), dims.extents().end()};
   row[0] = -1;
   if (std::ranges::count(row, -1) > 1)
-    return std::nullopt; // only a run would know the shape of a row
+    return std::nullopt; // the shape of a row is unknown until the step runs
   std::vector<edge> values, indices;
   for (const auto& part : parts) {
     values.push_back(reshape(part.values, tensor::vector(row)));
@@ -45,13 +47,13 @@ std::optional<indexed_slices> joined(const std::vector<indexed_slices>& parts,
 std::optional<indexed_slices> slices_of(edge gradient) {
   if (gradient.is_nothing())
     return std::nullopt;
-  const auto& at = *gradient.node;
-  if (at.op().name == "UnsortedSegmentSum" && looked_up(at.inputs()[1]))
-    return indexed_slices{at.inputs()[0], at.inputs()[1]};
-  if (at.op().name != "AddN")
+  const auto& producer = *gradient.node;
+  if (producer.op().name == "UnsortedSegmentSum" && are_checked(producer.inputs()[1]))
+    return indexed_slices{producer.inputs()[0], producer.inputs()[1]};
+  if (producer.op().name != "AddN")
     return std::nullopt;
   std::vector<indexed_slices> parts;
-  for (const auto& input : at.inputs()) {
+  for (const auto& input : producer.inputs()) {
     auto part = slices_of(input);
     if (!part)
       return std::nullopt;
@@ -66,8 +68,9 @@ std::optional<indexed_slices> summed_slices_of(edge gradient) {
     rows = joined({*rows}, gradient.dims());
   if (!rows)
     return std::nullopt;
-  auto [once, which] = unique(rows->indices);
-  return indexed_slices{unsorted_segment_sum(rows->values, which, size_of(once)), once};
+  auto [unique_rows, segments] = unique(rows->indices);
+  return indexed_slices{unsorted_segment_sum(rows->values, segments, size_of(unique_rows)),
+                        unique_rows};
 }
 
 } // namespace troupe

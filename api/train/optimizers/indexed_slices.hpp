@@ -1,4 +1,4 @@
-// Gradients of a few rows, so that a step need not touch a whole variable to change them.
+// Sparse gradients: rows of a variable, so that a step need not touch the whole variable.
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -7,21 +7,21 @@
 
 namespace troupe {
 
-/// A gradient that is zero but for rows: values[i] is added to row indices[i]. A row may be named
-/// more than once.
+/// A gradient that is zero except for some rows: values[i] is added to row indices[i]. An index may
+/// occur more than once.
 struct indexed_slices {
-  edge values;  ///< the shape of indices, then that of a row
-  edge indices; ///< each names a row that exists
+  edge values;  ///< the shape of indices, followed by that of a row
+  edge indices; ///< of existing rows
 };
 
-/// Returns the rows of which a gradient consists: that of the params of Gather, or of GatherV2
-/// along axis 0, and sums of such gradients. Nothing where a gradient is of all rows, or where the
-/// sum mixes both kinds. Gradients stay edges, and may be used as dense ones whenever that is
-/// simpler: a step that uses the rows alone leaves out the nodes that would fill in the zeros.
+/// Returns the rows of a sparse gradient: that of the params of Gather, or of GatherV2 along axis
+/// 0, and sums of such gradients. Returns nullopt if a gradient has all rows, or if the sum mixes
+/// both kinds. Gradients stay edges, and may also be used as dense ones. A step that uses only
+/// the rows does not run the nodes that would fill in the zeros.
 TROUPE_API std::optional<indexed_slices> slices_of(edge gradient);
 
-/// The same with indices that are a vector and name each row once: what was given for one row is
-/// added up. For steps that are not linear in the gradient, such as those that square it.
+/// Returns the rows with a vector of unique indices: values of the same row are summed. For
+/// updates that are not linear in the gradient, such as those that square it.
 TROUPE_API std::optional<indexed_slices> summed_slices_of(edge gradient);
 
 } // namespace troupe

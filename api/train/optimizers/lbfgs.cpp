@@ -1,4 +1,5 @@
 #include "troupe/api/train/optimizers/lbfgs.hpp"
+// Minimizes a loss by L-BFGS with a line search.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
@@ -14,40 +15,41 @@ using location = std::source_location;
 
 edge dot(edge a, edge b, location where) { return sum(mul(a, b, {}, where), where); }
 
-// 1 / x, or 0 where x is not above 0.
+// Returns 1 / x, or 0 if x is not positive.
 edge inverse_if_positive(edge x, location where) {
-  auto good = greater(x, 0, {}, where);
-  auto safe = select(good, x, ones_like(x, {}, where), {}, where);
-  return select(good, div(1, safe, {}, where), zeros_like(x, {}, where), {}, where);
+  auto is_positive = greater(x, 0, {}, where);
+  auto divisor = select(is_positive, x, ones_like(x, {}, where), {}, where);
+  return select(is_positive, div(1, divisor, {}, where), zeros_like(x, {}, where), {}, where);
 }
 
 edge joined(const std::vector<edge>& parts, location where) {
   std::vector<edge> flat;
-  for (const auto& one : parts)
-    flat.push_back(reshape(one, {-1}, {}, where));
+  for (const auto& part : parts)
+    flat.push_back(reshape(part, {-1}, {}, where));
   return flat.size() == 1 ? flat.front() : concatenate(flat, 0, {}, where);
 }
 
-// Minus the gradient, times the inverse of the curvature that the last steps (rows of s) and what
-// they changed the gradient by (rows of y) tell. Rows of zeros tell nothing.
+// Returns minus the gradient, multiplied by the estimate of the inverse curvature. It is estimated
+// from the last steps (rows of s) and the changes of the gradient in them (rows of y). Rows of
+// zeros are ignored.
 edge direction(edge gradient, edge s, edge y, int memory, location where) {
   auto steps = unpack(s, memory, {}, {}, where), changes = unpack(y, memory, {}, {}, where);
-  std::vector<edge> curvature, part(steps.size());
+  std::vector<edge> curvature, projection(steps.size());
   for (size_t i = 0; i < steps.size(); ++i)
     curvature.push_back(inverse_if_positive(dot(steps[i], changes[i], where), where));
   auto q = gradient;
   for (size_t i = steps.size(); i-- > 0;) {
-    part[i] = mul(curvature[i], dot(steps[i], q, where), {}, where);
-    q = sub(q, mul(part[i], changes[i], {}, where), {}, where);
+    projection[i] = mul(curvature[i], dot(steps[i], q, where), {}, where);
+    q = sub(q, mul(projection[i], changes[i], {}, where), {}, where);
   }
-  auto size = dot(changes.back(), changes.back(), where);
-  auto known = greater(size, 0, {}, where);
+  auto square_norm = dot(changes.back(), changes.back(), where);
+  auto is_known = greater(square_norm, 0, {}, where);
   auto scale =
       mul(dot(steps.back(), changes.back(), where), inverse_if_positive(size, where), {}, where);
-  auto r = mul(q, select(known, scale, ones_like(scale, {}, where), {}, where), {}, where);
+  auto r = mul(q, select(is_known, scale, ones_like(scale, {}, where), {}, where), {}, where);
   for (size_t i = 0; i < steps.size(); ++i) {
-    auto back = mul(curvature[i], dot(changes[i], r, where), {}, where);
-    r = add(r, mul(steps[i], sub(part[i], back, {}, where), {}, where), {}, where);
+    auto correction = mul(curvature[i], dot(changes[i], r, where), {}, where);
+    r = add(r, mul(steps[i], sub(part[i], correction, {}, where), {}, where), {}, where);
   }
   return neg(r, {}, where);
 }
@@ -59,19 +61,19 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
     : options_(options), loss_(loss) {
   if (options.memory < 1 || options.max_steps < 0 || options.max_trials < 1)
     reject("lbfgs", where, "memory and max_trials must be at least 1, max_steps not negative");
-  auto found = optimizer::compute_gradients(loss, variables, where);
+  auto pairs = optimizer::compute_gradients(loss, variables, where);
   auto& in = loss.node->graph();
   std::vector<edge> values, gradients;
   std::vector<int64_t> sizes;
   int64_t size = 0;
-  auto type = found.front().variable.type();
-  for (const auto& one : found) {
-    if (one.variable.type() != type || !one.variable.dims().fully_known())
-      reject("lbfgs", where, one.variable.node->description(), " is ", one.variable.type(),
-             one.variable.dims(), "; all must be ", type, " and have known shapes");
-    values.push_back(one.variable);
-    gradients.push_back(one.gradient);
-    sizes.push_back(one.variable.dims().elements());
+  auto type = pairs.front().variable.type();
+  for (const auto& entry : pairs) {
+    if (entry.variable.type() != type || !entry.variable.dims().fully_known())
+      reject("lbfgs", where, entry.variable.node->description(), " is ", entry.variable.type(),
+             entry.variable.dims(), "; all must be ", type, " and have known shapes");
+    values.push_back(entry.variable);
+    gradients.push_back(entry.gradient);
+    sizes.push_back(entry.variable.dims().elements());
     size += sizes.back();
   }
 
@@ -83,90 +85,95 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
   };
   auto steps = state({options.memory, size}, "steps");
   auto changes = state({options.memory, size}, "changes");
-  auto from = state({size}, "from"), gradient_there = state({size}, "gradient");
-  auto way = state({size}, "direction");
+  auto start = state({size}, "from"), start_gradient = state({size}, "gradient");
+  auto search_direction = state({size}, "direction");
 
   auto x = joined(values, where), gradient = joined(gradients, where);
-  aim_ = detail::add_group(
+  compute_direction_ = detail::add_group(
       in,
-      {assign(from, x, {}, where).node, assign(gradient_there, gradient, {}, where).node,
-       assign(way, direction(gradient, steps, changes, options.memory, where), {}, where).node},
+      {assign(start, x, {}, where).node, assign(start_gradient, gradient, {}, where).node,
+       assign(search_direction, direction(gradient, steps, changes, options.memory, where), {},
+              where)
+           .node},
       "aim", where);
-  slope_ = dot(way, gradient, where);
-  largest_ = max(abs(gradient, {}, where), where);
+  slope_ = dot(search_direction, gradient, where);
+  largest_gradient_ = max(abs(gradient, {}, where), where);
 
   length_ = detail::add_node(&in, "Placeholder", {}, {{"dtype", type}, {"shape", partial_shape{}}},
                              "length", where)
                 .output(0);
-  auto there = add(from, mul(way, length_, {}, where), {}, where);
+  auto target_point = add(start, mul(search_direction, length_, {}, where), {}, where);
   std::vector<node*> moves;
   int64_t begin = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    auto piece = slice(there, {begin}, {sizes[i]}, {}, where);
+    auto values_part = slice(target_point, {begin}, {sizes[i]}, {}, where);
     auto dims = values[i].dims().known();
-    auto shaped = reshape(piece, tensor::vector<int64_t>({dims.begin(), dims.end()}), {}, where);
+    auto shaped =
+        reshape(values_part, tensor::vector<int64_t>({dims.begin(), dims.end()}), {}, where);
     moves.push_back(assign(values[i], shaped, {}, where).node);
     begin += sizes[i];
   }
   move_ = detail::add_group(in, moves, "move", where);
 
   auto push = [&](const variable_handle& rows, edge row) {
-    auto old = slice(rows, {1, 0}, {-1, -1}, {}, where);
-    auto fresh = reshape(row, {int64_t{1}, size}, {}, where);
-    return assign(rows, concatenate({old, fresh}, 0, {}, where), {}, where).node;
+    auto kept_rows = slice(rows, {1, 0}, {-1, -1}, {}, where);
+    auto new_row = reshape(row, {int64_t{1}, size}, {}, where);
+    return assign(rows, concatenate({kept_rows, new_row}, 0, {}, where), {}, where).node;
   };
-  remember_ = detail::add_group(in,
-                                {push(steps, sub(x, from, {}, where)),
-                                 push(changes, sub(gradient, gradient_there, {}, where))},
-                                "remember", where);
+  update_history_ = detail::add_group(in,
+                                      {push(steps, sub(x, start, {}, where)),
+                                       push(changes, sub(gradient, start_gradient, {}, where))},
+                                      "remember", where);
 }
 
-lbfgs::point lbfgs::look(session& in, const std::vector<feed>& feeds, location where) {
-  auto number = [](const tensor& one) {
-    return value_or_throw(converted(one, dtype::f64)).data<double>()[0];
+lbfgs::point lbfgs::evaluate(session& in, const std::vector<feed>& feeds, location where) {
+  auto number = [](const tensor& scalar) {
+    return value_or_throw(converted(scalar, dtype::f64)).data<double>()[0];
   };
-  auto found = in.run(feeds, {loss_, slope_, largest_}, {}, {}, where);
-  return {number(found[0]), number(found[1]), number(found[2])};
+  auto results = in.run(feeds, {loss_, slope_, largest_gradient_}, {}, {}, where);
+  return {number(results[0]), number(results[1]), number(results[2])};
 }
 
 lbfgs::outcome lbfgs::minimize(session& in, const std::vector<feed>& feeds, location where) {
-  constexpr double enough = 1e-4, flat = 0.9; // of the loss's fall, and of its slope (Wolfe)
+  // Constants of the weak Wolfe conditions: for the decrease of the loss, and for its slope.
+  constexpr double decrease = 1e-4, flatness = 0.9;
   auto move = [&](double length) {
     in.run({{length_, value_or_throw(converted(tensor::scalar(length), length_.type()))}}, {},
            {move_}, {}, where);
   };
-  outcome so_far;
-  for (;; ++so_far.steps) {
-    in.run(feeds, {}, {aim_}, {}, where);
-    auto start = look(in, feeds, where);
-    so_far.loss = start.loss;
-    so_far.largest_gradient = start.largest_gradient;
-    so_far.converged = start.largest_gradient <= options_.tolerance;
-    // Not below 0: rounding has made the direction useless, or numbers are not finite.
-    if (so_far.converged || so_far.steps == options_.max_steps || !(start.slope < 0))
-      return so_far;
+  outcome progress;
+  for (;; ++progress.steps) {
+    in.run(feeds, {}, {compute_direction_}, {}, where);
+    auto start = evaluate(in, feeds, where);
+    progress.loss = start.loss;
+    progress.largest_gradient = start.largest_gradient;
+    progress.converged = start.largest_gradient <= options_.tolerance;
+    // If the slope is not negative, the direction is useless by rounding, or numbers are not
+    // finite.
+    if (progress.converged || progress.steps == options_.max_steps || !(start.slope < 0))
+      return progress;
 
     double low = 0, high = std::numeric_limits<double>::infinity();
-    double length = so_far.steps == 0 ? std::min(1.0, 1 / std::sqrt(-start.slope)) : 1;
-    bool found = false;
-    for (int i = 0; i < options_.max_trials && !found; ++i) {
+    double length = progress.steps == 0 ? std::min(1.0, 1 / std::sqrt(-start.slope)) : 1;
+    bool accepted = false;
+    for (int i = 0; i < options_.max_trials && !accepted; ++i) {
       move(length);
-      auto here = look(in, feeds, where);
-      if (!(here.loss <= start.loss + enough * length * start.slope))
+      auto trial = evaluate(in, feeds, where);
+      if (!(trial.loss <= start.loss + decrease * length * start.slope))
         high = length;
-      else if (here.slope < flat * start.slope)
+      else if (trial.slope < flatness * start.slope)
         low = length;
       else
-        found = true;
-      if (!found)
+        accepted = true;
+      if (!accepted)
         length = std::isfinite(high) ? (low + high) / 2 : 2 * length;
     }
-    if (!found) {
-      move(low); // the best point that was seen; at worst where it began
+    if (!accepted) {
+      move(low); // the best evaluated point, or the start
       if (low == 0)
-        return so_far;
+        return progress;
     }
-    in.run(feeds, {}, {remember_}, {}, where);
+    in.run(feeds, {}, {update_history_}, {}, where);
   }
 }
 

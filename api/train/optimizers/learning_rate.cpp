@@ -1,4 +1,5 @@
 #include "troupe/api/train/optimizers/learning_rate.hpp"
+// Adds the nodes of learning rate schedules.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/operators.hpp"
@@ -11,10 +12,10 @@ namespace {
 
 using location = std::source_location;
 
-// Calls for numbers that make sense, at the user's line.
-void check(bool good, const char* function, const char* what, location where) {
-  if (!good)
-    throw error{invalid(what).within(concat(function, " (", to_string(where), ')'))};
+// Rejects invalid arguments with the line of the call.
+void check(bool valid, const char* function, const char* requirement, location where) {
+  if (!valid)
+    throw error{invalid(requirement).within(concat(function, " (", to_string(where), ')'))};
 }
 
 edge progress(const operand& step, double over, location where) {
@@ -24,8 +25,8 @@ edge progress(const operand& step, double over, location where) {
 edge periods(const operand& step, double every, const decay_options& options, const char* function,
              location where) {
   check(every > 0, function, "`every` must be above 0", where);
-  auto passed = progress(step, every, where);
-  return options.staircase ? floor(passed, {}, where) : passed;
+  auto elapsed = progress(step, every, where);
+  return options.staircase ? floor(elapsed, {}, where) : elapsed;
 }
 
 } // namespace
@@ -35,7 +36,7 @@ variable_handle step_counter(graph_builder& in, location where) {
 }
 
 node* count_steps(node* train, const variable_handle& counter, location where) {
-  check(train != nullptr, "count_steps", "there is no node that trains", where);
+  check(train != nullptr, "count_steps", "the training node is null", where);
   check(!counter.ref.is_nothing(), "count_steps", "the counter is an edge to nothing", where);
   auto& in = counter.ref.node->graph();
   in.push_controls({train});
@@ -46,43 +47,43 @@ node* count_steps(node* train, const variable_handle& counter, location where) {
 edge exponential_decay(operand step, double initial, double every, double factor,
                        decay_options options, location where) {
   check(factor > 0, "exponential_decay", "the factor must be above 0", where);
-  auto passed = periods(step, every, options, "exponential_decay", where);
-  return mul(pow(factor, passed, {}, where), initial, {}, where);
+  auto elapsed = periods(step, every, options, "exponential_decay", where);
+  return mul(pow(factor, elapsed, {}, where), initial, {}, where);
 }
 
 edge inverse_time_decay(operand step, double initial, double every, double factor,
                         decay_options options, location where) {
-  auto passed = periods(step, every, options, "inverse_time_decay", where);
-  return div(initial, add(mul(passed, factor, {}, where), 1.0, {}, where), {}, where);
+  auto elapsed = periods(step, every, options, "inverse_time_decay", where);
+  return div(initial, add(mul(elapsed, factor, {}, where), 1.0, {}, where), {}, where);
 }
 
 edge polynomial_decay(operand step, double initial, double over, polynomial_options options,
                       location where) {
   check(over > 0, "polynomial_decay", "`over` must be above 0", where);
-  auto left = sub(1.0, minimum(progress(step, over, where), 1.0, {}, where), {}, where);
-  auto part = pow(left, options.power, {}, where);
-  return add(mul(part, initial - options.last, {}, where), options.last, {}, where);
+  auto remaining = sub(1.0, minimum(progress(step, over, where), 1.0, {}, where), {}, where);
+  auto share = pow(remaining, options.power, {}, where);
+  return add(mul(share, initial - options.last, {}, where), options.last, {}, where);
 }
 
 edge cosine_decay(operand step, double initial, double over, double least, location where) {
   check(over > 0, "cosine_decay", "`over` must be above 0", where);
-  auto passed = minimum(progress(step, over, where), 1.0, {}, where);
-  auto wave = cos(mul(passed, std::numbers::pi, {}, where), {}, where);
-  auto part = mul(add(wave, 1.0, {}, where), (1 - least) / 2, {}, where);
-  return mul(add(part, least, {}, where), initial, {}, where);
+  auto elapsed = minimum(progress(step, over, where), 1.0, {}, where);
+  auto wave = cos(mul(elapsed, std::numbers::pi, {}, where), {}, where);
+  auto share = mul(add(wave, 1.0, {}, where), (1 - least) / 2, {}, where);
+  return mul(add(share, least, {}, where), initial, {}, where);
 }
 
 edge piecewise_constant(operand step, const std::vector<double>& boundaries,
                         const std::vector<double>& values, location where) {
   check(values.size() == boundaries.size() + 1, "piecewise_constant",
-        "there must be one value more than boundaries", where);
+        "there must be one more value than boundaries", where);
   check(std::ranges::is_sorted(boundaries), "piecewise_constant", "boundaries must grow", where);
-  auto now = cast(step, dtype::f64, {}, where);
-  auto& in = now.node->graph();
+  auto current_step = cast(step, dtype::f64, {}, where);
+  auto& in = current_step.node->graph();
   auto rate = fill(in, tensor::vector<int64_t>({}), static_cast<float>(values.back()), {}, where);
   for (size_t i = boundaries.size(); i-- > 0;)
-    rate = select(less_equal(now, boundaries[i], {}, where), static_cast<float>(values[i]), rate,
-                  {}, where);
+    rate = select(less_equal(current_step, boundaries[i], {}, where), static_cast<float>(values[i]),
+                  rate, {}, where);
   return rate;
 }
 

@@ -1,12 +1,12 @@
-// Learning rates that change with the number of steps. Each is an f32 scalar to give an optimizer
-// as its rate; `step` is a number of any type, often the variable that count_steps() counts in.
+// Learning rate schedules. Each returns an f32 scalar for the rate of an optimizer. `step` is a
+// number of any type, often the variable that count_steps() increments.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/export.hpp"
 
 namespace troupe {
 
-/// A counter, i64 and 0 at first, which is called "global_step".
+/// Adds a counter, i64 and initially 0, called "global_step".
 TROUPE_API variable_handle
 step_counter(graph_builder& in, std::source_location where = std::source_location::current());
 
@@ -15,7 +15,7 @@ TROUPE_API node* count_steps(node* train, const variable_handle& counter,
                              std::source_location where = std::source_location::current());
 
 struct decay_options {
-  bool staircase = false; ///< changes only when `every` further steps were taken
+  bool staircase = false; ///< changes the rate only once in each `every` steps
 };
 
 /// initial * factor ^ (step / every).
@@ -38,12 +38,13 @@ TROUPE_API edge polynomial_decay(operand step, double initial, double over,
                                  polynomial_options options = {},
                                  std::source_location where = std::source_location::current());
 
-/// From `initial` to `least` times that within `over` steps, along half a cosine (Loshchilov and
+/// From `initial` to `initial * least` within `over` steps, along half a cosine (Loshchilov and
 /// Hutter 2017).
 TROUPE_API edge cosine_decay(operand step, double initial, double over, double least = 0,
                              std::source_location where = std::source_location::current());
 
-/// values[i] as long as step <= boundaries[i], then the last value, of which there is one more.
+/// values[i] as long as step <= boundaries[i], then the last value. `values` has one more element
+/// than `boundaries`.
 TROUPE_API edge piecewise_constant(operand step, const std::vector<double>& boundaries,
                                    const std::vector<double>& values,
                                    std::source_location where = std::source_location::current());

@@ -1,4 +1,5 @@
 #include "troupe/api/train/optimizers/loss_scale.hpp"
+// Adds the nodes of loss scaling.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/generated/ops.hpp"
@@ -9,46 +10,46 @@ namespace {
 
 using location = std::source_location;
 
-void check(bool good, std::string_view why, location where) {
-  if (!good)
-    throw error{invalid("loss_scale (", to_string(where), "): ", why)};
+void check(bool valid, std::string_view requirement, location where) {
+  if (!valid)
+    throw error{invalid("loss_scale (", to_string(where), "): ", requirement)};
 }
 
-edge number(edge like, double value, location where) {
-  auto& in = like.node->graph();
-  auto one = value_or_throw(converted(tensor::scalar(value), like.type()));
-  auto made = in.add({.op = "Const",
-                      .attrs = {{"value", std::move(one)}, {"dtype", like.type()}},
-                      .where = where});
-  return value_or_throw(std::move(made))->output(0);
+edge number(edge model, double value, location where) {
+  auto& in = model.node->graph();
+  auto scalar = value_or_throw(converted(tensor::scalar(value), model.type()));
+  auto added = in.add({.op = "Const",
+                       .attrs = {{"value", std::move(scalar)}, {"dtype", model.type()}},
+                       .where = where});
+  return value_or_throw(std::move(added))->output(0);
 }
 
-// A gradient of rows stays one: the rows are scaled.
-edge scaled(edge gradient, edge by, location where) {
-  const auto& at = *gradient.node;
-  auto& in = at.graph();
-  in.push_device(at.device());
+// Scales a gradient. A sparse gradient stays sparse.
+edge scaled(edge gradient, edge factor, location where) {
+  const auto& producer = *gradient.node;
+  auto& in = producer.graph();
+  in.push_device(producer.device());
   graph_scope on{in, graph_scope::kind::device};
   if (slices_of(gradient)) {
-    if (at.op().name == "AddN") {
+    if (producer.op().name == "AddN") {
       std::vector<edge> parts;
-      for (const auto& one : at.inputs())
-        parts.push_back(scaled(one, by, where));
+      for (const auto& input : producer.inputs())
+        parts.push_back(scaled(input, factor, where));
       return add_n(parts, {}, where);
     }
-    return unsorted_segment_sum(scaled(at.inputs()[0], by, where), at.inputs()[1], at.inputs()[2],
-                                {}, where);
+    return unsorted_segment_sum(scaled(producer.inputs()[0], factor, where), producer.inputs()[1],
+                                producer.inputs()[2], {}, where);
   }
-  return mul(gradient, cast(by, gradient.type(), {}, where), {}, where);
+  return mul(gradient, cast(factor, gradient.type(), {}, where), {}, where);
 }
 
 } // namespace
 
 loss_scale loss_scale::constant(graph_builder& in, double value, location where) {
   check(value > 0, "it must be above 0", where);
-  loss_scale made;
-  made.value_ = in.constant(tensor::scalar(static_cast<float>(value)), {}, where);
-  return made;
+  loss_scale scale;
+  scale.value_ = in.constant(tensor::scalar(static_cast<float>(value)), {}, where);
+  return scale;
 }
 
 loss_scale loss_scale::dynamic(graph_builder& in, const loss_scale_options& options,
@@ -57,67 +58,72 @@ loss_scale loss_scale::dynamic(graph_builder& in, const loss_scale_options& opti
   check(options.grow_every > 0, "grow_every must be above 0", where);
   check(options.least > 0 && options.least <= options.initial && options.initial <= options.most,
         "it must hold that 0 < least <= initial <= most", where);
-  loss_scale made;
-  made.options_ = options;
-  made.value_ =
+  loss_scale scale;
+  scale.options_ = options;
+  scale.value_ =
       in.variable(tensor::scalar(static_cast<float>(options.initial)), "loss_scale", where);
-  made.good_steps_ = in.variable(tensor::scalar(int64_t{0}), "loss_scale/good_steps", where);
-  return made;
+  scale.good_steps_ = in.variable(tensor::scalar(int64_t{0}), "loss_scale/good_steps", where);
+  return scale;
 }
 
 std::vector<variable_gradient>
 loss_scale::compute_gradients(edge loss, const std::vector<edge>& variables, location where) const {
   check(bool(loss), "the loss is an edge to nothing", where);
-  // The same as the gradients of a scaled loss, and the loss itself cannot overflow.
+  // Weights equal the gradients of a scaled loss, but the loss itself cannot overflow.
   auto weight = mul(ones_like(loss, {}, where), cast(value_, loss.type(), {}, where), {}, where);
   auto gradients = optimizer::compute_gradients(loss, variables, {.weights = {weight}}, where);
-  auto back = reciprocal(value_, {}, where);
-  for (auto& one : gradients)
-    one.gradient = scaled(one.gradient, back, where);
+  auto inverse = reciprocal(value_, {}, where);
+  for (auto& entry : gradients)
+    entry.gradient = scaled(entry.gradient, inverse, where);
   return gradients;
 }
 
-node* loss_scale::apply_gradients(optimizer& by, const std::vector<variable_gradient>& gradients,
+node* loss_scale::apply_gradients(optimizer& method,
+                                  const std::vector<variable_gradient>& gradients,
                                   location where) const {
   if (good_steps_.is_nothing())
-    return by.apply_gradients(gradients, where);
-  auto good = all_finite(gradients, where);
-  auto* applied = by.apply_gradients_if(good, gradients, where);
+    return method.apply_gradients(gradients, where);
+  auto are_finite = all_finite(gradients, where);
+  auto* applied = method.apply_gradients_if(are_finite, gradients, where);
   auto steps = add(good_steps_, number(good_steps_, 1, where), {}, where);
   auto grows = greater_equal(
       steps, number(good_steps_, static_cast<double>(options_.grow_every), where), {}, where);
-  auto times = [&](double factor) { return mul(value_, number(value_, factor, where), {}, where); };
-  auto larger = minimum(times(options_.factor), number(value_, options_.most, where), {}, where);
+  auto scaled_by = [&](double factor) {
+    return mul(value_, number(value_, factor, where), {}, where);
+  };
+  auto larger =
+      minimum(scaled_by(options_.factor), number(value_, options_.most, where), {}, where);
   auto smaller =
-      maximum(times(1 / options_.factor), number(value_, options_.least, where), {}, where);
-  auto none = number(good_steps_, 0, where);
-  auto next = select(good, select(grows, larger, value_, {}, where), smaller, {}, where);
-  auto next_steps = select(good, select(grows, none, steps, {}, where), none, {}, where);
+      maximum(scaled_by(1 / options_.factor), number(value_, options_.least, where), {}, where);
+  auto zero_steps = number(good_steps_, 0, where);
+  auto next = select(are_finite, select(grows, larger, value_, {}, where), smaller, {}, where);
+  auto next_steps =
+      select(are_finite, select(grows, zero_steps, steps, {}, where), zero_steps, {}, where);
   return detail::add_group(value_.node->graph(),
                            {applied, assign(value_, next, {}, where).node,
                             assign(good_steps_, next_steps, {}, where).node},
                            {}, where);
 }
 
-node* loss_scale::minimize(optimizer& by, edge loss, const std::vector<edge>& variables,
+node* loss_scale::minimize(optimizer& method, edge loss, const std::vector<edge>& variables,
                            location where) const {
-  return apply_gradients(by, compute_gradients(loss, variables, where), where);
+  return apply_gradients(method, compute_gradients(loss, variables, where), where);
 }
 
 edge all_finite(const std::vector<variable_gradient>& gradients, location where) {
-  std::vector<edge> each;
-  for (const auto& one : gradients) {
-    check(bool(one.gradient), "a gradient is an edge to nothing", where);
-    auto rows = slices_of(one.gradient);
-    auto values = rows ? rows->values : one.gradient;
+  std::vector<edge> checks;
+  for (const auto& entry : gradients) {
+    check(bool(entry.gradient), "a gradient is an edge to nothing", where);
+    auto rows = slices_of(entry.gradient);
+    auto values = rows ? rows->values : entry.gradient;
     auto& in = values.node->graph();
     in.push_device(values.node->device());
     graph_scope on{in, graph_scope::kind::device};
     auto flat = reshape(is_finite(values, {}, where), {-1}, {}, where);
-    each.push_back(all(flat, {0}, {}, {}, where));
+    checks.push_back(all(flat, {0}, {}, {}, where));
   }
-  check(!each.empty(), "there are no gradients", where);
-  return all(pack(each, {}, {}, where), {0}, {}, {}, where);
+  check(!checks.empty(), "there are no gradients", where);
+  return all(pack(checks, {}, {}, where), {0}, {}, {}, where);
 }
 
 } // namespace troupe

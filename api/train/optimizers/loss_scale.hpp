@@ -1,5 +1,6 @@
-// Loss scaling: gradients that f16 would round to zero are computed of a larger loss instead, and
-// divided by as much before they are applied (Micikevicius et al. 2018).
+// Loss scaling: the loss is multiplied by a factor so that f16 does not round its gradients to
+// zero. The gradients are divided by the same factor before they are applied (Micikevicius et al.
+// 2018).
 #pragma once
 #include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
@@ -8,51 +9,51 @@ namespace troupe {
 
 struct loss_scale_options {
   double initial = 65536;
-  double factor = 2;         ///< to grow and to shrink by
-  int64_t grow_every = 2000; ///< steps without a gradient that is not finite
+  double factor = 2;         ///< for growing and shrinking
+  int64_t grow_every = 2000; ///< consecutive steps with finite gradients
   double least = 1, most = 16777216;
 };
 
-/// What a loss is multiplied by, and how its gradients are brought back. All of it is nodes of the
-/// step, so that it works on any device and on clusters. Copying copies the handle.
+/// The factor of a loss, and the nodes that scale its gradients back. They are part of the step, so
+/// they work on any device and on clusters. A copy refers to the same scale.
 class TROUPE_API loss_scale {
 public:
   using location = std::source_location;
 
-  /// Always the same number, and every update is made.
+  /// A constant factor; every update is applied.
   static loss_scale constant(graph_builder& in, double value, location where = location::current());
 
-  /// As large as the gradients bear: a step in which one of them is not finite shrinks it and
-  /// leaves variables and optimizer as they were; after `grow_every` good steps in a row it grows.
-  /// Lives in the variables "loss_scale" and "loss_scale/good_steps".
+  /// A factor as large as the gradients allow. A step with a gradient that is not finite shrinks it
+  /// and does not change variables and optimizer. After `grow_every` good steps in a row it grows.
+  /// Its state are the variables "loss_scale" and "loss_scale/good_steps".
   static loss_scale dynamic(graph_builder& in, const loss_scale_options& options = {},
                             location where = location::current());
 
-  /// As optimizer::minimize(), with the loss scaled.
-  node* minimize(optimizer& by, edge loss, const std::vector<edge>& variables = {},
+  /// Like optimizer::minimize(), with the loss scaled.
+  node* minimize(optimizer& method, edge loss, const std::vector<edge>& variables = {},
                  location where = location::current()) const;
 
-  /// As optimizer::compute_gradients(): computed of the scaled loss, then scaled back, and so ready
-  /// to be clipped.
+  /// Like optimizer::compute_gradients(): computed from the scaled loss, then scaled back, so that
+  /// they can be clipped.
   std::vector<variable_gradient> compute_gradients(edge loss,
                                                    const std::vector<edge>& variables = {},
                                                    location where = location::current()) const;
 
-  /// As optimizer::apply_gradients(), with all that the scale has to do in a step.
-  node* apply_gradients(optimizer& by, const std::vector<variable_gradient>& gradients,
+  /// Like optimizer::apply_gradients(), and updates the scale.
+  node* apply_gradients(optimizer& method, const std::vector<variable_gradient>& gradients,
                         location where = location::current()) const;
 
-  /// What the loss is multiplied by in a step: an f32 scalar.
+  /// The factor of the loss in a step: an f32 scalar.
   edge value() const noexcept { return value_; }
 
 private:
   loss_scale() = default;
 
-  edge value_, good_steps_; // refs where it is dynamic; no good steps where it is constant
+  edge value_, good_steps_; // refs if dynamic; good_steps_ is empty if constant
   loss_scale_options options_;
 };
 
-/// A scalar of truth: whether no element of any of them is NaN or infinite.
+/// Returns a boolean scalar: true if no element of any gradient is NaN or infinite.
 TROUPE_API edge all_finite(const std::vector<variable_gradient>& gradients,
                            std::source_location where = std::source_location::current());
 

@@ -1,4 +1,5 @@
 #include "troupe/api/train/optimizers/moving_average.hpp"
+// Adds the nodes of moving averages.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
@@ -7,13 +8,13 @@
 namespace troupe {
 namespace {
 
-edge slower_at_first(operand decay, edge step, std::source_location where) {
-  auto counted = cast(step, dtype::f64, {}, where);
-  auto most = div(add(counted, 1.0, {}, where), add(counted, 10.0, {}, where), {}, where);
-  return minimum(decay, most, {}, where);
+edge initial_decay(operand decay, edge step, std::source_location where) {
+  auto step_count = cast(step, dtype::f64, {}, where);
+  auto limit = div(add(step_count, 1.0, {}, where), add(step_count, 10.0, {}, where), {}, where);
+  return minimum(decay, limit, {}, where);
 }
 
-operand rest_of(const operand& decay, std::source_location where) {
+operand complement_of(const operand& decay, std::source_location where) {
   if (decay.is_edge())
     return sub(1.0, decay, {}, where);
   return 1 - value_or_throw(converted(decay.value(), dtype::f64)).data<double>()[0];
@@ -28,39 +29,40 @@ node* exponential_moving_average::follow(graph_builder& in, node* train,
   else if (decay_.value().elements() != 1)
     reject("follow", where, "the decay must be one number, got ", decay_.value().elements());
   if (variables.empty())
-    for (const auto& one : in.variables())
-      if (one.initializer && floating.contains(one.type()) &&
-          !detail::is_local_variable(*one.ref.node))
-        variables.push_back(one);
-  for (const auto& one : variables) {
-    need_edge("follow", where, one, "a variable");
-    if (!one.initializer)
-      throw error{invalid("follow (", to_string(where), "): '", one.name(),
-                          "' has no initial value to begin at")};
-    auto on = in.on(one.ref.node->device(), where);
-    averages_[one.ref.node] =
-        in.variable(one.initializer->inputs()[1], one.name() + "/average", where);
+    for (const auto& candidate : in.variables())
+      if (candidate.initializer && floating.contains(candidate.type()) &&
+          !detail::is_local_variable(*candidate.ref.node))
+        variables.push_back(candidate);
+  for (const auto& variable : variables) {
+    need_edge("follow", where, variable, "a variable");
+    if (!variable.initializer)
+      throw error{
+          invalid("follow (", to_string(where), "): '", variable.name(), "' has no initial value")};
+    auto on = in.on(variable.ref.node->device(), where);
+    averages_[variable.ref.node] =
+        in.variable(variable.initializer->inputs()[1], variable.name() + "/average", where);
   }
   auto later = in.after({train}, where);
-  auto rest = rest_of(step_ ? operand{slower_at_first(decay_, step_, where)} : decay_, where);
+  auto update_rate =
+      complement_of(step_ ? operand{initial_decay(decay_, step_, where)} : decay_, where);
   std::vector<node*> updates;
-  for (const auto& one : variables) {
-    auto on = in.on(one.ref.node->device(), where);
-    auto average = averages_[one.ref.node];
-    auto behind = sub(average, one, {}, where);
-    auto part = rest.is_edge() && rest.from().type() != one.type()
-                    ? operand{cast(rest, one.type(), {}, where)}
-                    : rest;
-    updates.push_back(assign_sub(average, mul(behind, part, {}, where), {}, where).node);
+  for (const auto& variable : variables) {
+    auto on = in.on(variable.ref.node->device(), where);
+    auto average = averages_[variable.ref.node];
+    auto difference = sub(average, variable, {}, where);
+    auto factor = update_rate.is_edge() && update_rate.from().type() != variable.type()
+                      ? operand{cast(update_rate, variable.type(), {}, where)}
+                      : update_rate;
+    updates.push_back(assign_sub(average, mul(difference, factor, {}, where), {}, where).node);
   }
   return in.group(updates, {}, where);
 }
 
 variable_handle exponential_moving_average::average(edge variable, location where) const {
-  if (auto it = averages_.find(variable.node); it != averages_.end())
-    return it->second;
+  if (auto entry = averages_.find(variable.node); entry != averages_.end())
+    return entry->second;
   throw error{failure(error_kind::not_found, "average (", to_string(where), "): '", variable,
-                      "' is not followed")};
+                      "' has no moving average")};
 }
 
 node* exponential_moving_average::assign_averages(graph_builder& in, location where) const {

@@ -1,4 +1,5 @@
 #include "troupe/api/train/optimizers/optimizer.hpp"
+// Computes and applies gradients, and keeps the slots of optimizers.
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/generated/ops.hpp"
@@ -9,30 +10,29 @@
 namespace troupe {
 namespace {
 
-/// The floating variables from which the loss can be reached, in the order in which they were
-/// added.
-std::vector<edge> variables_behind(edge loss) {
-  std::vector<bool> seen(loss.node->graph().nodes().size());
-  std::vector<node*> open{loss.node}, found;
-  while (!open.empty()) {
-    auto* at = open.back();
-    open.pop_back();
-    if (seen[static_cast<size_t>(at->id())])
+/// Returns the floating variables on which the loss depends, in the order of their creation.
+std::vector<edge> variables_of(edge loss) {
+  std::vector<bool> visited(loss.node->graph().nodes().size());
+  std::vector<node*> pending{loss.node}, variables;
+  while (!pending.empty()) {
+    auto* current = pending.back();
+    pending.pop_back();
+    if (visited[static_cast<size_t>(current->id())])
       continue;
-    seen[static_cast<size_t>(at->id())] = true;
-    if (at->op().makes == resource::variable && floating.contains(at->output_type(0)))
-      found.push_back(at);
-    for (const auto& input : at->inputs())
-      open.push_back(input.node);
+    visited[static_cast<size_t>(current->id())] = true;
+    if (current->op().makes == resource::variable && floating.contains(current->output_type(0)))
+      variables.push_back(current);
+    for (const auto& input : current->inputs())
+      pending.push_back(input.node);
   }
-  std::ranges::sort(found, {}, &node::id);
+  std::ranges::sort(variables, {}, &node::id);
   std::vector<edge> refs;
-  for (auto* one : found)
-    refs.push_back(one->output(0));
+  for (auto* variable : variables)
+    refs.push_back(variable->output(0));
   return refs;
 }
 
-// A name that is free in the current scope.
+// Returns an unused name in the current scope.
 std::string free_name(const graph& in, std::string name) {
   auto candidate = name;
   for (int i = 1; in.find(in.scope() + candidate); ++i)
@@ -40,7 +40,7 @@ std::string free_name(const graph& in, std::string name) {
   return candidate;
 }
 
-// Puts back what a variable was before the updates, unless the condition holds.
+// Restores the value that a variable had before the updates, if the condition is false.
 node* keep_unless(edge condition, edge variable, const std::vector<node*>& updates,
                   std::source_location where) {
   auto& in = variable.node->graph();
@@ -54,8 +54,8 @@ node* keep_unless(edge condition, edge variable, const std::vector<node*>& updat
 }
 
 edge filled(graph& in, dtype type, const shape& dims, double value, std::source_location where) {
-  auto one = value_or_throw(converted(tensor::scalar(value), type));
-  return fill(in, tensor::vector<int64_t>({dims.begin(), dims.end()}), one, {}, where);
+  auto scalar = value_or_throw(converted(tensor::scalar(value), type));
+  return fill(in, tensor::vector<int64_t>({dims.begin(), dims.end()}), scalar, {}, where);
 }
 
 } // namespace
@@ -71,17 +71,17 @@ std::vector<variable_gradient> optimizer::compute_gradients(edge loss,
                                                             location where) {
   if (loss.is_nothing())
     reject("minimize", where, "the loss is an edge to nothing");
-  auto chosen = variables.empty() ? variables_behind(loss) : variables;
+  auto chosen = variables.empty() ? variables_of(loss) : variables;
   if (chosen.empty())
     reject("minimize", where, loss.node->description(),
            " depends on no variable of a floating type");
   if (std::ranges::any_of(chosen, &edge::is_nothing))
     reject("minimize", where, "a variable is an edge to nothing");
-  auto found = detail::add_gradients(loss.node->graph(), {loss}, chosen, options, where);
+  auto gradients = detail::add_gradients(loss.node->graph(), {loss}, chosen, options, where);
   std::vector<variable_gradient> pairs;
   for (size_t i = 0; i < chosen.size(); ++i) {
-    if (found[i])
-      pairs.push_back({chosen[i], found[i]});
+    if (gradients[i])
+      pairs.push_back({chosen[i], gradients[i]});
     else if (!variables.empty())
       reject("minimize", where, loss.node->description(), " does not depend on ",
              chosen[i].node->description());
@@ -106,16 +106,16 @@ node* optimizer::apply_gradients_if(edge condition, const std::vector<variable_g
 node* optimizer::apply(edge condition, const std::vector<variable_gradient>& gradients,
                        location where) {
   std::vector<node*> updates, restored;
-  for (const auto& one : gradients) {
-    if (one.variable.is_nothing() || one.gradient.is_nothing())
+  for (const auto& entry : gradients) {
+    if (entry.variable.is_nothing() || entry.gradient.is_nothing())
       reject("minimize", where, "a variable or a gradient is an edge to nothing");
-    // An update runs where its variable lives: that is where the new value must be.
-    auto& in = one.variable.node->graph();
-    in.push_device(one.variable.node->device());
+    // The update runs on the device of its variable, where the new value is needed.
+    auto& in = entry.variable.node->graph();
+    in.push_device(entry.variable.node->device());
     graph_scope on{in, graph_scope::kind::device};
-    updates.push_back(update(one, where));
+    updates.push_back(update(entry, where));
     if (condition)
-      for (auto state : remembered_of(one.variable))
+      for (auto state : state_of(entry.variable))
         restored.push_back(keep_unless(condition, state, {updates.back()}, where));
   }
   if (updates.empty())
@@ -129,19 +129,19 @@ node* optimizer::apply(edge condition, const std::vector<variable_gradient>& gra
   }
   std::ranges::copy(last, std::back_inserter(updates));
   if (condition)
-    for (const auto& [key, one] : shared_)
+    for (const auto& [key, shared_variable] : shared_)
       if (std::get<0>(key) == in.id())
-        restored.push_back(keep_unless(condition, one, updates, where));
+        restored.push_back(keep_unless(condition, shared_variable, updates, where));
   std::ranges::copy(restored, std::back_inserter(updates));
   return detail::add_group(in, updates, {}, where);
 }
 
-std::vector<edge> optimizer::remembered_of(edge variable) const {
-  std::vector<edge> all{variable};
+std::vector<edge> optimizer::state_of(edge variable) const {
+  std::vector<edge> variables{variable};
   for (const auto& [key, slot] : slots_)
     if (key.first == key_of(variable))
-      all.push_back(slot);
-  return all;
+      variables.push_back(slot);
+  return variables;
 }
 
 node* optimizer::minimize(edge loss, const std::vector<edge>& variables, location where) {
@@ -154,42 +154,42 @@ optimizer::variable_key optimizer::key_of(edge variable) {
 
 variable_handle optimizer::make_slot(edge variable, std::string_view name, double initial,
                                      location where) {
-  if (auto it = slots_.find({key_of(variable), std::string{name}}); it != slots_.end())
-    return it->second;
+  if (auto existing = slots_.find({key_of(variable), std::string{name}}); existing != slots_.end())
+    return existing->second;
   auto& in = variable.node->graph();
   if (!variable.dims().fully_known())
     reject("minimize", where, variable.node->description(), " has the shape ", variable.dims(),
-           "; what an optimizer remembers of it needs a known one");
+           "; the slots of an optimizer need a known shape");
   auto value = filled(in, variable.type(), variable.dims().known(), initial, where);
-  auto made =
+  auto created =
       detail::add_variable(in, value, free_name(in, concat(variable.node->name(), '/', name)),
                            where, {.by_handle = detail::is_by_handle(variable)});
-  slots_[{key_of(variable), std::string{name}}] = made;
-  return made;
+  slots_[{key_of(variable), std::string{name}}] = created;
+  return created;
 }
 
 variable_handle optimizer::make_shared(edge variable, std::string_view name, double initial,
                                        location where) {
   auto& in = variable.node->graph();
-  auto [it, fresh] = shared_.try_emplace({in.id(), variable.type(), std::string{name}});
-  if (fresh)
-    it->second = detail::add_variable(in, filled(in, variable.type(), shape{}, initial, where),
-                                      free_name(in, std::string{name}), where,
-                                      {.by_handle = detail::is_by_handle(variable)});
-  return it->second;
+  auto [entry, is_new] = shared_.try_emplace({in.id(), variable.type(), std::string{name}});
+  if (is_new)
+    entry->second = detail::add_variable(in, filled(in, variable.type(), shape{}, initial, where),
+                                         free_name(in, std::string{name}), where,
+                                         {.by_handle = detail::is_by_handle(variable)});
+  return entry->second;
 }
 
 variable_handle optimizer::slot(edge variable, std::string_view name, location where) const {
   need_edge("slot", where, variable, "the variable");
-  std::string others;
-  for (const auto& [key, made] : slots_) {
+  std::string names;
+  for (const auto& [key, existing] : slots_) {
     if (key.first == key_of(variable) && key.second == name)
-      return made;
+      return existing;
     if (key.first == key_of(variable))
-      others += concat(others.empty() ? "" : ", ", key.second);
+      names += concat(names.empty() ? "" : ", ", key.second);
   }
   throw error{failure(error_kind::not_found, "there is no slot '", name, "' of '", variable,
-                      "'; there is ", others.empty() ? "none" : others)
+                      "'; there is ", names.empty() ? "none" : names)
                   .within(concat("slot (", to_string(where), ')'))};
 }
 

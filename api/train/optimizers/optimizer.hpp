@@ -1,4 +1,5 @@
-// What all optimizers are: gradients of a loss, and the nodes that make variables follow them.
+// The base class of optimizers: computes gradients of a loss, and adds the nodes that update
+// variables.
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/export.hpp"
@@ -13,10 +14,10 @@ struct variable_gradient {
   edge gradient;
 };
 
-/// Each kind (api/train/optimizers/optimizers.hpp) says how one variable follows its gradient, and
-/// keeps what it remembers of a variable in further variables, its *slots*, which live where the
-/// variable does, are initialized like it, and are called "<variable>/<slot>". Two losses that one
-/// optimizer minimizes share the slots of their variables.
+/// Each optimizer (api/train/optimizers/optimizers.hpp) defines how one variable follows its
+/// gradient. It keeps its state for a variable in further variables, its *slots*. A slot is on the
+/// device of the variable, is initialized like it, and is called "<variable>/<slot>". Two losses
+/// that one optimizer minimizes share the slots of their variables.
 class TROUPE_API optimizer {
 public:
   using location = std::source_location;
@@ -24,55 +25,56 @@ public:
   virtual ~optimizer() = default;
 
   /// Returns the node that takes one step for all floating variables that the loss depends on, or
-  /// for those given. Throws when there are none, or when the loss does not depend on one of those
+  /// for those given. Throws if there are none, or if the loss does not depend on one of those
   /// given.
   node* minimize(edge loss, const std::vector<edge>& variables = {},
                  location where = location::current());
 
-  /// The first half of minimize(), for those who change gradients before applying them.
+  /// The first half of minimize(), for callers that change gradients before applying them.
   static std::vector<variable_gradient> compute_gradients(edge loss,
                                                           const std::vector<edge>& variables = {},
                                                           location where = location::current());
 
-  /// The same with options, such as weights of the loss or parts to compute again.
+  /// Computes gradients with options, such as weights of the loss or values to recompute.
   static std::vector<variable_gradient> compute_gradients(edge loss,
                                                           const std::vector<edge>& variables,
                                                           const gradient_options& options,
                                                           location where = location::current());
 
-  /// The second half: returns the node that applies all of them.
+  /// The second half of minimize(): returns the node that applies all gradients.
   node* apply_gradients(const std::vector<variable_gradient>& gradients,
                         location where = location::current());
 
-  /// The same, but in steps where `condition`, a scalar of truth, is false, the variables and all
-  /// that the optimizer remembers stay as they were. Each of them is copied in each step for it.
+  /// Applies gradients only if `condition`, a boolean scalar, is true. Otherwise the variables and
+  /// all slots stay unchanged. Copies each of them in each step.
   node* apply_gradients_if(edge condition, const std::vector<variable_gradient>& gradients,
                            location where = location::current());
 
-  /// What it remembers of a variable, such as "momentum". Throws, and lists the slots that there
-  /// are, where there is no such slot.
+  /// Returns a slot of a variable, such as "momentum". Throws if there is no such slot, and lists
+  /// the existing ones.
   variable_handle slot(edge variable, std::string_view name,
                        location where = location::current()) const;
 
 protected:
   optimizer() = default;
 
-  /// Returns the node that changes the variable. New nodes go where the variable is.
-  virtual node* update(const variable_gradient& of, location where) = 0;
-  /// Nodes that run once in each step, after all updates.
+  /// Returns the node that updates the variable. New nodes are placed on the device of the
+  /// variable.
+  virtual node* update(const variable_gradient& entry, location where) = 0;
+  /// Returns nodes that run once in each step, after all updates.
   virtual std::vector<node*> after_updates(graph&, location) { return {}; }
 
-  /// The slot of that name, of the variable's type and shape; made when first asked for, and then
-  /// all of its elements begin with one value.
+  /// Returns the slot of this name, with the variable's type and shape. The first call creates it,
+  /// with all elements equal to `initial`.
   variable_handle make_slot(edge variable, std::string_view name, double initial, location where);
-  /// A scalar for all variables of this one's type and graph; likewise.
+  /// Returns a scalar that all variables of this type and graph share. The first call creates it.
   variable_handle make_shared(edge variable, std::string_view name, double initial, location where);
 
 private:
   node* apply(edge condition, const std::vector<variable_gradient>& gradients, location where);
-  std::vector<edge> remembered_of(edge variable) const; // itself and its slots
+  std::vector<edge> state_of(edge variable) const; // the variable and its slots
 
-  using variable_key = std::pair<uint64_t, int>; // of its graph, of its node
+  using variable_key = std::pair<uint64_t, int>; // ids of the graph and of the node
   static variable_key key_of(edge variable);
 
   std::map<std::pair<variable_key, std::string>, variable_handle> slots_;

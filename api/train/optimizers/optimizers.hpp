@@ -1,9 +1,9 @@
-// The optimizers. Rates and other numbers may be edges to scalars instead, to change over time
+// The optimizers. Rates and other numbers may be edges to scalars, to change over time
 // (api/train/optimizers/learning_rate.hpp).
 //
-// Of a gradient of rows (api/train/optimizers/indexed_slices.hpp) all of them but adam compute and
-// change only these rows, of the variable and of its slots: a row that a step does not gather
-// rests, and what is remembered of it neither decays nor moves it, as in TensorFlow.
+// For a sparse gradient (api/train/optimizers/indexed_slices.hpp) all of them except adam compute
+// and change only its rows, of the variable and of its slots. The slots of other rows do not decay,
+// and these rows do not move, as in TensorFlow.
 #pragma once
 #include "troupe/api/train/optimizers/optimizer.hpp"
 #include "troupe/runtime/export.hpp"
@@ -18,40 +18,40 @@ public:
   explicit gradient_descent(operand rate) : rate_(std::move(rate)) {}
 
 private:
-  node* update(const variable_gradient& of, location where) override;
+  node* update(const variable_gradient& entry, location where) override;
   operand rate_;
 };
 
 struct momentum_options {
-  bool nesterov = false; ///< looks ahead by the step that the momentum is about to take
+  bool nesterov = false; ///< Nesterov momentum
 };
-/// Keeps going: m = momentum * m + gradient; w -= rate * m. Slot: "momentum".
+/// m = momentum * m + gradient; w -= rate * m. Slot: "momentum".
 class TROUPE_API momentum final : public optimizer {
 public:
   explicit momentum(operand rate, operand keep = 0.9, momentum_options options = {})
       : rate_(std::move(rate)), keep_(std::move(keep)), options_(options) {}
 
 private:
-  node* update(const variable_gradient& of, location where) override;
+  node* update(const variable_gradient& entry, location where) override;
   operand rate_, keep_;
   momentum_options options_;
 };
 
-/// Slows down where gradients were large (Duchi et al. 2011): a += gradient^2;
-/// w -= rate * gradient / sqrt(a). Slot: "accumulator".
+/// Smaller rates where gradients were large (Duchi et al. 2011): a += gradient^2; w -= rate *
+/// gradient / sqrt(a). Slot: "accumulator".
 class TROUPE_API adagrad final : public optimizer {
 public:
   explicit adagrad(operand rate, double initial_accumulator = 0.1)
       : rate_(std::move(rate)), initial_(initial_accumulator) {}
 
 private:
-  node* update(const variable_gradient& of, location where) override;
+  node* update(const variable_gradient& entry, location where) override;
   operand rate_;
   double initial_;
 };
 
 struct proximal_options {
-  operand l1 = 0.0, l2 = 0.0; ///< how strongly weights are drawn to zero, and to small values
+  operand l1 = 0.0, l2 = 0.0; ///< strengths of the l1 and l2 regularization
   double initial_accumulator = 0.1;
 };
 /// Adagrad with l1 and l2 regularization by forward-backward splitting (Duchi and Singer 2009).
@@ -62,7 +62,7 @@ public:
       : rate_(std::move(rate)), options_(std::move(options)) {}
 
 private:
-  node* update(const variable_gradient& of, location where) override;
+  node* update(const variable_gradient& entry, location where) override;
   operand rate_;
   proximal_options options_;
 };
@@ -70,7 +70,7 @@ private:
 struct adadelta_options {
   operand rho = 0.95, epsilon = 1e-6;
 };
-/// Takes its rates from past gradients and past updates (Zeiler 2012). Slots: "accumulator",
+/// Derives its rates from past gradients and past updates (Zeiler 2012). Slots: "accumulator",
 /// "accumulated_update".
 class TROUPE_API adadelta final : public optimizer {
 public:
@@ -78,7 +78,7 @@ public:
       : rate_(std::move(rate)), options_(std::move(options)) {}
 
 private:
-  node* update(const variable_gradient& of, location where) override;
+  node* update(const variable_gradient& entry, location where) override;
   operand rate_;
   adadelta_options options_;
 };
@@ -95,7 +95,7 @@ public:
       : rate_(std::move(rate)), options_(std::move(options)) {}
 
 private:
-  node* update(const variable_gradient& of, location where) override;
+  node* update(const variable_gradient& entry, location where) override;
   operand rate_;
   rmsprop_options options_;
 };
@@ -104,10 +104,10 @@ struct adam_options {
   operand beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   bool nesterov = false;
 };
-/// Takes its rates from estimates of the gradient's first two moments (Kingma and Ba 2015). A step
-/// decays the moments of all rows, and moves all of them, even where the gradient is one of a few:
-/// its estimates count steps, and would be wrong for rows that had fewer; as in TensorFlow. Slots:
-/// "mean", "mean_square"; and two scalars for all variables of a type.
+/// Derives its rates from estimates of the gradient's first two moments (Kingma and Ba 2015). A
+/// step decays the moments of all rows and moves all rows, even if the gradient is sparse: the
+/// estimates depend on the number of steps, and would be wrong for rows with fewer; as in
+/// TensorFlow. Slots: "mean", "mean_square"; and two scalars for all variables of a type.
 class TROUPE_API adam final : public optimizer {
 public:
   explicit adam(operand rate = 0.001, adam_options options = {})
@@ -115,13 +115,13 @@ public:
 
 private:
   struct power {
-    variable_handle variable; // a beta to the power of the number of steps that were taken
-    edge next;                // and with this step
+    variable_handle variable; // beta to the power of the number of completed steps
+    edge next;                // including this step
   };
   using powers = std::array<power, 2>;
-  node* update(const variable_gradient& of, location where) override;
+  node* update(const variable_gradient& entry, location where) override;
   std::vector<node*> after_updates(graph& in, location where) override;
-  const powers& powers_for(const variable_gradient& of, location where);
+  const powers& powers_for(const variable_gradient& entry, location where);
 
   operand rate_;
   adam_options options_;
@@ -132,7 +132,7 @@ struct ftrl_options {
   operand l1 = 0.0, l2 = 0.0, power = -0.5;
   double initial_accumulator = 0.1;
 };
-/// Follows the regularized leader (McMahan et al. 2013): sparse models with l1. Slots:
+/// Follow the regularized leader (McMahan et al. 2013): sparse models with l1. Slots:
 /// "accumulator", "linear".
 class TROUPE_API ftrl final : public optimizer {
 public:
@@ -140,7 +140,7 @@ public:
       : rate_(std::move(rate)), options_(std::move(options)) {}
 
 private:
-  node* update(const variable_gradient& of, location where) override;
+  node* update(const variable_gradient& entry, location where) override;
   operand rate_;
   ftrl_options options_;
 };

@@ -1016,7 +1016,7 @@ class Train(unittest.TestCase):
         self.events_are_shown(logs)
         resumed = troupe(*self.train("trained", "--steps", "80", "--checkpoint-steps", "10"))
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
-        self.assertIn(f"goes on at step 50 with {folder}/step-50\n", resumed.stdout)
+        self.assertIn(f"resumes at step 50 with {folder}/step-50\n", resumed.stdout)
         self.assertIn(f"saved in {folder}/step-80\n", resumed.stdout)
         for steps in 90, 95:  # the queue's elements are saved
             kept = troupe(*self.train("trained", "--steps", str(steps), "--enqueue", "fill", "--keep-input",
@@ -1063,7 +1063,7 @@ class Train(unittest.TestCase):
         process.send_signal(signal.SIGTERM)
         output = process.communicate(timeout=60)[0]
         self.assertEqual(process.returncode, 0, output)
-        ended = re.search(r"ended at step (\d+): it was asked to", output)
+        ended = re.search(r"ended at step (\d+): a stop was requested", output)
         self.assertTrue(ended, output)
         shown = troupe("checkpoint", "show", folder)
         self.assertIn(f": step {ended[1]},", shown.stdout)
@@ -1086,7 +1086,7 @@ class Train(unittest.TestCase):
             drained.start()
             taken = troupe(*command, "--seconds", "0.3", "--take-over")
             self.assertEqual(taken.returncode, 0, taken.stderr)
-            self.assertIn("goes on at step", taken.stdout)
+            self.assertIn("resumes at step", taken.stdout)
             self.assertEqual(first.wait(timeout=60), 1)
             self.assertIn("has taken the folder over", first.stderr.read())
             drained.join()
@@ -1101,7 +1101,7 @@ class Train(unittest.TestCase):
             first.kill()  # it is not waited for: a zombie
             resumed = troupe(*command, "--seconds", "0.1")
             self.assertEqual(resumed.returncode, 0, resumed.stderr)
-            self.assertIn("goes on at step", resumed.stdout)
+            self.assertIn("resumes at step", resumed.stdout)
 
     def test_a_checkpoint_of_another_graph_is_restored_in_part_on_request(self):
         folder = os.path.join(FOLDER, "changed")

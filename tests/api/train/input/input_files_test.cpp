@@ -382,8 +382,8 @@ TEST_CASE("the sentence about input names the waiting side and its queue") {
         "the input is the bottleneck: 38 % of each step waits for 'batch'");
   CHECK(describe_input({{queue("files", 1, false), queue("lines", 9, false),
                          queue("other", 1, true), queue("batch", 7, true)}}) ==
-        "the input is the bottleneck: 70 % of each step waits for 'batch'; what fills 'lines' is "
-        "the slowest part");
+        "the input is the bottleneck: 70 % of each step waits for 'batch'; the stage that fills "
+        "'lines' is the slowest");
 }
 
 TEST_CASE("digits in a TFRecord file are read, decoded, shuffled and learned") {

@@ -281,8 +281,8 @@ TEST_CASE("join names the runners that have not ended at its timeout") {
     FAIL("join did not throw");
   } catch (const error& thrown) {
     CHECK(thrown.kind() == error_kind::deadline_exceeded);
-    CHECK_THAT(thrown.what(), Catch::Contains(coord.running().at(0)) &&
-                                  Catch::Contains("nobody has asked them to stop"));
+    CHECK_THAT(thrown.what(),
+               Catch::Contains(coord.running().at(0)) && Catch::Contains("no stop was requested"));
   }
 }
 

@@ -217,7 +217,7 @@ TEST_CASE("a step among some replicas learns the mean of those replicas only") {
   CHECK_THROWS_WITH(training.among({"/cpu:0", "/cpu:0"}), Catch::Contains("twice"));
   CHECK(training.among({"/cpu:0"}).train == training.train);
   CHECK_THROWS_WITH(data_parallel_training{}.among({"/cpu:0"}),
-                    Catch::Contains("nothing was built"));
+                    Catch::Contains("it was not made by train_data_parallel()"));
 
   // Each replica has a gradient of its own: its number.
   auto cluster = make_cluster(3);
