@@ -5,25 +5,25 @@
 namespace troupe::ops {
 namespace {
 
-// Products of two of these fit.
-constexpr int64_t most = INT32_MAX;
+// The product of two numbers up to this limit fits 64 bits.
+constexpr int64_t max_extent = INT32_MAX;
 
 /// One number for each spatial axis, out of a list with one for each axis of the tensor.
-result<std::vector<int64_t>> spatial_part(const window_options& of, std::string_view name,
+result<std::vector<int64_t>> spatial_part(const window_options& options, std::string_view name,
                                           const std::vector<int64_t>* list) {
   if (!list || (list->empty() && name == "dilations"))
-    return std::vector<int64_t>(static_cast<size_t>(of.spatial), 1);
-  if (list->size() != static_cast<size_t>(of.rank()))
-    return invalid(name, " must have ", of.rank(), " elements, got ", list->size());
-  auto channels = static_cast<size_t>(of.channel_axis());
+    return std::vector<int64_t>(static_cast<size_t>(options.spatial), 1);
+  if (list->size() != static_cast<size_t>(options.rank()))
+    return invalid(name, " must have ", options.rank(), " elements, got ", list->size());
+  auto channels = static_cast<size_t>(options.channel_axis());
   if (list->front() != 1 || (*list)[channels] != 1)
     return invalid(name, " must be 1 for images and channels, got ", list->front(), " and ",
                    (*list)[channels]);
   std::vector<int64_t> part;
-  for (int i = 0; i < of.spatial; ++i)
-    part.push_back((*list)[static_cast<size_t>(of.axis(i))]);
+  for (int i = 0; i < options.spatial; ++i)
+    part.push_back((*list)[static_cast<size_t>(options.axis(i))]);
   for (auto value : part)
-    if (value < 1 || value > most)
+    if (value < 1 || value > max_extent)
       return invalid(name, " must be positive 32-bit numbers, got ", value);
   return part;
 }
@@ -32,7 +32,7 @@ status read_explicit(window_options& into, const std::vector<int64_t>& pads) {
   if (pads.size() != 2 * static_cast<size_t>(into.rank()))
     return invalid("explicit_paddings must have ", 2 * into.rank(), " elements, got ", pads.size());
   for (auto value : pads)
-    if (value < 0 || value > most)
+    if (value < 0 || value > max_extent)
       return invalid("explicit_paddings must not be negative or beyond 32 bits, got ", value);
   for (auto axis : {0, into.channel_axis()})
     for (auto i = 2 * static_cast<size_t>(axis); i < 2 * static_cast<size_t>(axis) + 2; ++i)
@@ -74,7 +74,7 @@ result<window_options> read_windows(const window_form& form, const window_attrs&
 result<window_axis> window_options::place(int i, int64_t extent, int64_t size) const {
   auto at = static_cast<size_t>(i);
   window_axis made{extent, size, strides[at], dilations[at], before[at], after[at]};
-  if (size < 1 || size > most)
+  if (size < 1 || size > max_extent)
     return invalid("windows must have a positive 32-bit extent, got ", size);
   auto reach = made.reach();
   if (same) {
