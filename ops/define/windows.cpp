@@ -99,13 +99,14 @@ result<int64_t> window_options::windows(int i, int64_t extent, int64_t size) con
   return placed.out;
 }
 
-result<window_axes> window_options::place(const shape& dims, const std::vector<int64_t>& of) const {
+result<window_axes> window_options::place(const shape& dims,
+                                          const std::vector<int64_t>& sizes) const {
   if (dims.rank() != rank())
     return invalid("takes a tensor with ", rank(), " axes, got shape ", dims);
   window_axes axes;
   for (int i = 0; i < spatial; ++i) {
     auto& axis_i = axes[static_cast<size_t>(3 - spatial + i)];
-    TROUPE_ASSIGN(axis_i, place(i, dims[axis(i)], of[static_cast<size_t>(i)]));
+    TROUPE_ASSIGN(axis_i, place(i, dims[axis(i)], sizes[static_cast<size_t>(i)]));
   }
   return axes;
 }

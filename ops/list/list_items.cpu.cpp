@@ -34,12 +34,12 @@ status run_pop(kernel_context& at) {
   return {};
 }
 
-result<size_t> count_at(const kernel_context& at, int i, std::string_view what) {
+result<size_t> count_at(const kernel_context& at, int i, std::string_view name) {
   if (at.input(i).rank() != 0)
-    return invalid(what, " must be a scalar, got shape ", at.input(i).dims());
+    return invalid(name, " must be a scalar, got shape ", at.input(i).dims());
   auto count = *at.input(i).data<int32_t>();
   if (count < 0)
-    return invalid(what, " must not be negative, got ", count);
+    return invalid(name, " must not be negative, got ", count);
   return static_cast<size_t>(count);
 }
 

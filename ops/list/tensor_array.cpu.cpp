@@ -25,9 +25,9 @@ result<std::shared_ptr<void>> prepare_array(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::move(form)};
 }
 
-result<int32_t> scalar_at(const kernel_context& at, int i, std::string_view what) {
+result<int32_t> scalar_at(const kernel_context& at, int i, std::string_view name) {
   if (at.input(i).rank() != 0)
-    return invalid(what, " must be a scalar, got shape ", at.input(i).dims());
+    return invalid(name, " must be a scalar, got shape ", at.input(i).dims());
   return *at.input(i).data<int32_t>();
 }
 

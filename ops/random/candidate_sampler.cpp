@@ -38,7 +38,7 @@ constexpr attr_list sampler_attrs{{"num_true", at_least{1}},
 } // namespace
 
 extern constexpr op_def all_candidate_sampler = [] {
-  auto made = candidate_sampler({
+  auto def = candidate_sampler({
       .name = "AllCandidateSampler",
       .doc =
           "Samples each of num_sampled classes once, in order.\n\n"
@@ -55,8 +55,8 @@ fetch s:1 = f32[[1], [1]]
 fetch s:2 = f32[1, 1, 1]
 )",
   });
-  made.effects = effect::none;
-  return made;
+  def.effects = effect::none;
+  return def;
 }();
 
 extern constexpr op_def uniform_candidate_sampler = candidate_sampler({

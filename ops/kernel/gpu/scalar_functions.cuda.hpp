@@ -118,11 +118,11 @@ TROUPE_DEVICE T power(T x, T y) {
   if constexpr (!is_whole<T>) {
     return pow(x, y);
   } else {
-    auto made = T(1);
+    auto raised = T(1);
     for (; y > 0; y /= 2, x = product(x, x))
       if (y % 2 == 1)
-        made = product(made, x);
-    return made;
+        raised = product(raised, x);
+    return raised;
   }
 }
 
