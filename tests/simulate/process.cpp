@@ -79,7 +79,7 @@ duration process::finish(time_point now) {
   };
   run();
   auto needed = time;
-  // A timer whose actor has ended only leaves.
+  // The timer of an actor that has ended is only removed.
   while (actors() > 0 && all.has_pending_timeout()) {
     needed = std::max(needed, all.clock().schedule().begin()->first);
     set_time(needed);
