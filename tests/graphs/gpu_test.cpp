@@ -16,9 +16,9 @@ std::string device_errors(int gpus, const std::vector<named_text>& cases,
   options.inter_op_threads = 2;
   options.programs = programs;
   options.passes = passes;
-  auto made = client::local(options);
-  REQUIRE(made);
-  return complaints_about(**made, library(), cases, on);
+  auto session = client::local(options);
+  REQUIRE(session);
+  return complaints_about(**session, library(), cases, on);
 }
 
 } // namespace
