@@ -41,7 +41,7 @@ std::vector<named_text> all_examples_for_16_bits() {
 std::string complaints_about(client& session, const registry& ops,
                              const std::vector<named_text>& cases,
                              const std::vector<std::string>& devices) {
-  std::string complaints;
+  std::string failures;
   size_t first = 0;
   for (const auto& stored : cases) {
     text_case written{stored.text, stored.name};
@@ -53,13 +53,13 @@ std::string complaints_about(client& session, const registry& ops,
         TROUPE_ASSIGN(auto step, session.prepare(moved, signature_of(run), deadline));
         return session.run(*step, feeds_of(run), deadline);
       }();
-      if (auto complaint = complaint_about(run, outcome); !complaint.empty())
-        complaints += concat(stored.name, ": ", complaint, '\n');
+      if (auto failure_text = complaint_about(run, outcome); !failure_text.empty())
+        failures += concat(stored.name, ": ", failure_text, '\n');
     }
     if (auto cleared = session.reset("", step_clock::now() + std::chrono::seconds{20}); !cleared)
-      complaints += concat(stored.name, ": reset: ", cleared, '\n');
+      failures += concat(stored.name, ": reset: ", cleared, '\n');
   }
-  return complaints;
+  return failures;
 }
 
 } // namespace troupe::test

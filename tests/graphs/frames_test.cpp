@@ -331,24 +331,24 @@ fetch one:1 = i32(15)
     }
     return begun;
   };
-  std::string complaint = "nothing ran";
+  std::string failure_text = "nothing ran";
   {
     std::jthread client{
-        [&] { complaint = complaint_about(text.text.runs[loop], run(*session, text)); }};
+        [&] { failure_text = complaint_about(text.text.runs[loop], run(*session, text)); }};
     CHECK(await_started(5) == 5);
     CHECK(run(*session, text, release).status().ok());
   }
-  CHECK(complaint == "");
+  CHECK(failure_text == "");
   {
     std::jthread client{[&] {
-      complaint = complaint_about(text.text.runs[one_by_one], run(*session, text, one_by_one));
+      failure_text = complaint_about(text.text.runs[one_by_one], run(*session, text, one_by_one));
     }};
     CHECK(await_started(6) == 6);
     std::this_thread::sleep_for(20ms);
     CHECK(await_started(6) == 6);
     CHECK(run(*session, text, release).status().ok());
   }
-  CHECK(complaint == "");
+  CHECK(failure_text == "");
 }
 
 namespace {

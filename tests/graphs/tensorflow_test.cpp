@@ -83,7 +83,7 @@ std::string device_errors(const model& tested, const pass_options& passes) {
   options.passes = passes;
   auto local = client::local(options);
   REQUIRE(local);
-  std::string complaints;
+  std::string failures;
   for (size_t i = 0; i < tested.steps.size(); ++i) {
     auto deadline = step_clock::now() + std::chrono::seconds{20};
     auto outcome = [&]() -> result<std::vector<tensor>> {
@@ -93,10 +93,10 @@ std::string device_errors(const model& tested, const pass_options& passes) {
       TROUPE_ASSIGN(auto step, (*local)->prepare(tested.nodes, signature, deadline));
       return (*local)->run(*step, feeds_of(tested.steps[i]), deadline);
     }();
-    if (auto complaint = complaint_about(tested.steps[i], outcome); !complaint.empty())
-      complaints += concat("step ", i, ": ", complaint, '\n');
+    if (auto failure_text = complaint_about(tested.steps[i], outcome); !failure_text.empty())
+      failures += concat("step ", i, ": ", failure_text, '\n');
   }
-  return complaints;
+  return failures;
 }
 
 // Sets a folder in which this process may write files.

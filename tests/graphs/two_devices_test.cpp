@@ -207,11 +207,11 @@ TEST_CASE("every text graph gives the same with its nodes placed at random on tw
       auto expected = run_all_of(*one_device, text, together);
       text = place_each(written.text, *written.nodes, apart, lots{seed, *written.nodes});
       auto actual = run_all_of(*two_devices, text, apart);
-      std::string complaints;
+      std::string failures;
       for (size_t i = 0; i < text.runs.size(); ++i)
-        complaints += complaint_about(text.runs[i], actual[i]);
-      CHECK(complaints == "");
-      if (complaints.empty())
+        failures += complaint_about(text.runs[i], actual[i]);
+      CHECK(failures == "");
+      if (failures.empty())
         CHECK(difference(expected, actual, 1e-5) == "");
     }
   }

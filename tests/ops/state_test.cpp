@@ -85,9 +85,9 @@ TEST_CASE("updates from many threads exclude each other") {
   auto* variable =
       *in.add({.op = "VariableV2", .attrs = {{"dtype", dtype::f32}, {"shape", shape{100}}}});
   std::vector<float> ones(100, 1.0f);
-  auto* one =
+  auto* ones_node =
       *in.add({.op = "Const", .attrs = {{"value", tensor::vector(ones)}, {"dtype", dtype::f32}}});
-  auto* add = *in.add({.op = "AssignAdd", .inputs = {{variable, 0}, {one, 0}}});
+  auto* add = *in.add({.op = "AssignAdd", .inputs = {{variable, 0}, {ones_node, 0}}});
   auto* kernel = library().find_kernel("AssignAdd", device_kind::cpu);
   auto state = *kernel->prepare({*add, small_device()});
   class variable shared {

@@ -121,7 +121,7 @@ void client_host::close(network::leaving leave_mode) {
     core_.violated("a session ends soon", name(), " took ", took.count() / 1'000'000, " ms");
   else if (!waits_.empty())
     core_.violated("requests to a closed session are answered", name(), " waits for ",
-                   waits_.begin()->second.what);
+                   waits_.begin()->second.description);
   process_.reset();
   waits_.clear();
   closing_ = false;
@@ -133,8 +133,8 @@ uint64_t client_host::incarnation_of(int process) const {
   return process < 0 ? 0 : tasks_[static_cast<size_t>(process)]->incarnation();
 }
 
-uint64_t client_host::expect(std::string what, time_point bound) {
-  waits_[next_wait_] = {std::move(what), bound};
+uint64_t client_host::expect(std::string description, time_point bound) {
+  waits_[next_wait_] = {std::move(description), bound};
   return next_wait_++;
 }
 
@@ -143,7 +143,7 @@ void client_host::answered(uint64_t wait_id) {
   if (wait == waits_.end())
     return core_.violated("each request is answered once", name());
   if (!closing_ && core_.now > std::max(wait->second.bound, process_->wakes() + slack))
-    core_.violated("no wait outlives its bound", name(), ": ", wait->second.what, " was answered ",
+    core_.violated("no wait outlives its bound", name(), ": ", wait->second.description, " was answered ",
                    (core_.now - wait->second.bound).count() / 1'000'000, " ms late");
   waits_.erase(wait);
 }
@@ -153,7 +153,7 @@ void client_host::check_waits() {
     return;
   for (const auto& [id, wait] : waits_)
     if (core_.now > std::max(wait.bound, process_->wakes()) + 1s)
-      return core_.violated("no wait outlives its bound", name(), ": ", wait.what,
+      return core_.violated("no wait outlives its bound", name(), ": ", wait.description,
                             " has no answer");
 }
 

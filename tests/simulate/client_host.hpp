@@ -35,7 +35,7 @@ public:
 
 private:
   struct wait {
-    std::string what;
+    std::string description;
     time_point bound;
   };
   using on_end = std::function<void(const status&)>;
@@ -43,8 +43,8 @@ private:
   struct stopping;
   using stopping_ptr = std::shared_ptr<stopping>;
   /// Draws whether the request is stopped soon; null if it is not.
-  stopping_ptr draw_stop(const std::string& what);
-  void stop(const std::string& what, const stopping_ptr& may_stop, uint64_t generation);
+  stopping_ptr draw_stop(const std::string& description);
+  void stop(const std::string& description, const stopping_ptr& may_stop, uint64_t generation);
   static std::stop_token token_of(const stopping_ptr& may_stop, uint64_t wait);
   static bool was_stopped(const stopping_ptr& may_stop, const status& outcome);
 
@@ -78,7 +78,8 @@ private:
   /// Sends a request to the session. The session must answer in time; a failure must have an
   /// injected cause.
   void ask_prepare(const graph& step_graph, const step_signature& signature,
-                   const std::string& what, const std::vector<int>& processes, time_point deadline,
+                   const std::string& description, const std::vector<int>& processes,
+                   time_point deadline,
                    std::function<void(const status&, std::shared_ptr<prepared_step>)> then,
                    const stopping_ptr& may_stop = nullptr);
   void ask_run(const run_record& record, const std::shared_ptr<prepared_step>& step,
@@ -92,7 +93,7 @@ private:
              const std::vector<tensor>& fetches);
   std::vector<int> tasks_named_in(const status& error) const;
   void check_error(const status& error, const std::vector<int>& processes, time_point issued,
-                   time_point deadline, const std::string& what, bool may_wait);
+                   time_point deadline, const std::string& description, bool may_wait);
   bool is_end_of_queue(const run_record& run, const status& error) const;
   void final_step(size_t step_index, int tries, std::function<void()> then);
   void final_shut(int server, std::function<void()> then);
@@ -101,7 +102,7 @@ private:
   size_t step_of(run_kind kind, int process) const;
   uint64_t incarnation_of(int process) const;
   std::vector<int> everybody() const;
-  uint64_t expect(std::string what, time_point bound);
+  uint64_t expect(std::string description, time_point bound);
   void answered(uint64_t wait);
   template <class Answer, class Question>
   void ask(Question question, std::function<void(status, Answer)> then);

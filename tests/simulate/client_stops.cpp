@@ -20,21 +20,22 @@ struct client_host::stopping {
   uint64_t wait = 0;
 };
 
-client_host::stopping_ptr client_host::draw_stop(const std::string& what) {
+client_host::stopping_ptr client_host::draw_stop(const std::string& description) {
   if (calm_ || !stop_chance_.permille(core_.with.stops))
     return nullptr;
   auto new_stop = std::make_shared<stopping>();
   core_.after(stop_chance_.between(duration{0}, 100ms),
-              [=, this, generation = generation_] { stop(what, new_stop, generation); });
+              [=, this, generation = generation_] { stop(description, new_stop, generation); });
   return new_stop;
 }
 
-void client_host::stop(const std::string& what, const stopping_ptr& may_stop, uint64_t generation) {
+void client_host::stop(const std::string& description, const stopping_ptr& may_stop,
+                       uint64_t generation) {
   if (generation != generation_ || core_.found())
     return;
   if (process_->wakes() > core_.now) // its caller is paused as well
-    return core_.at(process_->wakes(), [=, this] { stop(what, may_stop, generation); });
-  core_.tell(name(), "stops", what);
+    return core_.at(process_->wakes(), [=, this] { stop(description, may_stop, generation); });
+  core_.tell(name(), "stops", description);
   process_->enter(core_.now);
   may_stop->source.request_stop();
   if (auto wait = waits_.find(may_stop->wait); wait != waits_.end())

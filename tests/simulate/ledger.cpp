@@ -157,22 +157,22 @@ void ledger::read(const run_record& run, int64_t value) {
   size_t from = 0, possible = 0;
   std::set<uint64_t> open;
   for (size_t i = 0; i < events.size(); ++i) {
-    if (events[i].what == init_begin)
+    if (events[i].kind == init_begin)
       open.insert(events[i].run);
-    if (events[i].what == init_begin || !open.empty())
+    if (events[i].kind == init_begin || !open.empty())
       from = i + 1;
-    if (events[i].what == init_end) {
+    if (events[i].kind == init_end) {
       open.erase(events[i].run);
       from = i + 1;
       if (events[i].when < run.issued)
         for (size_t begin = 0; begin < i; ++begin)
-          if (events[begin].what == init_begin && events[begin].run == events[i].run)
+          if (events[begin].kind == init_begin && events[begin].run == events[i].run)
             possible = begin;
     }
   }
   int64_t min_value = 0, max_value = 0;
   for (size_t i = 0; i < events.size(); ++i) {
-    if (events[i].what != add)
+    if (events[i].kind != add)
       continue;
     const auto& updater = at(events[i].run);
     min_value += i >= from && open.empty() && updater.succeeded && updater.answered < run.issued;

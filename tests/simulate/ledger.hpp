@@ -1,4 +1,4 @@
-// What the kernels of steps really did, compared with what clients were answered.
+// The real effects of the kernels of steps, compared with the answers that clients got.
 #pragma once
 #include "tests/simulate/core.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -110,7 +110,7 @@ public:
 
 private:
   struct cell_event {
-    int64_t what;
+    int64_t kind;
     uint64_t run;
     time_point when;
   };

@@ -139,7 +139,9 @@ options drawn(uint64_t seed, const arguments& request) {
   return chosen;
 }
 
-std::string promise_of(const std::string& found) { return found.substr(0, found.find(':')); }
+std::string promise_of(const std::string& violation) {
+  return violation.substr(0, violation.find(':'));
+}
 
 int run_one(const arguments& request) {
   auto chosen = drawn(request.seeds->first, request);

@@ -52,12 +52,12 @@ TEST_CASE("small tensors and texts are not moved to files") {
 
 TEST_CASE("writing over a tensor in a file changes no other tensor") {
   swap_space space;
-  auto one = *space.moved(numbers(0, 5000)), two = *space.moved(numbers(7, 5000));
-  std::ranges::fill(one.values<float>(), -1.0f);
-  auto three = *space.moved(numbers(9, 5000));
-  CHECK(identical(two, numbers(7, 5000)));
-  CHECK(identical(three, numbers(9, 5000)));
-  CHECK(one.values<float>()[4999] == -1.0f);
+  auto overwritten = *space.moved(numbers(0, 5000)), untouched = *space.moved(numbers(7, 5000));
+  std::ranges::fill(overwritten.values<float>(), -1.0f);
+  auto moved_later = *space.moved(numbers(9, 5000));
+  CHECK(identical(untouched, numbers(7, 5000)));
+  CHECK(identical(moved_later, numbers(9, 5000)));
+  CHECK(overwritten.values<float>()[4999] == -1.0f);
 }
 
 TEST_CASE("moving a list moves its items, and leaves other references to the list unchanged") {

@@ -17,18 +17,18 @@ const status stopped = failure(error_kind::cancelled, "stopped");
 tensor keys(const std::vector<std::string>& names) { return tensor::vector(names); }
 
 struct theatre {
-  std::unique_ptr<barrier> made;
+  std::unique_ptr<barrier> tested;
   answers done;
   explicit theatre(int64_t capacity = -1)
-      : made(*barrier::make(
+      : tested(*barrier::make(
             {.name = "b", .types = {dtype::i32, dtype::i32}, .capacity = capacity})) {}
   void put(uint64_t request, const std::vector<std::string>& keys_inserted, int component,
            const std::vector<int>& values) {
-    made->insert_many(request_of(request), keys(keys_inserted), tensor::vector(values), component,
-                      done);
+    tested->insert_many(request_of(request), keys(keys_inserted), tensor::vector(values), component,
+                        done);
   }
   void take(uint64_t request, int64_t count, bool small = false, uint64_t step = 2) {
-    made->take_many(request_of(request, step), {.count = count, .small_batch = small}, done);
+    tested->take_many(request_of(request, step), {.count = count, .small_batch = small}, done);
   }
   // "3:[x y]" for a take, "2:ok" for other requests.
   std::string answered() {
@@ -55,8 +55,8 @@ TEST_CASE("a complete element is returned in the order of its first component") 
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.take(2, 2);
   t.put(3, {"y"}, 1, {20});
-  CHECK(t.made->ready() == 1);
-  CHECK(t.made->incomplete() == 1);
+  CHECK(t.tested->ready() == 1);
+  CHECK(t.tested->incomplete() == 1);
   t.put(4, {"x"}, 1, {10});
   REQUIRE(t.done.size() == 4);
   const auto& batch = t.done.back().tensors;
@@ -76,7 +76,7 @@ TEST_CASE("an invalid insertion changes nothing") {
   t.put(5, {"z"}, 1, {2, 3});
   CHECK(t.answered() == "1:ok 2:invalid_argument 3:invalid_argument 4:invalid_argument "
                         "5:invalid_argument");
-  CHECK(t.made->incomplete() == 1);
+  CHECK(t.tested->incomplete() == 1);
 }
 
 TEST_CASE("a closed barrier takes no new key, lets existing elements be completed, and then ends") {
@@ -84,7 +84,7 @@ TEST_CASE("a closed barrier takes no new key, lets existing elements be complete
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.take(2, 3, true);
   t.take(3, 1);
-  t.made->close(false, t.done);
+  t.tested->close(false, t.done);
   t.put(4, {"z"}, 0, {3});
   t.put(5, {"x"}, 1, {1});
   CHECK(t.answered() == "1:ok 4:cancelled 5:ok");
@@ -96,7 +96,7 @@ TEST_CASE("closing a barrier with cancellation drops incomplete elements") {
   theatre t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.put(2, {"x"}, 1, {1});
-  t.made->close(true, t.done);
+  t.tested->close(true, t.done);
   t.put(3, {"y"}, 1, {1});
   t.take(4, 2, true);
   CHECK(t.answered() == "1:ok 2:ok 3:cancelled 4:[x]");
@@ -118,8 +118,8 @@ TEST_CASE("a failed step's elements return to the barrier") {
   t.put(2, {"x", "y"}, 1, {1, 2});
   t.take(3, 1, false, 20);
   t.take(4, 1, false, 30);
-  t.made->settle({0, 30}, false, t.done);
-  t.made->settle({0, 20}, true, t.done);
+  t.tested->settle({0, 30}, false, t.done);
+  t.tested->settle({0, 20}, true, t.done);
   t.take(5, 1, false, 40);
   CHECK(t.answered() == "1:ok 2:ok 3:[x] 4:[y] 5:[x]");
 }
@@ -168,15 +168,15 @@ void keep_books(unsigned rounds) {
       } else {
         auto step_number = 101 + dice() % 60;
         look();
-        t.made->cancel(step_id{0, step_number}, stopped, t.done);
+        t.tested->cancel(step_id{0, step_number}, stopped, t.done);
         auto fails = dice() % 2 == 0;
         if (fails)
           complete.merge(held_keys[step_number]);
         held_keys[step_number].clear();
-        t.made->settle(step_id{0, step_number}, fails, t.done);
+        t.tested->settle(step_id{0, step_number}, fails, t.done);
       }
       look();
-      REQUIRE(t.made->ready() == static_cast<int64_t>(complete.size()));
+      REQUIRE(t.tested->ready() == static_cast<int64_t>(complete.size()));
     }
   }
 }

@@ -12,7 +12,7 @@ namespace {
 // Makes tests readable: requests are numbered, answers are collected.
 struct theatre {
   explicit theatre(queue_options options)
-      : made(*element_queue::make(std::move(options))), queue(*made) {}
+      : owned_queue(*element_queue::make(std::move(options))), queue(*owned_queue) {}
   theatre(int64_t capacity) : theatre({.name = "q", .capacity = capacity, .types = {dtype::i32}}) {}
 
   void put(uint64_t request, int value, uint64_t step = 1) {
@@ -43,7 +43,7 @@ struct theatre {
     return out.str();
   }
 
-  std::unique_ptr<element_queue> made;
+  std::unique_ptr<element_queue> owned_queue;
   element_queue& queue;
   troupe::answers done;
   status last; // the outcome of the latest answer
@@ -337,8 +337,8 @@ TEST_CASE("a queue without memory for a batch fails the dequeue and keeps its el
     void* allocate(size_t) noexcept override { return nullptr; }
     void deallocate(void*, size_t) noexcept override {}
   } none;
-  auto made = *element_queue::make({.name = "q", .types = {dtype::i32}}, none);
-  auto& queue = *made;
+  auto owned_queue = *element_queue::make({.name = "q", .types = {dtype::i32}}, none);
+  auto& queue = *owned_queue;
   answers done;
   queue.enqueue({{0, 1}, 1}, {tensor::scalar(1)}, done);
   queue.enqueue_many({{0, 1}, 2}, {tensor::vector<int>({2, 3})}, done);
@@ -398,34 +398,34 @@ TEST_CASE("shuffled elements come in random order, which the seed determines") {
 }
 
 TEST_CASE("a priority queue returns the lowest number first, and equal ones in insertion order") {
-  auto made = *element_queue::make(
+  auto owned_queue = *element_queue::make(
       {.name = "q", .types = {dtype::i64, dtype::i32}, .order = queue_order::by_priority});
   answers done;
-  made->enqueue_many({{0, 1}, 1},
-                     {tensor::vector<int64_t>({3, 1, 3, 1}), tensor::vector<int>({30, 10, 31, 11})},
-                     done);
-  made->dequeue({{0, 2}, 2}, {}, done);
-  made->settle({0, 2}, true, done);
-  made->dequeue({{0, 3}, 3}, {.count = 4, .many = true}, done);
+  owned_queue->enqueue_many(
+      {{0, 1}, 1}, {tensor::vector<int64_t>({3, 1, 3, 1}), tensor::vector<int>({30, 10, 31, 11})},
+      done);
+  owned_queue->dequeue({{0, 2}, 2}, {}, done);
+  owned_queue->settle({0, 2}, true, done);
+  owned_queue->dequeue({{0, 3}, 3}, {.count = 4, .many = true}, done);
   REQUIRE(done.size() == 3);
   CHECK(*done[1].tensors.at(1).data<int>() == 10);
   CHECK(std::ranges::equal(done[2].tensors.at(1).values<int>(), std::vector{10, 11, 30, 31}));
 }
 
 TEST_CASE("a padding queue pads the elements of a batch with zeros") {
-  auto made = *element_queue::make({.name = "q",
-                                    .types = {dtype::i32, dtype::string},
-                                    .shapes = {partial_shape{unknown_extent, 2}, shape{}},
-                                    .pads = true});
+  auto owned_queue = *element_queue::make({.name = "q",
+                                           .types = {dtype::i32, dtype::string},
+                                           .shapes = {partial_shape{unknown_extent, 2}, shape{}},
+                                           .pads = true});
   answers done;
-  made->enqueue({{0, 1}, 1},
-                {tensor::of<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
-  made->enqueue({{0, 1}, 2},
-                {tensor::of<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
-                done);
-  made->enqueue({{0, 1}, 3}, {tensor::of<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")},
-                done);
-  made->dequeue({{0, 2}, 4}, {.count = 3, .many = true}, done);
+  owned_queue->enqueue(
+      {{0, 1}, 1}, {tensor::of<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
+  owned_queue->enqueue(
+      {{0, 1}, 2}, {tensor::of<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
+      done);
+  owned_queue->enqueue({{0, 1}, 3},
+                       {tensor::of<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")}, done);
+  owned_queue->dequeue({{0, 2}, 4}, {.count = 3, .many = true}, done);
   REQUIRE(done.size() == 4);
   const auto& batch = done[3].tensors.at(0);
   CHECK(batch.dims() == shape{3, 2, 2});

@@ -123,8 +123,8 @@ TEST_CASE("a missing file fails each read until it exists") {
   CHECK_THAT(world.read(), Contains("gone"));
   CHECK(world.done.back().outcome.kind() == error_kind::not_found);
   CHECK_THAT(world.read(), Contains("gone"));
-  auto errands = world.file_errands;
-  CHECK(errands == 2); // there is no automatic retry
+  auto file_requests = world.file_errands;
+  CHECK(file_requests == 2); // there is no automatic retry
   write_records(world.disk, "gone", 1);
   CHECK(world.read() == "gone:0=gone record 0");
 }
