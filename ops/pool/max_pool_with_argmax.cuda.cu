@@ -112,10 +112,10 @@ status gather_argmax(kernel_context& at) {
   if (out->elements() == 0)
     return {};
   TROUPE_ASSIGN(auto on, gpu::windows_of(geometry));
-  TROUPE_ASSIGN(auto strays, tensor::make(dtype::i32, shape{geometry.images}, at.memory()));
-  fill_zeros(at, strays);
+  TROUPE_ASSIGN(auto has_outside, tensor::make(dtype::i32, shape{geometry.images}, at.memory()));
+  fill_zeros(at, has_outside);
   gpu::argmax_places places{at, geometry, at.input(2)};
-  look_at_argmax_body looks{on, places, {at, "argmax"}, strays.template data<int32_t>()};
+  look_at_argmax_body looks{on, places, {at, "argmax"}, has_outside.template data<int32_t>()};
   const auto* dy = at.input(1).data<T>();
   auto* dx = out->template data<T>();
   TROUPE_TRY(gpu::for_each(at, at.input(1).elements(), looks));

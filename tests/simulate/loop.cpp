@@ -10,7 +10,7 @@ status simulated_loop::add(int socket, socket_handler& handler,
                            std::chrono::milliseconds tick_period, std::shared_ptr<void> keep) {
   entries_[socket] = {&handler, tick_period, clock::now() + tick_period, std::move(keep)};
   find_due();
-  rouse(socket);
+  wake(socket);
   return {};
 }
 
@@ -20,7 +20,7 @@ void simulated_loop::want_writable(int socket, bool wants_writable) {
     return;
   entry->second.wants_writable = wants_writable;
   if (wants_writable)
-    rouse(socket);
+    wake(socket);
 }
 
 void simulated_loop::remove(int socket) {
@@ -29,7 +29,7 @@ void simulated_loop::remove(int socket) {
 }
 
 time_point simulated_loop::next() const {
-  if (!batch_.empty() || !roused_.empty() || !to_remove_.empty())
+  if (!batch_.empty() || !woken_.empty() || !to_remove_.empty())
     return time_point::min();
   return ticks ? due_ : time_point::max();
 }
@@ -43,7 +43,7 @@ void simulated_loop::find_due() {
 
 void simulated_loop::run_one(time_point now, dice* order) {
   if (batch_.empty())
-    batch_.assign(roused_.rbegin(), roused_.rend());
+    batch_.assign(woken_.rbegin(), woken_.rend());
   if (!batch_.empty()) {
     if (order)
       std::swap(batch_.back(), batch_[order->below(batch_.size())]);
@@ -59,17 +59,17 @@ void simulated_loop::run_one(time_point now, dice* order) {
 }
 
 bool simulated_loop::settle() {
-  if (batch_.empty() && roused_.empty() && to_remove_.empty())
+  if (batch_.empty() && woken_.empty() && to_remove_.empty())
     return false;
   batch_.clear();
-  while (!roused_.empty())
-    handle(*roused_.begin());
+  while (!woken_.empty())
+    handle(*woken_.begin());
   remove_all();
   return true;
 }
 
 void simulated_loop::handle(int socket) {
-  roused_.erase(socket);
+  woken_.erase(socket);
   auto found_entry = entries_.find(socket);
   if (found_entry == entries_.end())
     return;
@@ -84,7 +84,7 @@ void simulated_loop::handle(int socket) {
   batch.write();
   // Otherwise a change of this state will wake the socket.
   if (!leaves() && (states_.readable(socket) || writes()))
-    rouse(socket);
+    wake(socket);
 }
 
 void simulated_loop::remove_all() {

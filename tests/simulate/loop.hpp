@@ -36,8 +36,8 @@ public:
   int64_t live() const noexcept { return memory_.live; } ///< payloads in use
 
   /// Notifies the loop of an event at this socket.
-  void rouse(int socket) {
-    roused_.insert(socket);
+  void wake(int socket) {
+    woken_.insert(socket);
     changed_ = true;
   }
   /// The earliest time at which there is work; time_point::max() if there is none.
@@ -81,7 +81,7 @@ private:
   std::map<int, entry> entries_;
   time_point due_ = time_point::max(); ///< the earliest due time
   bool changed_ = true;
-  std::set<int> roused_;
+  std::set<int> woken_;
   std::vector<int> batch_, to_remove_;
   std::vector<std::byte> scratch_;
 };

@@ -175,9 +175,9 @@ size_t network::room(const end& sender) const {
   return free < capacity / 3 ? 0 : free;
 }
 
-void network::rouse(uint64_t id, int side) {
+void network::wake(uint64_t id, int side) {
   if (const auto& local_end = wires_.at(id).ends[side]; local_end.owner)
-    local_end.owner->loop()->rouse(socket_of(id, side));
+    local_end.owner->loop()->wake(socket_of(id, side));
 }
 
 ssize_t network::read(uint64_t id, int side, std::span<const iovec> places) {
@@ -321,8 +321,8 @@ void network::deliver(uint64_t id, int side) {
   from.unsent -= count;
   from.last = core_.now;
   core_.tell(to.owner->name(), "bytes", count, " of ", name_of(from));
-  rouse(id, !side);
-  rouse(id, side); // there is room again
+  wake(id, !side);
+  wake(id, side); // there is room again
   pump(id, side);
 }
 
@@ -342,7 +342,7 @@ void network::end_of(uint64_t id, int side, duration later, bool lost) {
     if (at.owner && !at.closed) {
       core_.tell(at.owner->name(), lost ? "reset" : "closed", "by ",
                  name_of(link->second.ends[!side]));
-      rouse(id, side);
+      wake(id, side);
     }
     drop_if_over(id);
   });

@@ -95,7 +95,7 @@ private:
   bool blocked(size_t from, size_t to) const { return blocked_.contains({from, to}); }
   void attempt(uint64_t call_id);
   caf::actor attach(uint64_t id, int side, process& at, exchange_options options);
-  void rouse(uint64_t id, int side);
+  void wake(uint64_t id, int side);
   const end* end_at(int socket) const;
   size_t room(const end& sender) const;
   ssize_t read(uint64_t id, int side, std::span<const iovec> places);

@@ -183,17 +183,17 @@ void world::lost(std::optional<std::pair<size_t, size_t>> between) {
 void world::partition() {
   auto count = static_cast<uint64_t>(layout_.processes());
   auto from = chance_.below(count), to = chance_.below(count);
-  auto both_ways = !chance_.permille(core_.with.one_way);
+  auto is_mutual = !chance_.permille(core_.with.one_way);
   auto lasts = chance_.between(duration{50ms}, duration{25s});
   if (from != to)
-    part(from, to, both_ways, lasts);
+    part(from, to, is_mutual, lasts);
 }
 
-void world::part(size_t from, size_t to, bool both_ways, duration lasts) {
-  core_.tell("network", "parts", from, both_ways ? " and " : " from ", to, " for ",
+void world::part(size_t from, size_t to, bool is_mutual, duration lasts) {
+  core_.tell("network", "parts", from, is_mutual ? " and " : " from ", to, " for ",
              lasts.count() / 1'000'000, " ms");
   network_.block(from, to);
-  if (both_ways)
+  if (is_mutual)
     network_.block(to, from);
   auto fault_index = core_.begin_fault(
       {fault_kind::partition, static_cast<int>(from), static_cast<int>(to), core_.now});
@@ -203,7 +203,7 @@ void world::part(size_t from, size_t to, bool both_ways, duration lasts) {
       return;
     core_.tell("network", "joins", from, " and ", to);
     network_.unblock(from, to);
-    if (both_ways)
+    if (is_mutual)
       network_.unblock(to, from);
     core_.end_fault(fault_index);
   };

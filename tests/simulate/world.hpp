@@ -40,7 +40,7 @@ private:
   void lose_connection();
   void lost(std::optional<std::pair<size_t, size_t>> between);
   void partition();
-  void part(size_t from, size_t to, bool both_ways, duration lasts);
+  void part(size_t from, size_t to, bool is_mutual, duration lasts);
   void pause();
   void pause(int index, duration lasts);
   void crash();

@@ -331,7 +331,7 @@ public:
     return true;
   }
 
-  device_error_flags& device_errors() noexcept override { return complaints_; }
+  device_error_flags& device_errors() noexcept override { return error_flags_; }
 
   void* allocate(size_t bytes) noexcept override {
     std::lock_guard guard{mutex_};
@@ -420,11 +420,11 @@ public:
   status launch(std::function<status()> kernel, stream in) override {
     TROUPE_TRY(health());
     count_launch();
-    in->push([this, kernel = std::move(kernel), epoch = complaints_.now().epoch] {
+    in->push([this, kernel = std::move(kernel), epoch = error_flags_.now().epoch] {
       if (!health())
         return;
       if (auto outcome = kernel(); !outcome)
-        complaints_.add(epoch, std::move(outcome));
+        error_flags_.add(epoch, std::move(outcome));
     });
     return {};
   }
@@ -534,7 +534,7 @@ private:
   std::string misdeeds_;
   status lost_;
   device_error_flags::boxes boxes_;
-  device_error_flags complaints_{boxes_};
+  device_error_flags error_flags_{boxes_};
 };
 
 } // namespace

@@ -20,7 +20,7 @@ std::string joined(std::string_view text) {
 }
 
 // The value of the first fetch, with and without the pass.
-std::pair<result<tensor>, result<tensor>> both_ways(std::string_view text) {
+std::pair<result<tensor>, result<tensor>> unfused_and_fused(std::string_view text) {
   auto run = [&](bool join) -> result<tensor> {
     pass_case at{text};
     if (join)
@@ -40,12 +40,12 @@ std::string joined_alone(std::string_view text) {
 void check_same(std::string_view text, std::string_view becomes) {
   INFO(text);
   CHECK(joined_alone(text).find(becomes) != std::string::npos);
-  auto [apart, together] = both_ways(text);
-  REQUIRE(apart);
-  REQUIRE(together);
-  REQUIRE(apart->dims() == together->dims());
-  for (int64_t i = 0; i < apart->elements(); ++i)
-    CHECK(together->data<float>()[i] == Approx(apart->data<float>()[i]));
+  auto [unfused, fused] = unfused_and_fused(text);
+  REQUIRE(unfused);
+  REQUIRE(fused);
+  REQUIRE(unfused->dims() == fused->dims());
+  for (int64_t i = 0; i < unfused->elements(); ++i)
+    CHECK(fused->data<float>()[i] == Approx(unfused->data<float>()[i]));
 }
 
 } // namespace
@@ -133,7 +133,7 @@ feed w = f32[[1, -2, 0.5], [3, 4, -1]]
 }
 
 TEST_CASE("the check that batches are equal also holds for fused products") {
-  auto [apart, together] = both_ways(R"(
+  auto [unfused, fused] = unfused_and_fused(R"(
 a = Placeholder dtype=f32 shape=[-1,2,3]
 b = Placeholder dtype=f32 shape=[-1,3,2]
 p = BatchMatMul(a, b)
@@ -142,10 +142,9 @@ feed a = f32[[[1, 2, 3], [4, 5, 6]]]
 feed b = f32[[[1, 2], [3, 4], [5, 6]], [[1, 2], [3, 4], [5, 6]]]
 fetch y
 )");
-  REQUIRE_FALSE(apart);
-  REQUIRE_FALSE(together);
-  CHECK(together.status().message().find("the same extents before the matrices") !=
-        std::string::npos);
+  REQUIRE_FALSE(unfused);
+  REQUIRE_FALSE(fused);
+  CHECK(fused.status().message().find("the same extents before the matrices") != std::string::npos);
 }
 
 TEST_CASE("a convolution, its bias and a Relu become one node, for either channel order") {
@@ -210,10 +209,10 @@ z = Add(m, f32[1, 2, 3, 4])
 fetch y
 fetch z
 )"};
-  auto apart = std::pair{at["p"].op().flops(at["p"]), at["m"].op().flops(at["m"])};
+  auto unfused = std::pair{at["p"].op().flops(at["p"]), at["m"].op().flops(at["m"])};
   fuse_bias_activation(at.closed, device_kind::cpu);
-  CHECK(at["y"].op().flops(at["y"]) == apart.first);
-  CHECK(at["z"].op().flops(at["z"]) == apart.second);
+  CHECK(at["y"].op().flops(at["y"]) == unfused.first);
+  CHECK(at["z"].op().flops(at["z"]) == unfused.second);
 }
 
 } // namespace troupe::test::fuse_bias_activation_test
