@@ -111,17 +111,15 @@ void check_against_processors(layer_session& on, const std::string& text) {
 
 struct dice {
   std::mt19937 bits;
-  int inplace_vector(int max) { return std::uniform_int_distribution{1, max}(bits); }
-  bool coin() { return inplace_vector(2) == 1; }
+  int number(int max) { return std::uniform_int_distribution{1, max}(bits); }
+  bool coin() { return number(2) == 1; }
   const char* type() {
     constexpr const char* types[] = {"f32", "f16", "bf16", "f64"};
-    return types[inplace_vector(4) - 1];
+    return types[number(4) - 1];
   }
   // Different seeds each time: a session continues the sequence of a node with the same name and
   // seeds.
-  std::string seeds() {
-    return concat(" seed=", inplace_vector(1000), " seed2=", ++draw_count, '\n');
-  }
+  std::string seeds() { return concat(" seed=", number(1000), " seed2=", ++draw_count, '\n'); }
   int draw_count = 0;
 };
 
@@ -166,9 +164,9 @@ std::string numbers(dice& random, const std::string& name, const std::string& di
 std::string random_pooling(dice& random) {
   extents axes, sizes, strides;
   for (int i = random.coin() ? 2 : 3; i > 0; --i) {
-    axes.push_back(random.inplace_vector(7));
-    sizes.push_back(random.inplace_vector(std::min(3, axes.back())));
-    strides.push_back(random.inplace_vector(3));
+    axes.push_back(random.number(7));
+    sizes.push_back(random.number(std::min(3, axes.back())));
+    strides.push_back(random.number(3));
   }
   auto first = random.coin();
   auto windows = concat(" ksize=", listed(arranged(1, 1, sizes, first)),
@@ -176,8 +174,7 @@ std::string random_pooling(dice& random) {
                         random.coin() ? "SAME" : "VALID", '"', format_of(axes.size(), first), '\n');
   const auto* d = axes.size() == 2 ? "" : "3D";
   std::string type = random.type();
-  auto dims = concat(
-      "i32", listed(arranged(random.inplace_vector(3), random.inplace_vector(5), axes, first)));
+  auto dims = concat("i32", listed(arranged(random.number(3), random.number(5), axes, first)));
   return concat(whole_numbers(random, "x", dims, type), "y = MaxPool", d, "(x)", windows,
                 "s = Shape(y)\n", whole_numbers(random, "dy", "s", type), "dx = MaxPool", d,
                 "Grad(x, y, dy)", windows, "a = AvgPool", d, "(x)", windows, "da = AvgPool", d,
@@ -185,18 +182,17 @@ std::string random_pooling(dice& random) {
 }
 
 std::string random_softmax(dice& random) {
-  auto dims = concat("i32", listed({random.inplace_vector(9), random.inplace_vector(40)}));
+  auto dims = concat("i32", listed({random.number(9), random.number(40)}));
   return concat(numbers(random, "x", dims, random.type()), "y = Softmax(x)\nz = LogSoftmax(x)\n",
                 "fetch y\nfetch z\n");
 }
 
 std::string random_lrn(dice& random) {
-  auto dims = concat("i32", listed({random.inplace_vector(3), random.inplace_vector(4),
-                                    random.inplace_vector(4), random.inplace_vector(20)}));
+  auto dims = concat(
+      "i32", listed({random.number(3), random.number(4), random.number(4), random.number(20)}));
   auto type = std::string{random.type()};
-  auto attrs =
-      concat(" depth_radius=", random.inplace_vector(8) - 1, " bias=", random.inplace_vector(3),
-             ".25 alpha=0.", random.inplace_vector(9), " beta=0.", random.inplace_vector(9), '\n');
+  auto attrs = concat(" depth_radius=", random.number(8) - 1, " bias=", random.number(3),
+                      ".25 alpha=0.", random.number(9), " beta=0.", random.number(9), '\n');
   return concat(numbers(random, "x", dims, type), numbers(random, "dy", dims, type), "y = LRN(x)",
                 attrs, "dx = LRNGrad(dy, x, y)", attrs, "fetch y\nfetch dx\n");
 }
@@ -204,13 +200,13 @@ std::string random_lrn(dice& random) {
 std::string random_batch_norm(dice& random) {
   extents axes;
   for (int i = random.coin() ? 2 : 3; i > 0; --i)
-    axes.push_back(random.inplace_vector(4));
-  auto first = random.coin(), training = random.inplace_vector(3) > 1;
-  auto channels = random.inplace_vector(6);
+    axes.push_back(random.number(4));
+  auto first = random.coin(), training = random.number(3) > 1;
+  auto channels = random.number(6);
   std::string type = random.type(), own = type == "f64" ? "f64" : "f32";
-  auto dims = concat("i32", listed(arranged(1 + random.inplace_vector(3), channels, axes, first)));
+  auto dims = concat("i32", listed(arranged(1 + random.number(3), channels, axes, first)));
   auto channel_dims = concat("i32[", channels, ']');
-  auto attrs = concat(" epsilon=0.00", random.inplace_vector(9), format_of(axes.size(), first),
+  auto attrs = concat(" epsilon=0.00", random.number(9), format_of(axes.size(), first),
                       " is_training=", training ? "true" : "false");
   // Values that are not near 0, where cancellation destroys all digits, and not of small variance.
   return concat(
@@ -219,7 +215,7 @@ std::string random_batch_norm(dice& random) {
       numbers(random, "mean", channel_dims, own), "v = RandomUniform(", channel_dims, ") dtype=f32",
       random.seeds(), "v1 = Add(v, f32(0.5))\nvariance = Cast(v1) DstT=", own,
       "\ny = FusedBatchNormV3(x, scale, offset, mean, variance)", attrs,
-      training ? concat(" exponential_avg_factor=0.", random.inplace_vector(9)) : "",
+      training ? concat(" exponential_avg_factor=0.", random.number(9)) : "",
       "\nsingle = Cast(scale) DstT=f32\n", "g = FusedBatchNormGradV3(dy, x, single, y:3, y:4, y:5)",
       attrs,
       "\nfetch y\nfetch y:1\nfetch y:2\nfetch y:3\nfetch y:4\nfetch g\nfetch g:1\nfetch g:2\n");

@@ -294,7 +294,7 @@ TEST_CASE("a GPU refuses the values that processors refuse, and names the op") {
   INFO("seed " << seed);
   auto gpu = session_with(1, seed);
   auto refused = [&](const char* text, const char* op, const char* message) {
-    // A kernel's device_error may arrive in a later step: each case has its own session.
+    // A kernel's error may arrive in a later step: each case has its own session.
     auto session = session_with(1, seed);
     auto outcome = run(*session, text_case{text, "refused", &simulated_library()});
     REQUIRE(!outcome);

@@ -25,9 +25,9 @@ std::unique_ptr<client> session_with(int gpus, const program_options& programs,
   return *std::move(session);
 }
 
-std::string device_errors(int gpus, const std::vector<named_text>& cases,
-                          const std::vector<std::string>& devices,
-                          const program_options& programs = {}, const pass_options& passes = {}) {
+std::string failures_of(int gpus, const std::vector<named_text>& cases,
+                        const std::vector<std::string>& devices,
+                        const program_options& programs = {}, const pass_options& passes = {}) {
   auto seed = std::random_device{}();
   UNSCOPED_INFO("seed " << seed);
   return complaints_about(*session_with(gpus, programs, passes, seed), simulated_library(), cases,
@@ -38,15 +38,15 @@ std::string device_errors(int gpus, const std::vector<named_text>& cases,
 
 TEST_CASE("every text graph gives what it promises on a simulated GPU") {
   watchdog watch{std::chrono::seconds{100}};
-  CHECK(device_errors(1, all_cases(), {""}) == "");
-  CHECK(device_errors(1, all_cases(), {""}, {}, pass_options::none()) == "");
-  CHECK(device_errors(1, all_cases(), {""}, {.region_per_node = true}) == "");
+  CHECK(failures_of(1, all_cases(), {""}) == "");
+  CHECK(failures_of(1, all_cases(), {""}, {}, pass_options::none()) == "");
+  CHECK(failures_of(1, all_cases(), {""}, {.region_per_node = true}) == "");
 }
 
 TEST_CASE("every op's example gives what it promises on a simulated GPU") {
   watchdog watch{std::chrono::seconds{100}};
-  CHECK(device_errors(1, all_examples(), {""}) == "");
-  CHECK(device_errors(1, all_examples(), {""}, {}, pass_options::none()) == "");
+  CHECK(failures_of(1, all_examples(), {""}) == "");
+  CHECK(failures_of(1, all_examples(), {""}, {}, pass_options::none()) == "");
 }
 
 TEST_CASE(
@@ -54,8 +54,8 @@ TEST_CASE(
   watchdog watch{std::chrono::seconds{100}};
   for (auto type : {dtype::bf16, dtype::f16}) {
     INFO(to_string(type));
-    CHECK(device_errors(1, all_cases(), {""}, {}, {.mixed_precision = type}) == "");
-    CHECK(device_errors(1, all_examples_for_16_bits(), {""}, {}, {.mixed_precision = type}) == "");
+    CHECK(failures_of(1, all_cases(), {""}, {}, {.mixed_precision = type}) == "");
+    CHECK(failures_of(1, all_examples_for_16_bits(), {""}, {}, {.mixed_precision = type}) == "");
   }
 }
 
@@ -63,16 +63,16 @@ TEST_CASE(
     "every text graph and every op's example gives the same where all that can be is swapped") {
   watchdog watch{std::chrono::seconds{100}};
   pass_options passes{.swap = {.mode = swap_mode::on, .at_least = 1}};
-  CHECK(device_errors(1, all_cases(), {""}, {}, passes) == "");
-  CHECK(device_errors(1, all_examples(), {""}, {}, passes) == "");
-  CHECK(device_errors(2, all_cases(), {"/gpu:0", "/gpu:1", "/cpu:0"}, {}, passes) == "");
+  CHECK(failures_of(1, all_cases(), {""}, {}, passes) == "");
+  CHECK(failures_of(1, all_examples(), {""}, {}, passes) == "");
+  CHECK(failures_of(2, all_cases(), {"/gpu:0", "/gpu:1", "/cpu:0"}, {}, passes) == "");
 }
 
 TEST_CASE("every text graph gives what it promises spread over a processor and two GPUs") {
   watchdog watch{std::chrono::seconds{100}};
   const std::vector<std::string> devices = {"/gpu:0", "/gpu:1", "/cpu:0"};
-  CHECK(device_errors(2, all_cases(), devices) == "");
-  CHECK(device_errors(2, all_examples(), devices) == "");
+  CHECK(failures_of(2, all_cases(), devices) == "");
+  CHECK(failures_of(2, all_examples(), devices) == "");
 }
 
 TEST_CASE("a simulated GPU draws the same random numbers as processors") {

@@ -76,7 +76,7 @@ std::unique_ptr<model> imported(const std::string& bytes) {
   return new_model;
 }
 
-std::string device_errors(const model& tested, const pass_options& passes) {
+std::string failures_of(const model& tested, const pass_options& passes) {
   client_options options;
   options.ops = &library();
   options.make_devices = [] { return make_devices({.intra_op_threads = 2, .gpus = 0}); };
@@ -113,8 +113,8 @@ void run(const std::string& name) {
   auto bytes = unzipped(data_folder("graphs/tensorflow") / concat(name, ".pb.gz"));
   auto original = imported(bytes);
   use_folder(*original, folder / "files");
-  CHECK(device_errors(*original, pass_options::none()) == "");
-  CHECK(device_errors(*original, {}) == "");
+  CHECK(failures_of(*original, pass_options::none()) == "");
+  CHECK(failures_of(*original, {}) == "");
 }
 
 constexpr const char* arrays[] = {"single",
@@ -273,7 +273,7 @@ TEST_CASE("functions of TensorFlow give the same results after writing and readi
     auto written = write_graph_def(imported(bytes)->nodes);
     INFO(written.status());
     REQUIRE(written);
-    CHECK(device_errors(*imported(*written), {}) == "");
+    CHECK(failures_of(*imported(*written), {}) == "");
   };
   for (const auto* name : functions)
     check("flow_", name);

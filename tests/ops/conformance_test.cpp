@@ -16,8 +16,8 @@ namespace {
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-device_errors check_definition(const op_def& op) {
-  device_errors errors;
+failure_list check_definition(const op_def& op) {
+  failure_list errors;
   auto first = op.doc.substr(0, op.doc.find("\n\n"));
   if (first.empty() || !is_letter(first.front()) || first.back() != '.')
     errors.push_back(concat("its doc must begin with a sentence, got '", first, "'"));
@@ -42,8 +42,8 @@ bool runs_without_kernel(const op_def& op) {
          op.calls != calling::never;
 }
 
-device_errors check_kernel(const op_def& op) {
-  device_errors errors;
+failure_list check_kernel(const op_def& op) {
+  failure_list errors;
   auto* kernel = library().find_kernel(op.name, device_kind::cpu);
   if (!kernel) {
     if (!runs_without_kernel(op))
@@ -71,14 +71,14 @@ device_errors check_kernel(const op_def& op) {
   return errors;
 }
 
-device_errors check_example(const op_def& op, placeholders shapes) {
+failure_list check_example(const op_def& op, placeholders shapes) {
   if (needs_runtime(library(), op))
     return {};
   return run_example(library(), op, small_device(), shapes).device_errors;
 }
 
 // Runs the sample with each type that the attribute allows.
-void check_types(const op_sample& sample, const attr_def& attr, device_errors& errors) {
+void check_types(const op_sample& sample, const attr_def& attr, failure_list& errors) {
   auto is_list = [](const tensor& input) { return input.type() == dtype::variant; };
   if (std::ranges::any_of(sample.inputs, is_list))
     return; // its items have types, too
@@ -147,13 +147,13 @@ status copy_by_graph_def_text(const graph& from, graph& to) {
   return read_graph_def_text(text, to).status();
 }
 
-device_errors check_serialization(const op_def& op, status (*copy_to)(const graph&, graph&)) {
+failure_list check_serialization(const op_def& op, status (*copy_to)(const graph&, graph&)) {
   graph written{library()}, read{library()};
   if (auto parsed = parse_text_graph(op.example, op.name, written); !parsed)
     return {parsed.status().message()};
   if (auto outcome = copy_to(written, read); !outcome)
     return {outcome.message()};
-  device_errors errors;
+  failure_list errors;
   for (const auto& at : written.nodes()) {
     auto* copy = read.find(at->name());
     if (!copy)
@@ -240,7 +240,7 @@ TEST_CASE("every op's shape function agrees with the kernel for unknown inputs")
 TEST_CASE("every op runs with all its types, with the same result") {
   check_every_op(
       [](const op_def& op) {
-        device_errors errors;
+        failure_list errors;
         if (needs_runtime(library(), op))
           return errors;
         auto shown = run_example(library(), op, small_device(), placeholders::as_written);

@@ -27,7 +27,7 @@ device& small_device() {
   return *cpu;
 }
 
-void check_every_op(const std::function<device_errors(const op_def&)>& check,
+void check_every_op(const std::function<failure_list(const op_def&)>& check,
                     const std::vector<exception>& exceptions) {
   for (const auto* op : library().ops()) {
     if (op->name.starts_with('_'))
@@ -38,8 +38,8 @@ void check_every_op(const std::function<device_errors(const op_def&)>& check,
     auto errors = check(*op);
     auto excepted = std::ranges::find(exceptions, op->name, &exception::op);
     if (excepted == exceptions.end())
-      for (const auto& device_error : errors)
-        FAIL_CHECK(op->name << ": " << device_error);
+      for (const auto& failure_text : errors)
+        FAIL_CHECK(op->name << ": " << failure_text);
     else if (errors.empty())
       FAIL_CHECK(op->name << " needs its exception no more: " << excepted->reason);
   }

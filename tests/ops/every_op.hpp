@@ -21,11 +21,11 @@ struct exception {
   std::string_view reason;
 };
 
-using device_errors = std::vector<std::string>;
+using failure_list = std::vector<std::string>;
 
-/// Fails the test for each device_error about an op without an exception, for each exception that
+/// Fails the test for each failure of an op without an exception, for each exception that
 /// is no longer needed, and for exceptions of ops that do not exist.
-void check_every_op(const std::function<device_errors(const op_def&)>& check,
+void check_every_op(const std::function<failure_list(const op_def&)>& check,
                     const std::vector<exception>& exceptions = {});
 
 } // namespace troupe::test

@@ -55,7 +55,7 @@ public:
       tolerance_ = constant_value({const_cast<node*>(tolerance_node), 0})->data<double>()[0];
   }
 
-  std::string device_error() {
+  std::string failure_of_case() {
     std::vector<node*> starts;
     for_each_numbered(graph_, "init_", case_.inputs().size(),
                       [&](size_t, node& at) { starts.push_back(&at); });
@@ -185,7 +185,7 @@ std::string complaint_about(client& session, const registry& ops, const golden_c
     return refused && kind != error_kind::internal ? ""
                                                    : concat(stored.op(), ": ", imported.status());
   }
-  auto failure_text = case_runner{session, nodes}.device_error();
+  auto failure_text = case_runner{session, nodes}.failure_of_case();
   auto cleared = session.reset("", step_clock::now() + std::chrono::seconds{20});
   return failure_text.empty() && !cleared ? concat(cleared) : failure_text;
 }

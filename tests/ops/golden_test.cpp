@@ -90,8 +90,8 @@ TEST_CASE("every op has at least six golden cases") {
       [&](const op_def& op) {
         auto count_entry = cases.find(op.name);
         auto count = count_entry == cases.end() ? 0 : count_entry->second;
-        return count >= 6 ? device_errors{}
-                          : device_errors{concat("has only ", count, " golden cases")};
+        return count >= 6 ? failure_list{}
+                          : failure_list{concat("has only ", count, " golden cases")};
       },
       few_goldens());
 }

@@ -20,8 +20,8 @@ using troupe::ops::table_content;
 namespace {
 
 void holds(const std::string& text) {
-  for (const auto& device_error : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(device_error << "\nof\n" << text);
+  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(failure_text << "\nof\n" << text);
 }
 
 // A temporary text file.

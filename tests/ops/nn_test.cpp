@@ -7,8 +7,8 @@ namespace troupe::test::nn_test {
 namespace {
 
 void holds(std::string_view text) {
-  for (const auto& device_error : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(device_error);
+  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(failure_text);
 }
 
 } // namespace

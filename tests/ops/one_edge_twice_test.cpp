@@ -139,7 +139,7 @@ TEST_CASE("every op computes the same if two of its inputs are one edge") {
   auto in = make_client();
   int pairs = 0;
   check_every_op([&](const op_def& op) {
-    device_errors errors;
+    failure_list errors;
     auto refers = std::ranges::any_of(op.inputs, [](const port& at) { return at.ref; });
     if (needs_runtime(library(), op) || refers || has(op.effects, effect::random))
       return errors;
@@ -164,7 +164,7 @@ TEST_CASE("every op computes the same if two of its inputs are one edge") {
 TEST_CASE("every update does the same if its operand is the value of the changed variable") {
   int updates = 0;
   check_every_op([&](const op_def& op) {
-    device_errors errors;
+    failure_list errors;
     if (needs_runtime(library(), op))
       return errors;
     auto shown = run_example(library(), op, small_device(), placeholders::as_written);

@@ -83,7 +83,7 @@ class comparison {
 public:
   comparison(rebuilt& tested, std::vector<edge> ys) : tested_(tested), ys_(std::move(ys)) {}
 
-  status run(device_errors& errors) {
+  status run(failure_list& errors) {
     evaluator graph_evaluator{*tested_.in, small_device()};
     for (const auto& [variable, value] : tested_.variables)
       TROUPE_TRY(graph_evaluator.variable_of(*variable).assign(value));
@@ -118,8 +118,7 @@ public:
   }
 
 private:
-  status compare(evaluator& graph_evaluator, edge x, const tensor& analytic,
-                 device_errors& errors) {
+  status compare(evaluator& graph_evaluator, edge x, const tensor& analytic, failure_list& errors) {
     auto feed = std::ranges::find_if(tested_.feeds, [&](const evaluator::feed& candidate) {
       return is_same_edge(candidate.first, x);
     });
@@ -164,7 +163,7 @@ private:
 };
 
 // Differentiates all outputs together, and each alone, so that some gradients may be absent.
-void check_sample(const op_sample& sample, bool known, device_errors& errors) {
+void check_sample(const op_sample& sample, bool known, failure_list& errors) {
   for (int only = -1; only < 8; ++only) {
     auto constant = std::vector<bool>(sample.inputs.size());
     for (size_t i = 0; i < constant.size(); ++i)
@@ -194,8 +193,8 @@ void check_sample(const op_sample& sample, bool known, device_errors& errors) {
   }
 }
 
-device_errors check(const op_def& op, bool known) {
-  device_errors errors;
+failure_list check(const op_def& op, bool known) {
+  failure_list errors;
   if (!op.gradient || op.inputs.empty() || needs_runtime(library(), op))
     return errors;
   auto shown = run_example(library(), op, small_device(), placeholders::as_written);
@@ -208,7 +207,7 @@ device_errors check(const op_def& op, bool known) {
 
 // z = op(x + i y, ...) for each op that maps complex elements to complex elements, and the real
 // functions of z.
-device_errors check_complex(const op_def& op) {
+failure_list check_complex(const op_def& op) {
   auto maps_elements = has(op.effects, effect::elementwise) && !op.inputs.empty() &&
                        op.outputs[0].type == op.inputs[0].type;
   auto* type = maps_elements ? op.find_attr(op.inputs[0].type) : nullptr;
@@ -237,7 +236,7 @@ device_errors check_complex(const op_def& op) {
   auto z = add(std::string{op.name}, operands);
   for (auto* real : {"Real", "Imag", "ComplexAbs", "Angle"})
     ys.push_back(add(real, {z}, {{"Tout", dtype::f64}}));
-  device_errors errors;
+  failure_list errors;
   if (auto outcome = comparison{tested, ys}.run(errors); !outcome)
     errors.push_back(concat(outcome));
   return errors;

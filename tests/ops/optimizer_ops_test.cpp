@@ -12,8 +12,8 @@ namespace troupe::test::optimizer_ops_test {
 namespace {
 
 void holds(std::string_view text) {
-  for (const auto& device_error : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(device_error);
+  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(failure_text);
 }
 
 tensor filled(const shape& dims, float value) {

@@ -8,8 +8,8 @@ namespace {
 
 void holds(std::string_view text) {
   auto device = make_cpu_device({.intra_op_threads = 2});
-  for (const auto& device_error : complaints_about(library(), text, *device))
-    FAIL_CHECK(device_error);
+  for (const auto& failure_text : complaints_about(library(), text, *device))
+    FAIL_CHECK(failure_text);
 }
 
 // Bytes a and b of many values, and their distance from 0 as whole numbers. The ranges of the

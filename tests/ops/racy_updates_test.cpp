@@ -37,13 +37,13 @@ result<bool> writes_over_readers(op_sample sample, bool use_locking) {
 TEST_CASE("every update locks its variables if and only if use_locking is set") {
   int checked_ops = 0;
   check_every_op([&](const op_def& op) {
-    device_errors errors;
+    failure_list errors;
     // Assign replaces the value, which is always one step.
     if (!op.find_attr("use_locking") || op.name == "Assign")
       return errors;
     auto shown = run_example(library(), op, small_device(), placeholders::as_written);
     if (shown.samples.empty())
-      return device_errors{"shows nothing"};
+      return failure_list{"shows nothing"};
     ++checked_ops;
     for (bool use_locking : {false, true}) {
       auto outcome = writes_over_readers(shown.samples.front(), use_locking);

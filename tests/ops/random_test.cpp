@@ -131,12 +131,12 @@ error invalid_argument "minval must be less than maxval, got 3 and 3"
 }
 
 TEST_CASE("random integers are evenly distributed over any range, the largest included") {
-  auto device_errors = complaints_about(library(), R"(
+  auto failures = complaints_about(library(), R"(
 least = RandomUniformInt(i64[1000], i32(-2147483648), i32(-2147483647)) seed=1
 fetch least = i32{1000}[-2147483648]
 )",
-                                        small_device());
-  CHECK(device_errors.empty());
+                                   small_device());
+  CHECK(failures.empty());
   graph in{library()};
   auto constant = [&](tensor value) {
     auto type = value.type();

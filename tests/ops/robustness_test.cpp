@@ -80,7 +80,7 @@ tensor filled(const tensor& like, int64_t value) {
 }
 
 // Any outcome is fine, except a crash and an internal error.
-void survive(const op_sample& sample, device_errors& errors) try {
+void survive(const op_sample& sample, failure_list& errors) try {
   for (bool known : {true, false})
     for (bool constant : {true, false}) {
       if (known != constant && sample.inputs.empty())
@@ -102,7 +102,7 @@ void survive(const op_sample& sample, device_errors& errors) try {
     errors.back() += concat(' ', to_string(input));
 }
 
-void reshape_inputs(const op_sample& sample, device_errors& errors) {
+void reshape_inputs(const op_sample& sample, failure_list& errors) {
   auto count = sample.inputs.size();
   for (const auto& reshape : reshapings)
     for (size_t only = 0; only <= count; ++only) { // each input alone, then all
@@ -114,7 +114,7 @@ void reshape_inputs(const op_sample& sample, device_errors& errors) {
     }
 }
 
-void replace_integers(const op_sample& sample, device_errors& errors) {
+void replace_integers(const op_sample& sample, failure_list& errors) {
   for (auto value : hostile_integers) {
     for (size_t i = 0; i < sample.inputs.size(); ++i)
       if (index_types.contains(sample.inputs[i].type()) && !sample.inputs[i].empty()) {
@@ -135,8 +135,8 @@ void replace_integers(const op_sample& sample, device_errors& errors) {
   }
 }
 
-device_errors check(const op_def& op, void (*vary)(const op_sample&, device_errors&)) {
-  device_errors errors;
+failure_list check(const op_def& op, void (*vary)(const op_sample&, failure_list&)) {
+  failure_list errors;
   if (needs_runtime(library(), op))
     return errors;
   for (const auto& sample :

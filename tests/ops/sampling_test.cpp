@@ -258,10 +258,10 @@ TEST_CASE("a learning sampler draws the classes that it has seen") {
 
 TEST_CASE("samplers refuse impossible parameters") {
   auto refused = [](std::string_view call, std::string_view reason) {
-    auto device_errors = complaints_about(
+    auto failures = complaints_about(
         library(), concat("x = ", call, "\nfetch x\nerror invalid_argument \"", reason, "\"\n"),
         small_device());
-    for (const auto& message : device_errors)
+    for (const auto& message : failures)
       FAIL_CHECK(message);
   };
   refused("UniformCandidateSampler(i64[[0]]) num_true=1 num_sampled=4 unique=true range_max=3",
@@ -279,13 +279,13 @@ TEST_CASE("samplers refuse impossible parameters") {
 }
 
 TEST_CASE("a sampler of unique classes gives up on classes that are too improbable") {
-  auto device_errors = complaints_about(library(), R"(
+  auto failures = complaints_about(library(), R"(
 x = FixedUnigramCandidateSampler(i64[[0]]) num_true=1 num_sampled=2 unique=true range_max=2 unigrams=[1, 0] seed=1
 fetch x
 error resource_exhausted "but needs 1 more that differ"
 )",
-                                        small_device());
-  CHECK(device_errors.empty());
+                                   small_device());
+  CHECK(failures.empty());
 }
 
 } // namespace troupe::test::sampling_test

@@ -41,17 +41,14 @@ TEST_CASE("node times survive writing and reading") {
 }
 
 TEST_CASE("invalid node times are refused with the expected format") {
-  auto device_error = [](std::string_view text) {
-    return parse_node_times(text).status().message();
-  };
-  CHECK(device_error("{") == "node times: expected a JSON object");
-  CHECK(device_error("{}") == "node times: expected \"troupe\": \"node times\"");
-  CHECK(device_error(R"({"troupe": "node times", "version": 7})") ==
-        "node times: expected version 1");
-  CHECK(device_error(R"({"troupe": "node times", "version": 1, "nodes": 1})") ==
+  auto error_of = [](std::string_view text) { return parse_node_times(text).status().message(); };
+  CHECK(error_of("{") == "node times: expected a JSON object");
+  CHECK(error_of("{}") == "node times: expected \"troupe\": \"node times\"");
+  CHECK(error_of(R"({"troupe": "node times", "version": 7})") == "node times: expected version 1");
+  CHECK(error_of(R"({"troupe": "node times", "version": 1, "nodes": 1})") ==
         "node times: expected a list of nodes");
   auto file_with = [&](std::string_view node) {
-    return device_error(concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
+    return error_of(concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
   };
   CHECK(file_with("3").starts_with("node times, entry 0"));
   CHECK(file_with(R"({"node": "a", "runs": 1, "mean_ns": -1, "mean_bytes": 0})").find("'a'") !=
