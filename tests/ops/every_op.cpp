@@ -11,7 +11,7 @@
 namespace troupe::test {
 
 const registry& library() {
-  static const auto ops = [] {
+  static const auto library_ops = [] {
     auto new_registry = std::make_unique<registry>();
     if (auto added = ops::add_all(*new_registry); !added)
       throw std::logic_error{added.message()};
@@ -19,7 +19,7 @@ const registry& library() {
       throw std::logic_error{added.message()};
     return new_registry;
   }();
-  return *ops;
+  return *library_ops;
 }
 
 device& small_device() {

@@ -40,7 +40,7 @@ tensor images_of(const shape& dims, const std::vector<double>& from) {
     if constexpr (std::is_same_v<T, float16>)
       values.emplace_back(static_cast<float>(number));
     else
-      values.push_back(static_cast<T>(each));
+      values.push_back(static_cast<T>(number));
   return tensor::of<T>(dims, values);
 }
 

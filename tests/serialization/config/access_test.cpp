@@ -46,7 +46,7 @@ TEST_CASE("an access list defines the rights of clients by name, by token, and o
   CHECK(list->has_tokens());
 }
 
-TEST_CASE("an access list without " others " refuses unlisted clients") {
+TEST_CASE("an access list without 'others' refuses unlisted clients") {
   auto list = access_list::parse(R"({"clients": {"alice": {"may": []}}})");
   REQUIRE(list);
   CHECK(list->of_client("alice"));
