@@ -1,5 +1,6 @@
 // GPU kernels of ops with data-dependent shapes, in two phases (graph/two_phase_op.hpp): the first
 // counts, the second computes once the host knows the counts.
+#pragma once
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 
