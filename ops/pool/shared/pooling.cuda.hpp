@@ -42,7 +42,7 @@ struct largest_of_window {
   int64_t offset = 0;
 
   TROUPE_DEVICE largest_of_window(const windows& on, const T* x, const spot& window)
-      : value(least<T>()) {
+      : value(padding_maximum<T>()) {
     on.for_each_element(window.at, on.in.plane(window.image, window.channel),
                         [&](int32_t element, int64_t from) {
                           auto candidate = load(x[from]);
